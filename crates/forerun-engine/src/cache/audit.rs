@@ -1,0 +1,60 @@
+//! The invariants, checked in full. Too slow for every call on a large cache;
+//! debug builds call it as often as the cache's size allows.
+
+use alloc::vec;
+
+use super::{Cache, Row, row::Queue};
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Place {
+    Nowhere,
+    Vacant,
+    Indexed,
+}
+
+impl Cache {
+    /// Rows to look at when auditing.
+    pub(crate) fn audit_cost(&self) -> usize {
+        self.rows.len()
+    }
+
+    /// Panics if any invariant does not hold.
+    pub(crate) fn audit(&self) {
+        let mut places = vec![Place::Nowhere; self.rows.len()];
+        for id in &self.vacant {
+            assert_eq!(places[id.0 as usize], Place::Nowhere, "row vacant twice");
+            places[id.0 as usize] = Place::Vacant;
+        }
+        for ((object, index), id) in &self.index {
+            let row = &self.rows[id.0 as usize];
+            assert_eq!(places[id.0 as usize], Place::Nowhere, "row in two places");
+            places[id.0 as usize] = Place::Indexed;
+            assert_eq!((row.object, row.index, row.detached), (*object, *index, false));
+            assert!(row.pin_count > 0 || !row.is_empty(), "an empty row stayed");
+            assert_eq!(row.queue, row.home(), "row in the wrong queue: {row:?}");
+        }
+        let mut blocks = self.disowned_count;
+        let mut weights = [0u64; 2];
+        for (row, place) in self.rows.iter().zip(places) {
+            match place {
+                Place::Vacant => continue,
+                Place::Indexed => {}
+                Place::Nowhere => assert!(row.detached && row.pin_count > 0, "a row got lost: {row:?}"),
+            }
+            audit_row(row);
+            blocks += (row.resident | row.in_flight).count_ones();
+            match row.queue {
+                Queue::Read => weights[0] += u64::from(row.resident.count_ones()),
+                Queue::Hot => weights[1] += u64::from(row.resident.count_ones()),
+                Queue::Unread | Queue::Out => {}
+            }
+        }
+        assert_eq!(blocks, self.slots.used_count(), "the ledger disagrees with the slots in use");
+        assert_eq!(weights, [self.queues.weight(Queue::Read), self.queues.weight(Queue::Hot)]);
+    }
+}
+
+fn audit_row(row: &Row) {
+    assert_eq!(row.resident & row.in_flight, 0, "a block in two states: {row:?}");
+    assert_eq!(row.unread & !(row.resident | row.in_flight), 0, "unread, but not there: {row:?}");
+}

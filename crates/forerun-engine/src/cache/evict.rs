@@ -1,0 +1,146 @@
+//! Making room: what was read once goes first, what is re-read later, and what
+//! was read ahead and not read yet only for a reader who waits.
+
+use alloc::vec::Vec;
+
+use crate::types::{Extent, ObjectId, Time};
+
+use super::{
+    Cache, queue,
+    row::{Queue, ROW_BYTES, RowId, rows_of},
+    slots::mask,
+};
+use crate::types::BLOCK_BYTES;
+
+/// Whom room is made for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Room {
+    /// A reader waits: anything that nobody is copying or filling may go.
+    Demand,
+    /// Readahead: never at the cost of other readahead that may still be read.
+    Readahead,
+}
+
+/// Readahead that nobody read for so long has lost its reader: 30 s is more than
+/// any stream of 10 KB/s or faster takes to arrive at its window's end.
+const UNREAD_KEEP_NS: u64 = 30_000_000_000;
+
+/// Rows looked at in the unread queue before readahead goes without.
+const SCAN_MAX: usize = 64;
+
+impl Cache {
+    /// Frees slots until `count` are free; says whether that worked.
+    pub(crate) fn make_room(&mut self, now: Time, count: u64, room: Room) -> bool {
+        while u64::from(self.slots.free_count()) < count {
+            let evicted = self.evict_read() || self.evict_behind() || self.evict_unread(now, room);
+            if !evicted {
+                return false;
+            }
+        }
+        true
+    }
+
+    /// What was read ahead of `object` and not read has lost its readers: it may
+    /// go like anything else.
+    pub(crate) fn release_unread(&mut self, object: ObjectId) {
+        let rows: Vec<RowId> =
+            self.index.range((object, 0)..=(object, u64::MAX)).map(|(_, id)| *id).collect();
+        for id in rows {
+            self.rows[id.0 as usize].released = true;
+            self.queues.refresh(&mut self.rows, id);
+        }
+    }
+
+    /// Drops the blocks of `extent` that no fetch is filling. Readers who are
+    /// copying keep what they have; nobody else will find it.
+    pub(crate) fn invalidate(&mut self, object: ObjectId, extent: Extent) {
+        for (index, bits) in rows_of(extent) {
+            let Some(id) = self.index.get(&(object, index)).copied() else { continue };
+            let row = &mut self.rows[id.0 as usize];
+            if row.pin_count == 0 {
+                let gone = row.resident & bits;
+                self.free_blocks(id, gone);
+                continue;
+            }
+            debug_assert_eq!(row.in_flight, 0, "disown fetches before detaching their rows");
+            row.detached = true;
+            self.index.remove(&(object, index));
+            self.queues.unlink(&mut self.rows, id);
+        }
+    }
+
+    /// The rows of `object` that are in the index and touch `extent`.
+    pub(crate) fn extents_of(&self, object: ObjectId, extent: Extent) -> Vec<Extent> {
+        let (first, end) = (extent.offset / ROW_BYTES, extent.end().div_ceil(ROW_BYTES));
+        self.index
+            .range((object, first)..(object, end))
+            .map(|((_, index), _)| Extent::new(index * ROW_BYTES, ROW_BYTES))
+            .collect()
+    }
+
+    /// Frees the slots of `gone`, a part of the row's resident blocks.
+    pub(super) fn free_blocks(&mut self, id: RowId, gone: u64) {
+        let row = &mut self.rows[id.0 as usize];
+        let wasted = gone & row.unread;
+        row.resident &= !gone;
+        row.unread &= !gone;
+        let mut left = gone;
+        while left != 0 {
+            self.slots.give_one(row.slots[left.trailing_zeros() as usize]);
+            left &= left - 1;
+        }
+        let (object, offset) = (row.object, row.offset());
+        self.note_lost(object, offset, wasted);
+        self.queues.refresh(&mut self.rows, id);
+        self.drop_if_empty(id);
+    }
+
+    /// One row of what was read: streamed rows first, unless the re-read ones
+    /// hold more than three quarters of all that was read.
+    fn evict_read(&mut self) -> bool {
+        let (read, hot) = (self.queues.weight(Queue::Read), self.queues.weight(Queue::Hot));
+        let order = if hot > 3 * read { [Queue::Hot, Queue::Read] } else { [Queue::Read, Queue::Hot] };
+        let Some(id) = order.into_iter().find_map(|queue| self.queues.oldest(queue)) else { return false };
+        let resident = self.rows[id.0 as usize].resident;
+        self.free_blocks(id, resident);
+        true
+    }
+
+    /// The read blocks of a row that also holds unread ones.
+    fn evict_behind(&mut self) -> bool {
+        let found = self.unread_rows().take(SCAN_MAX).find(|id| {
+            let row = &self.rows[id.0 as usize];
+            row.resident & !row.unread != 0
+        });
+        let Some(id) = found else { return false };
+        let row = &self.rows[id.0 as usize];
+        self.free_blocks(id, row.resident & !row.unread);
+        true
+    }
+
+    /// The oldest row of unread readahead.
+    fn evict_unread(&mut self, now: Time, room: Room) -> bool {
+        let found = self.unread_rows().find(|id| self.rows[id.0 as usize].resident != 0);
+        let Some(id) = found else { return false };
+        let row = &self.rows[id.0 as usize];
+        if room == Room::Readahead && now.since(row.touched) < UNREAD_KEEP_NS {
+            return false;
+        }
+        self.free_blocks(id, row.resident);
+        true
+    }
+
+    fn unread_rows(&self) -> impl Iterator<Item = RowId> {
+        core::iter::successors(self.queues.oldest(Queue::Unread), |id| queue::Queues::after(&self.rows, *id))
+    }
+
+    fn note_lost(&mut self, object: ObjectId, offset: u64, mut bits: u64) {
+        while bits != 0 {
+            let start = bits.trailing_zeros();
+            let count = (bits >> start).trailing_ones();
+            bits &= !mask(start, count);
+            let extent = Extent::new(offset + u64::from(start) * BLOCK_BYTES, u64::from(count) * BLOCK_BYTES);
+            self.lost.push((object, extent));
+        }
+    }
+}

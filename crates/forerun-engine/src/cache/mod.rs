@@ -1,0 +1,170 @@
+//! What is in memory, what is on its way there, and what goes when room is needed.
+//!
+//! The cache is a table of rows (64 blocks each, every state a bit), an index
+//! from (object, row) to the table, a slot allocator and three eviction queues.
+
+mod audit;
+mod evict;
+mod fill;
+mod queue;
+mod reading;
+mod row;
+mod slots;
+
+use alloc::collections::BTreeMap;
+use alloc::vec::Vec;
+
+use crate::types::{BLOCK_BYTES, Extent, ObjectId};
+
+pub(crate) use evict::Room;
+pub(crate) use fill::memory_of;
+pub(crate) use reading::Pins;
+pub(crate) use row::ROW_BYTES;
+use row::{Row, RowId, rows_of};
+pub(crate) use slots::SlotRun;
+
+/// How much of an extent is where, in blocks.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Tally {
+    pub(crate) resident: u64,
+    pub(crate) in_flight: u64,
+    pub(crate) missing: u64,
+}
+
+/// Invariants beside those of its parts: every row in the index is neither
+/// detached nor, unless pinned, empty; used slots = resident + in-flight blocks
+/// of all rows + blocks disowned by doomed fetches.
+#[derive(Debug)]
+pub(crate) struct Cache {
+    rows: Vec<Row>,
+    vacant: Vec<RowId>,
+    index: BTreeMap<(ObjectId, u64), RowId>,
+    slots: slots::Slots,
+    queues: queue::Queues,
+    /// Slots whose blocks were invalidated while a fetch was filling them.
+    disowned_count: u32,
+    slots_used_peak: u32,
+    /// Unread extents evicted since [`Cache::take_lost`].
+    lost: Vec<(ObjectId, Extent)>,
+}
+
+impl Cache {
+    pub(crate) fn new(memory_bytes_max: u64) -> Cache {
+        let slots = (memory_bytes_max / BLOCK_BYTES) as u32;
+        Cache {
+            rows: Vec::new(),
+            vacant: Vec::new(),
+            index: BTreeMap::new(),
+            slots: slots::Slots::new(slots),
+            queues: queue::Queues::new(),
+            disowned_count: 0,
+            slots_used_peak: 0,
+            lost: Vec::new(),
+        }
+    }
+
+    pub(crate) fn used_bytes(&self) -> u64 {
+        u64::from(self.slots.used_count()) * BLOCK_BYTES
+    }
+
+    pub(crate) fn used_bytes_peak(&self) -> u64 {
+        u64::from(self.slots_used_peak) * BLOCK_BYTES
+    }
+
+    /// How much of `extent` is where.
+    pub(crate) fn tally(&self, object: ObjectId, extent: Extent) -> Tally {
+        let mut tally = Tally::default();
+        for (index, bits) in rows_of(extent) {
+            let (resident, in_flight) = self.held(object, index);
+            tally.resident += u64::from((resident & bits).count_ones());
+            tally.in_flight += u64::from((in_flight & bits).count_ones());
+            tally.missing += u64::from((bits & !(resident | in_flight)).count_ones());
+        }
+        tally
+    }
+
+    /// Whether the block at `offset` is resident or in flight.
+    pub(crate) fn is_held(&self, object: ObjectId, offset: u64) -> bool {
+        let block = offset / BLOCK_BYTES;
+        let (resident, in_flight) = self.held(object, block / row::ROW_BLOCKS);
+        (resident | in_flight) >> (block % row::ROW_BLOCKS) & 1 == 1
+    }
+
+    /// The first run of blocks of `extent` that are neither resident nor in
+    /// flight, at most `len_max` bytes of it.
+    pub(crate) fn first_missing(&self, object: ObjectId, extent: Extent, len_max: u64) -> Option<Extent> {
+        let mut found: Option<Extent> = None;
+        for (index, bits) in rows_of(extent) {
+            let (resident, in_flight) = self.held(object, index);
+            let mut missing = bits & !(resident | in_flight);
+            while missing != 0 {
+                let start = missing.trailing_zeros();
+                let count = (missing >> start).trailing_ones();
+                missing &= !slots::mask(start, count);
+                let offset = index * ROW_BYTES + u64::from(start) * BLOCK_BYTES;
+                let end = offset + u64::from(count) * BLOCK_BYTES;
+                match &mut found {
+                    None => found = Some(Extent::between(offset, end)),
+                    Some(run) if run.end() == offset => run.len = end - run.offset,
+                    Some(_) => return found.map(|run| clip(run, len_max)),
+                }
+            }
+            if found.is_some_and(|run| run.len >= len_max || run.end() < (index + 1) * ROW_BYTES) {
+                break;
+            }
+        }
+        found.map(|run| clip(run, len_max))
+    }
+
+    /// Unread extents evicted since the last call.
+    pub(crate) fn take_lost(&mut self) -> Vec<(ObjectId, Extent)> {
+        core::mem::take(&mut self.lost)
+    }
+
+    pub(crate) fn has_lost(&self) -> bool {
+        !self.lost.is_empty()
+    }
+
+    fn held(&self, object: ObjectId, index: u64) -> (u64, u64) {
+        self.index.get(&(object, index)).map_or((0, 0), |id| {
+            let row = &self.rows[id.0 as usize];
+            (row.resident, row.in_flight)
+        })
+    }
+
+    fn row_or_new(&mut self, object: ObjectId, index: u64) -> RowId {
+        if let Some(id) = self.index.get(&(object, index)) {
+            return *id;
+        }
+        let row = Row::new(object, index);
+        let id = match self.vacant.pop() {
+            Some(id) => {
+                self.rows[id.0 as usize] = row;
+                id
+            }
+            None => {
+                self.rows.push(row);
+                RowId(self.rows.len() as u32 - 1)
+            }
+        };
+        self.index.insert((object, index), id);
+        id
+    }
+
+    /// Takes an empty, unpinned row out of the table.
+    fn drop_if_empty(&mut self, id: RowId) {
+        let row = &self.rows[id.0 as usize];
+        if !row.is_empty() || row.pin_count > 0 {
+            return;
+        }
+        if !row.detached {
+            self.index.remove(&(row.object, row.index));
+        }
+        self.queues.unlink(&mut self.rows, id);
+        self.vacant.push(id);
+    }
+}
+
+fn clip(run: Extent, len_max: u64) -> Extent {
+    Extent::new(run.offset, run.len.min(len_max))
+}

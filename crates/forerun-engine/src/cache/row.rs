@@ -1,0 +1,133 @@
+//! A row: 64 neighbouring blocks of one object, each state a bit in a word.
+
+use crate::types::{BLOCK_BYTES, Extent, ObjectId, Time};
+
+use super::slots::mask;
+
+/// Blocks in a row.
+pub(crate) const ROW_BLOCKS: u64 = 64;
+/// Bytes in a row.
+pub(crate) const ROW_BYTES: u64 = ROW_BLOCKS * BLOCK_BYTES;
+
+/// A row's place in the cache's table.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct RowId(pub(crate) u32);
+
+/// Which eviction queue a row waits in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Queue {
+    /// Everything resident was read, once: streamed data goes first.
+    Read,
+    /// Something resident was read again.
+    Hot,
+    /// Something is resident or in flight that nobody has read yet.
+    Unread,
+    /// Not evictable: a reader copies from it, or it has left the index.
+    Out,
+}
+
+/// Invariants: `resident & in_flight == 0`; `unread` is a part of
+/// `resident | in_flight`; `slots[i]` means something only where
+/// `resident | in_flight` has bit `i`.
+#[derive(Debug)]
+pub(crate) struct Row {
+    pub(crate) object: ObjectId,
+    /// Offset in the object, in rows.
+    pub(crate) index: u64,
+    /// Bytes have arrived.
+    pub(crate) resident: u64,
+    /// A fetch is filling the slot.
+    pub(crate) in_flight: u64,
+    /// Nobody has read the block since it was fetched.
+    pub(crate) unread: u64,
+    pub(crate) slots: [u32; ROW_BLOCKS as usize],
+    /// Reads that copy from it or wait for it.
+    pub(crate) pin_count: u32,
+    /// Was invalidated while pinned; goes when the last pin does.
+    pub(crate) detached: bool,
+    /// Its object has no reader left: unread blocks may go like read ones.
+    pub(crate) released: bool,
+    /// Some block was read again after it had been read.
+    pub(crate) hot: bool,
+    /// Read again at once means "in smaller steps than a block", not "again".
+    pub(crate) last_read_block: u8,
+    /// When bytes last arrived or were read.
+    pub(crate) touched: Time,
+    pub(crate) queue: Queue,
+    pub(crate) prev: u32,
+    pub(crate) next: u32,
+    /// Resident blocks when it was queued.
+    pub(crate) weight: u32,
+}
+
+impl Row {
+    pub(crate) fn new(object: ObjectId, index: u64) -> Row {
+        Row {
+            object,
+            index,
+            resident: 0,
+            in_flight: 0,
+            unread: 0,
+            slots: [0; ROW_BLOCKS as usize],
+            pin_count: 0,
+            detached: false,
+            released: false,
+            hot: false,
+            last_read_block: u8::MAX,
+            touched: Time(0),
+            queue: Queue::Out,
+            prev: u32::MAX,
+            next: u32::MAX,
+            weight: 0,
+        }
+    }
+
+    /// The queue that the row's state calls for.
+    pub(crate) fn home(&self) -> Queue {
+        if self.pin_count > 0 || self.detached {
+            Queue::Out
+        } else if self.in_flight != 0 || self.unread != 0 && !self.released {
+            Queue::Unread
+        } else if self.hot {
+            Queue::Hot
+        } else {
+            Queue::Read
+        }
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.resident | self.in_flight == 0
+    }
+
+    /// First byte of the row in its object.
+    pub(crate) fn offset(&self) -> u64 {
+        self.index * ROW_BYTES
+    }
+}
+
+/// The rows that `extent` touches, each with the bits of its blocks.
+pub(crate) fn rows_of(extent: Extent) -> impl Iterator<Item = (u64, u64)> {
+    let first_block = extent.offset / BLOCK_BYTES;
+    let end_block = extent.end().div_ceil(BLOCK_BYTES);
+    let rows =
+        if extent.is_empty() { 0..0 } else { first_block / ROW_BLOCKS..end_block.div_ceil(ROW_BLOCKS) };
+    rows.map(move |row| {
+        let start = first_block.max(row * ROW_BLOCKS) - row * ROW_BLOCKS;
+        let end = end_block.min((row + 1) * ROW_BLOCKS) - row * ROW_BLOCKS;
+        (row, mask(start as u32, (end - start) as u32))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use alloc::vec::Vec;
+
+    #[test]
+    fn an_extent_touches_its_rows() {
+        let rows: Vec<_> = rows_of(Extent::new(ROW_BYTES - 1, 2)).collect();
+        assert_eq!(rows, [(0, 1 << 63), (1, 1)]);
+        assert_eq!(rows_of(Extent::new(5, 0)).count(), 0);
+        assert_eq!(rows_of(Extent::new(0, ROW_BYTES)).collect::<Vec<_>>(), [(0, u64::MAX)]);
+    }
+}

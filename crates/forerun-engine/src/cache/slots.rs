@@ -1,0 +1,151 @@
+//! Which memory slots are free.
+//!
+//! Slots are handed out in runs, so that a fetch usually lands in one piece of
+//! memory and a read is copied from one. Low numbers go first: memory that was
+//! never needed is never touched.
+
+use alloc::vec;
+use alloc::vec::Vec;
+
+const GROUP: u32 = 64;
+
+/// A run of neighbouring slots.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct SlotRun {
+    pub(crate) first: u32,
+    pub(crate) count: u32,
+}
+
+/// Invariants:
+/// 1. bit `i` of `free[g]` is set if and only if slot `64 g + i` is free;
+/// 2. bit `g` of `whole` is set if and only if all of group `g` is free;
+/// 3. bit `g` of `partial` is set if and only if some, not all, of it is free;
+/// 4. `free_count` is the number of bits set in `free`.
+#[derive(Debug)]
+pub(crate) struct Slots {
+    free: Vec<u64>,
+    whole: Vec<u64>,
+    partial: Vec<u64>,
+    free_count: u32,
+    count: u32,
+}
+
+impl Slots {
+    pub(crate) fn new(count: u32) -> Slots {
+        let groups = count.div_ceil(GROUP) as usize;
+        let mut slots = Slots {
+            free: vec![0; groups],
+            whole: vec![0; groups.div_ceil(64)],
+            partial: vec![0; groups.div_ceil(64)],
+            free_count: 0,
+            count,
+        };
+        for first in (0..count).step_by(GROUP as usize) {
+            slots.give(SlotRun { first, count: GROUP.min(count - first) });
+        }
+        slots
+    }
+
+    pub(crate) fn free_count(&self) -> u32 {
+        self.free_count
+    }
+
+    pub(crate) fn used_count(&self) -> u32 {
+        self.count - self.free_count
+    }
+
+    /// Takes up to `want` neighbouring slots (at most one group's); `None` if
+    /// nothing is free.
+    pub(crate) fn take(&mut self, want: u32) -> Option<SlotRun> {
+        debug_assert!(want > 0);
+        // Long runs from untouched groups, short ones from the leftovers.
+        let group = if want >= GROUP / 4 {
+            first_set(&self.whole).or_else(|| first_set(&self.partial))
+        } else {
+            first_set(&self.partial).or_else(|| first_set(&self.whole))
+        }?;
+        let free = self.free[group];
+        let start = free.trailing_zeros();
+        let run = (free >> start).trailing_ones().min(want).min(GROUP);
+        self.free[group] = free & !mask(start, run);
+        self.free_count -= run;
+        self.note(group);
+        Some(SlotRun { first: group as u32 * GROUP + start, count: run })
+    }
+
+    /// Takes the slot `slot` back.
+    pub(crate) fn give_one(&mut self, slot: u32) {
+        self.give(SlotRun { first: slot, count: 1 });
+    }
+
+    fn give(&mut self, run: SlotRun) {
+        let group = (run.first / GROUP) as usize;
+        let bits = mask(run.first % GROUP, run.count);
+        debug_assert_eq!(self.free[group] & bits, 0, "slot given back twice");
+        self.free[group] |= bits;
+        self.free_count += run.count;
+        self.note(group);
+    }
+
+    fn note(&mut self, group: usize) {
+        let size = GROUP.min(self.count - group as u32 * GROUP);
+        let free = self.free[group];
+        let all = free == mask(0, size);
+        set(&mut self.whole, group, all);
+        set(&mut self.partial, group, !all && free != 0);
+    }
+}
+
+/// `count` ones from bit `start` on.
+pub(crate) fn mask(start: u32, count: u32) -> u64 {
+    if count == 0 { 0 } else { (u64::MAX >> (64 - count)) << start }
+}
+
+fn set(bits: &mut [u64], index: usize, on: bool) {
+    let bit = 1 << (index % 64);
+    if on {
+        bits[index / 64] |= bit;
+    } else {
+        bits[index / 64] &= !bit;
+    }
+}
+
+fn first_set(bits: &[u64]) -> Option<usize> {
+    let word = bits.iter().position(|word| *word != 0)?;
+    Some(word * 64 + bits[word].trailing_zeros() as usize)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_slot_is_handed_out_once() {
+        let mut slots = Slots::new(200);
+        let mut seen = [false; 200];
+        for want in [64, 3, 40, 64, 1, 64, 64, 64, 64, 64] {
+            let Some(run) = slots.take(want) else { break };
+            for slot in run.first..run.first + run.count {
+                assert!(!core::mem::replace(&mut seen[slot as usize], true), "slot {slot} twice");
+            }
+        }
+        while let Some(run) = slots.take(64) {
+            for slot in run.first..run.first + run.count {
+                assert!(!core::mem::replace(&mut seen[slot as usize], true), "slot {slot} twice");
+            }
+        }
+        assert!(seen.iter().all(|seen| *seen));
+        assert_eq!(slots.free_count(), 0);
+        slots.give_one(77);
+        assert_eq!(slots.take(64), Some(SlotRun { first: 77, count: 1 }));
+    }
+
+    #[test]
+    fn long_runs_come_whole() {
+        let mut slots = Slots::new(256);
+        assert_eq!(slots.take(3), Some(SlotRun { first: 0, count: 3 }));
+        assert_eq!(slots.take(64), Some(SlotRun { first: 64, count: 64 }));
+        assert_eq!(slots.take(2), Some(SlotRun { first: 3, count: 2 }));
+        assert_eq!(slots.used_count(), 69);
+    }
+}

@@ -1,0 +1,138 @@
+//! What an engine may be told once, when it is made.
+
+use core::fmt;
+
+use crate::BLOCK_BYTES;
+
+/// Which idea decides what to read ahead.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub enum PolicyKind {
+    /// Nothing is ever read ahead.
+    None,
+    /// Ceph RBD's readahead: one detector per object, doubling windows.
+    Plain,
+    /// [`PolicyKind::Plain`] with windows rounded to the object size.
+    Aligned,
+    /// Ceph RBD's: once triggered, read to the end of the storage object.
+    Eager,
+    /// Linux 6.12's on-demand readahead, one state per reader.
+    OnDemand,
+    /// Several streams per object, windows from measured latency and rate.
+    #[default]
+    Adaptive,
+}
+
+impl PolicyKind {
+    /// Every policy, in the order tables show them.
+    pub const ALL: [PolicyKind; 6] = [
+        PolicyKind::None,
+        PolicyKind::Plain,
+        PolicyKind::Aligned,
+        PolicyKind::Eager,
+        PolicyKind::OnDemand,
+        PolicyKind::Adaptive,
+    ];
+
+    /// The name users write.
+    pub fn name(self) -> &'static str {
+        match self {
+            PolicyKind::None => "none",
+            PolicyKind::Plain => "plain",
+            PolicyKind::Aligned => "aligned",
+            PolicyKind::Eager => "eager",
+            PolicyKind::OnDemand => "ondemand",
+            PolicyKind::Adaptive => "adaptive",
+        }
+    }
+
+    /// The policy that users call `name`.
+    pub fn from_name(name: &str) -> Option<PolicyKind> {
+        PolicyKind::ALL.into_iter().find(|kind| kind.name() == name)
+    }
+}
+
+/// Limits and choices of one engine.
+#[derive(Clone, Debug)]
+pub struct Config {
+    /// Memory for blocks, data in flight included, in bytes. At least
+    /// [`Config::MEMORY_BYTES_MIN`].
+    pub memory_bytes_max: u64,
+    /// The policy.
+    pub policy: PolicyKind,
+    /// What a fetch of readahead has at least where its window allows, in bytes.
+    pub fetch_bytes_min: u64,
+    /// Ceiling of a fetch, in bytes.
+    pub fetch_bytes_max: u64,
+    /// Ceiling of fetches in flight.
+    pub in_flight_count_max: usize,
+    /// Ceiling of a window of `plain`, `aligned`, `eager` and `ondemand`, in
+    /// bytes. `adaptive` sizes its windows itself.
+    pub window_bytes_max: u64,
+    /// Objects remembered after their last close.
+    pub closed_objects_max: usize,
+    /// Events kept for [`Engine::poll_event`](crate::Engine::poll_event), the
+    /// oldest dropped first; 0 keeps none.
+    pub events_max: usize,
+}
+
+impl Config {
+    /// The smallest budget that works: two reads of [`Config::READ_BYTES_MAX`]
+    /// and room for what their fetches bring along.
+    pub const MEMORY_BYTES_MIN: u64 = 4 << 20;
+
+    /// The largest read the engine takes; longer ones are the driver's to cut.
+    pub const READ_BYTES_MAX: u64 = 1 << 20;
+
+    /// The usual limits with `memory_bytes_max` of memory.
+    pub fn new(memory_bytes_max: u64) -> Config {
+        Config {
+            memory_bytes_max,
+            policy: PolicyKind::default(),
+            // Below it, requests to a store cost more than their bytes.
+            fetch_bytes_min: 256 << 10,
+            fetch_bytes_max: 8 << 20,
+            in_flight_count_max: 64,
+            window_bytes_max: 4 << 20,
+            closed_objects_max: 4096,
+            events_max: 0,
+        }
+    }
+
+    pub(crate) fn check(&self) -> Result<(), ConfigError> {
+        let slots = self.memory_bytes_max / BLOCK_BYTES;
+        if self.memory_bytes_max < Self::MEMORY_BYTES_MIN || slots > u64::from(u32::MAX) {
+            return Err(ConfigError::Memory { bytes: self.memory_bytes_max });
+        }
+        if self.fetch_bytes_max < BLOCK_BYTES || self.in_flight_count_max == 0 {
+            return Err(ConfigError::Fetch);
+        }
+        Ok(())
+    }
+}
+
+/// A configuration that no engine can keep.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ConfigError {
+    /// The memory budget is below the least that works, or past what slots count.
+    Memory {
+        /// What was asked for.
+        bytes: u64,
+    },
+    /// A fetch must be allowed a block and one must be allowed in flight.
+    Fetch,
+}
+
+impl fmt::Display for ConfigError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            ConfigError::Memory { bytes } => write!(
+                f,
+                "a memory budget of {bytes} bytes does not work: give at least {} MiB and at most 16 TiB",
+                Config::MEMORY_BYTES_MIN >> 20
+            ),
+            ConfigError::Fetch => f.write_str("at least one fetch of one block must be allowed in flight"),
+        }
+    }
+}
+
+impl core::error::Error for ConfigError {}

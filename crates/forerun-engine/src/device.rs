@@ -1,0 +1,211 @@
+//! A running model of the backend: how long until the first byte, how many bytes
+//! a second, how many fetches at once are worth it, how large they should be.
+//!
+//! All of it is measured on the fetches the engine makes anyway.
+
+use crate::config::Config;
+use crate::types::{BLOCK_BYTES, DeviceEstimate, Time};
+
+/// Before anything is measured: a store in the same region.
+const LATENCY_NS_GUESS: u64 = 10_000_000;
+/// Fetches at once to begin with, and never fewer: enough to find out.
+const FETCHES_MIN: u64 = 8;
+/// How long a largest or smallest sample counts, at least and at most twice it.
+const FILTER_NS: u64 = 5_000_000_000;
+/// A fetch must carry that much for its own bandwidth to be more than noise.
+const BANDWIDTH_SAMPLE_BYTES: u64 = 128 << 10;
+
+/// See the module's page.
+#[derive(Debug)]
+pub(crate) struct Device {
+    fetch_bytes_min: u64,
+    fetch_bytes_max: u64,
+    pipe_bytes_max: u64,
+    /// Bytes that have arrived since the start.
+    delivered_bytes: u64,
+    /// Bytes per second of all fetches together.
+    throughput: Filter,
+    /// Bytes per second of one fetch, once its first bytes are there.
+    bandwidth: Filter,
+    latency_least: Filter,
+    latency_ns: u64,
+    latency_deviation_ns: u64,
+    /// From dispatch to the last byte, smoothed.
+    service_ns: u64,
+}
+
+impl Device {
+    pub(crate) fn new(config: &Config) -> Device {
+        // A thirty-second of the budget, so that many fetches fit at once.
+        let max = config.fetch_bytes_max.min(config.memory_bytes_max / 32);
+        Device {
+            fetch_bytes_min: config.fetch_bytes_min.min(max),
+            fetch_bytes_max: max,
+            pipe_bytes_max: config.memory_bytes_max / 2,
+            delivered_bytes: 0,
+            throughput: Filter::largest(),
+            bandwidth: Filter::largest(),
+            latency_least: Filter::smallest(),
+            latency_ns: LATENCY_NS_GUESS,
+            latency_deviation_ns: LATENCY_NS_GUESS / 2,
+            service_ns: LATENCY_NS_GUESS,
+        }
+    }
+
+    pub(crate) fn estimate(&self) -> DeviceEstimate {
+        DeviceEstimate {
+            latency_ns: self.latency_ns,
+            throughput_bytes_per_s: self.throughput.get().unwrap_or(0),
+            fetch_bytes: self.fetch_bytes(),
+            pipe_bytes: self.pipe_bytes(),
+        }
+    }
+
+    pub(crate) fn delivered_bytes(&self) -> u64 {
+        self.delivered_bytes
+    }
+
+    /// Bytes a fetch should have: an eighth of what arrives in one latency, so
+    /// that no single fetch is long compared with the wait for its first byte.
+    pub(crate) fn fetch_bytes(&self) -> u64 {
+        let bytes = bytes_in(self.least_latency_ns(), self.throughput.get().unwrap_or(0)) / 8;
+        bytes.next_power_of_two().clamp(self.fetch_bytes_min, self.fetch_bytes_max)
+    }
+
+    /// The size for a fetch that joins `in_flight` others: from half of
+    /// [`Device::fetch_bytes`] up. Fetches of one size that start together end
+    /// together, and while the next ones wait for their first bytes the link
+    /// carries nothing; different sizes get them out of step for good.
+    pub(crate) fn fetch_bytes_among(&self, in_flight: usize) -> u64 {
+        let fetch = self.fetch_bytes();
+        let bytes = fetch / 2 + fetch / 16 * (in_flight as u64 % 9);
+        (bytes / BLOCK_BYTES).max(1) * BLOCK_BYTES
+    }
+
+    /// Bytes in flight that are worth it: what the best throughput seen needs
+    /// (Little's law with the time that a fetch takes when the link is not
+    /// full), a quarter more to find out whether there is more to have, and two
+    /// fetches; at least enough to begin to find out.
+    pub(crate) fn pipe_bytes(&self) -> u64 {
+        let fetch = self.fetch_bytes();
+        let latency = self.least_latency_ns();
+        // On a full link every fetch looks slow, because all share it; twice the
+        // latency bounds the mistake.
+        let transfer = self.bandwidth.get().map_or(0, |bandwidth| time_of(fetch, bandwidth)).min(2 * latency);
+        let needed = bytes_in(latency + transfer, self.throughput.get().unwrap_or(0));
+        (needed + needed / 4 + 2 * fetch).max(FETCHES_MIN * fetch).min(self.pipe_bytes_max)
+    }
+
+    /// What one fetch could carry in the time that its latency takes: asking for
+    /// that much too much at most doubles a request's cost.
+    //= Li, Papathanasiou, Shen, "Competitive prefetching for concurrent sequential I/O", 2007
+    pub(crate) fn competitive_bytes(&self) -> u64 {
+        bytes_in(self.least_latency_ns(), self.bandwidth.get().unwrap_or(0))
+    }
+
+    /// Nearly every fetch has delivered its last byte after this long.
+    pub(crate) fn service_high_ns(&self) -> u64 {
+        self.service_ns.max(self.latency_ns) + 4 * self.latency_deviation_ns
+    }
+
+    /// The first bytes of a fetch came `wait_ns` after it was dispatched.
+    pub(crate) fn on_first_bytes(&mut self, now: Time, wait_ns: u64) {
+        // The estimator of TCP's retransmission timer (RFC 6298, section 2).
+        if self.latency_least.get().is_none() {
+            self.latency_ns = wait_ns;
+            self.latency_deviation_ns = wait_ns / 2;
+        } else {
+            let off = self.latency_ns.abs_diff(wait_ns);
+            self.latency_deviation_ns = self.latency_deviation_ns - self.latency_deviation_ns / 4 + off / 4;
+            self.latency_ns = self.latency_ns - self.latency_ns / 8 + wait_ns / 8;
+        }
+        self.latency_least.add(now, wait_ns);
+    }
+
+    /// `bytes` more bytes arrived.
+    pub(crate) fn on_bytes(&mut self, bytes: u64) {
+        self.delivered_bytes += bytes;
+    }
+
+    /// A fetch ended. What all fetches delivered while it was on its way, over
+    /// that time, is a sample of the throughput; what it delivered itself after
+    /// its first bytes is one of the bandwidth of a single fetch.
+    pub(crate) fn on_fetched(&mut self, now: Time, sample: &Sample) {
+        let took = now.since(sample.dispatched);
+        self.throughput.add(now, rate(self.delivered_bytes - sample.delivered_before, took));
+        self.service_ns = self.service_ns - self.service_ns / 8 + took / 8;
+        let rest = sample.bytes - sample.first_bytes;
+        if rest >= BANDWIDTH_SAMPLE_BYTES {
+            self.bandwidth.add(now, rate(rest, now.since(sample.first_arrived)));
+        }
+    }
+
+    fn least_latency_ns(&self) -> u64 {
+        self.latency_least.get().unwrap_or(LATENCY_NS_GUESS)
+    }
+}
+
+/// What one fetch tells of the device.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Sample {
+    pub(crate) dispatched: Time,
+    /// Bytes all fetches had delivered by then.
+    pub(crate) delivered_before: u64,
+    /// When its first bytes came, and how many those were.
+    pub(crate) first_arrived: Time,
+    pub(crate) first_bytes: u64,
+    pub(crate) bytes: u64,
+}
+
+/// The largest (or smallest) sample of the last five to ten seconds.
+#[derive(Debug)]
+struct Filter {
+    largest: bool,
+    since: Time,
+    now: Option<u64>,
+    before: Option<u64>,
+}
+
+impl Filter {
+    fn largest() -> Filter {
+        Filter { largest: true, since: Time(0), now: None, before: None }
+    }
+
+    fn smallest() -> Filter {
+        Filter { largest: false, ..Filter::largest() }
+    }
+
+    fn get(&self) -> Option<u64> {
+        self.pick(self.now, self.before)
+    }
+
+    fn add(&mut self, now: Time, sample: u64) {
+        if now.since(self.since) > FILTER_NS && self.now.is_some() {
+            self.since = now;
+            self.before = self.now.take();
+        }
+        self.now = self.pick(self.now, Some(sample));
+    }
+
+    fn pick(&self, a: Option<u64>, b: Option<u64>) -> Option<u64> {
+        match (a, b) {
+            (Some(a), Some(b)) => Some(if self.largest { a.max(b) } else { a.min(b) }),
+            (a, b) => a.or(b),
+        }
+    }
+}
+
+/// Bytes per second.
+pub(crate) fn rate(bytes: u64, ns: u64) -> u64 {
+    (u128::from(bytes) * 1_000_000_000 / u128::from(ns.max(1))).min(u128::from(u64::MAX)) as u64
+}
+
+/// Nanoseconds that `bytes` take at `rate` bytes per second.
+pub(crate) fn time_of(bytes: u64, rate: u64) -> u64 {
+    (u128::from(bytes) * 1_000_000_000 / u128::from(rate.max(1))).min(u128::from(u64::MAX)) as u64
+}
+
+/// Bytes that arrive in `ns` at `rate` bytes per second.
+pub(crate) fn bytes_in(ns: u64, rate: u64) -> u64 {
+    (u128::from(ns) * u128::from(rate) / 1_000_000_000).min(u128::from(u64::MAX)) as u64
+}

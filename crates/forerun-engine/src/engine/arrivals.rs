@@ -1,0 +1,120 @@
+//! What became of fetches.
+
+use alloc::vec::Vec;
+
+use super::Engine;
+use crate::reads::Phase;
+use crate::types::*;
+
+impl Engine {
+    /// The first `bytes` bytes of the fetch, in total, are in its memory.
+    pub fn handle_progress(&mut self, now: Time, fetch: FetchId, bytes: u64) {
+        let Some(flight) = self.flights.get_mut(fetch) else { return };
+        let bytes = bytes.min(flight.extent.len);
+        if bytes <= flight.arrived_bytes {
+            return;
+        }
+        if flight.arrived_bytes == 0 {
+            self.device.on_first_bytes(now, now.since(flight.sample.dispatched));
+            flight.sample.first_arrived = now;
+            flight.sample.first_bytes = bytes;
+        }
+        self.device.on_bytes(bytes - flight.arrived_bytes);
+        let (object, doomed) = (flight.object, flight.doomed);
+        if doomed {
+            // Its slots stay its own: arrived blocks are those it shares.
+            flight.arrived_bytes = bytes;
+            return;
+        }
+        let arrived = self.flights.advance(fetch, bytes);
+        self.cache.arrive(now, object, arrived);
+        self.wake(now, fetch, arrived);
+        self.audit();
+    }
+
+    /// All bytes of the fetch are in its memory.
+    pub fn handle_fetched(&mut self, now: Time, fetch: FetchId) {
+        let Some(len) = self.flights.get(fetch).map(|flight| flight.extent.len) else { return };
+        self.handle_progress(now, fetch, len);
+        let Some(flight) = self.flights.remove(fetch) else { return };
+        self.device.on_fetched(now, &flight.sample);
+        if flight.doomed {
+            self.cache.give_disowned(&flight.runs, flight.arrived_blocks);
+        }
+        self.emit(Event::Fetched { time: now, id: fetch });
+        self.audit();
+    }
+
+    /// The fetch failed, or was cancelled as told; its memory will not be
+    /// written any more. Readers who waited for a demand fetch get `error`;
+    /// those who waited for readahead wait for a fetch of their own.
+    pub fn handle_failed(&mut self, now: Time, fetch: FetchId, error: FetchError) {
+        let Some(flight) = self.flights.remove(fetch) else { return };
+        let rest = flight.rest();
+        if flight.doomed {
+            self.cache.give_disowned(&flight.runs, flight.arrived_blocks);
+        } else {
+            self.cache.give_up(flight.object, rest);
+            self.policy.on_lost(flight.object, rest);
+        }
+        self.emit(Event::Failed { time: now, id: fetch, cancelled: flight.cancelled, bytes: rest.len });
+        for id in flight.waiters {
+            let needs_it = self.reads.get(id).is_some_and(|read| {
+                read.phase == Phase::Admitted && read.extent.overlaps(&rest) && !flight.doomed
+            });
+            match flight.cause {
+                _ if !needs_it => {}
+                Cause::Demand if !flight.cancelled => self.fail(id, error),
+                Cause::Demand | Cause::Readahead => self.wait_again(id),
+            }
+        }
+        self.audit();
+    }
+
+    /// Answers those who waited for what `fetch` just brought.
+    fn wake(&mut self, now: Time, fetch: FetchId, arrived: Extent) {
+        let Some(flight) = self.flights.get_mut(fetch) else { return };
+        let waiters: Vec<ReadId> = core::mem::take(&mut flight.waiters);
+        let mut still = Vec::new();
+        for id in waiters {
+            let touched = self.reads.get(id).is_some_and(|read| read.extent.overlaps(&arrived));
+            let answered = touched && self.reply_if_complete(now, id);
+            if !answered {
+                still.push(id);
+            }
+        }
+        if let Some(flight) = self.flights.get_mut(fetch) {
+            flight.waiters = still;
+        }
+    }
+
+    /// Answers an admitted read all of whose bytes are resident.
+    pub(super) fn reply_if_complete(&mut self, now: Time, id: ReadId) -> bool {
+        let Some(read) = self.reads.get_mut(id) else { return true };
+        if read.phase != Phase::Admitted {
+            return true;
+        }
+        if !self.cache.is_complete(read.extent, &read.pins) {
+            return false;
+        }
+        read.phase = Phase::Ready;
+        self.cache.mark_read(now, read.extent, &read.pins);
+        self.replies.push_back((id, Ok(())));
+        true
+    }
+
+    fn fail(&mut self, id: ReadId, error: FetchError) {
+        self.end_read(id);
+        self.replies.push_back((id, Err(error)));
+    }
+
+    /// An admitted read lost something it waited for: it lets go of what it holds
+    /// and gets in line again, in front, since it came before those there.
+    pub(super) fn wait_again(&mut self, id: ReadId) {
+        let Some(read) = self.reads.get_mut(id) else { return };
+        let pins = core::mem::take(&mut read.pins);
+        read.phase = Phase::Waiting;
+        self.cache.unpin(&pins);
+        self.waiting.push_front(id);
+    }
+}

@@ -1,0 +1,120 @@
+//! What to fetch next: first for readers who wait, then ahead of them.
+
+use super::Engine;
+use crate::cache::Room;
+use crate::device::Sample;
+use crate::reads::Phase;
+use crate::scheduler::Flight;
+use crate::types::*;
+
+impl Engine {
+    /// Gives the reader who waits longest its memory and its fetches, all of
+    /// them or none, so that admitted reads always end. False if there is none
+    /// or not enough of either yet.
+    pub(super) fn admit(&mut self, now: Time) -> bool {
+        let Some(&id) = self.waiting.front() else { return false };
+        let Some(read) = self.reads.get(id) else {
+            self.waiting.pop_front();
+            return true;
+        };
+        if self.flights.count() >= self.config.in_flight_count_max {
+            return false;
+        }
+        let (object, extent) = (read.object, read.extent);
+        // Held from here on, so that making room does not evict half of it.
+        let pins = self.cache.pin(object, extent);
+        let mut missing = self.cache.tally(object, extent).missing;
+        if missing > 0 && !self.cache.make_room(now, missing, Room::Demand) {
+            self.cache.unpin(&pins);
+            return false;
+        }
+        self.waiting.pop_front();
+        while let Some(run) = self.cache.first_missing(object, extent, self.device.fetch_bytes()) {
+            let whole = self.with_readahead(object, run);
+            // What goes along must not take the room that was made for the read.
+            let blocks = missing + (whole.len - run.len) / BLOCK_BYTES;
+            let run = if self.cache.make_room(now, blocks, Room::Readahead) { whole } else { run };
+            let reserved = self.launch(now, object, run, Cause::Demand, Room::Demand);
+            debug_assert!(reserved, "room that was made is gone");
+            if !reserved {
+                break;
+            }
+            missing = self.cache.tally(object, extent).missing;
+        }
+        for flight in self.flights.overlapping(object, extent) {
+            if let Some(flight) = self.flights.get_mut(flight) {
+                flight.waiters.push(id);
+            }
+        }
+        if let Some(read) = self.reads.get_mut(id) {
+            read.phase = Phase::Admitted;
+            read.pins = pins;
+        }
+        self.reply_if_complete(now, id);
+        true
+    }
+
+    /// Dispatches one fetch's worth of readahead. False if there is none, or the
+    /// device or the memory has no place for it.
+    pub(super) fn dispatch_readahead(&mut self, now: Time) -> bool {
+        if self.pending.is_empty() {
+            return false;
+        }
+        let in_flight = self.flights.count();
+        if in_flight >= self.config.in_flight_count_max || self.flights.bytes() >= self.device.pipe_bytes() {
+            return false;
+        }
+        let Some((object, window)) = self.pending.pop() else { return false };
+        let len = self.device.fetch_bytes_among(in_flight);
+        let Some(run) = self.cache.first_missing(object, window, len) else {
+            return true;
+        };
+        if !self.launch(now, object, run, Cause::Readahead, Room::Readahead) {
+            self.pending.put_front(object, Extent::between(run.offset, window.end()));
+            return false;
+        }
+        self.pending.put_back(object, Extent::between(run.end(), window.end()));
+        true
+    }
+
+    /// `run`, which a reader waits for, and as much of the readahead that goes on
+    /// from there as one fetch takes: the reader is answered as soon as its own
+    /// bytes are here, so it loses nothing.
+    fn with_readahead(&self, object: ObjectId, run: Extent) -> Extent {
+        let Some(end) = self.pending.end_from(object, run.end()) else { return run };
+        let more = self.device.fetch_bytes().saturating_sub(run.len);
+        match self.cache.first_missing(object, Extent::between(run.end(), end), more) {
+            Some(next) if next.offset == run.end() => Extent::between(run.offset, next.end()),
+            _ => run,
+        }
+    }
+
+    /// Reserves memory for `extent`, whole blocks of which none is there, and
+    /// puts it in flight. False if there is no such room.
+    fn launch(&mut self, now: Time, object: ObjectId, extent: Extent, cause: Cause, room: Room) -> bool {
+        let Some(runs) = self.cache.reserve(now, object, extent, room) else { return false };
+        let extent = extent.intersection(&Extent::new(0, self.objects.size(object)));
+        let memory = crate::cache::memory_of(&runs, extent.len);
+        let id = self.flights.insert(Flight {
+            object,
+            extent,
+            runs,
+            cause,
+            sample: Sample {
+                dispatched: now,
+                delivered_before: self.device.delivered_bytes(),
+                first_arrived: now,
+                first_bytes: 0,
+                bytes: extent.len,
+            },
+            arrived_bytes: 0,
+            arrived_blocks: 0,
+            waiters: alloc::vec::Vec::new(),
+            doomed: false,
+            cancelled: false,
+        });
+        self.emit(Event::Fetch { time: now, id, object, extent, cause });
+        self.fetches.push_back(Fetch { id, object, extent, memory, cause });
+        true
+    }
+}

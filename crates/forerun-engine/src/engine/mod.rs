@@ -1,0 +1,271 @@
+//! The engine's state, its commands from readers and its answers to the driver.
+//! Control flow only: what is decided is decided in the parts.
+
+mod arrivals;
+mod changes;
+mod dispatch;
+
+use alloc::boxed::Box;
+use alloc::collections::VecDeque;
+use alloc::vec::Vec;
+
+use crate::cache::{Cache, Pins};
+use crate::config::{Config, ConfigError};
+use crate::device::Device;
+use crate::objects::Objects;
+use crate::policy::{self, Access, Policy, View, Window};
+use crate::reads::{Phase, Read, Reads};
+use crate::scheduler::{Flights, Pending};
+use crate::types::*;
+
+/// See the crate's page.
+///
+/// Invariants, beside those of its parts: a read is in `waiting` exactly while
+/// its phase is `Waiting`; an admitted read is a waiter of every flight that
+/// brings some of it, and there is at least one; memory charged never exceeds
+/// the budget.
+#[derive(Debug)]
+pub struct Engine {
+    config: Config,
+    objects: Objects,
+    reads: Reads,
+    cache: Cache,
+    device: Device,
+    policy: Box<dyn Policy>,
+    flights: Flights,
+    pending: Pending,
+    /// Reads that need a fetch, in the order they came.
+    waiting: VecDeque<ReadId>,
+    fetches: VecDeque<Fetch>,
+    cancels: VecDeque<FetchId>,
+    replies: VecDeque<(ReadId, Result<(), FetchError>)>,
+    forgotten: VecDeque<ObjectId>,
+    windows: Vec<Window>,
+    counters: Counters,
+    events: VecDeque<Event>,
+    calls_since_audit: usize,
+}
+
+impl Engine {
+    /// An engine with nothing in it.
+    ///
+    /// # Errors
+    /// A configuration that cannot be kept.
+    pub fn new(config: Config) -> Result<Engine, ConfigError> {
+        config.check()?;
+        Ok(Engine {
+            objects: Objects::new(),
+            reads: Reads::new(),
+            cache: Cache::new(config.memory_bytes_max),
+            device: Device::new(&config),
+            policy: policy::build(&config),
+            flights: Flights::new(),
+            pending: Pending::new(),
+            waiting: VecDeque::new(),
+            fetches: VecDeque::new(),
+            cancels: VecDeque::new(),
+            replies: VecDeque::new(),
+            forgotten: VecDeque::new(),
+            windows: Vec::new(),
+            counters: Counters::default(),
+            events: VecDeque::new(),
+            calls_since_audit: 0,
+            config,
+        })
+    }
+
+    /// `reader` opened `object`, which has `size` bytes. What is known of an
+    /// object survives its last close.
+    pub fn open(&mut self, object: ObjectId, _reader: ReaderId, size: u64) {
+        self.objects.open(object, size);
+    }
+
+    /// `reader` is done with `object`. When it was the last, readahead that
+    /// nobody waits for is cancelled.
+    pub fn close(&mut self, now: Time, object: ObjectId, reader: ReaderId) {
+        self.policy.on_close(object, reader);
+        if self.objects.close(object) {
+            self.stop_readahead(object);
+            if let Some(surplus) = self.objects.surplus(self.config.closed_objects_max) {
+                self.forget(now, surplus);
+            }
+        }
+        self.audit();
+    }
+
+    /// `reader` asks for `extent`, at most [`Config::READ_BYTES_MAX`] bytes, of
+    /// which those past the object's end are left out. `memory` is cleared; on
+    /// [`Outcome::Ready`] it holds where the bytes are, and they stay there until
+    /// [`Engine::release`].
+    pub fn read(
+        &mut self,
+        now: Time,
+        object: ObjectId,
+        reader: ReaderId,
+        extent: Extent,
+        memory: &mut Vec<MemoryRange>,
+    ) -> Outcome {
+        memory.clear();
+        debug_assert!(extent.len <= Config::READ_BYTES_MAX, "a read too long for the engine");
+        let size = self.objects.size(object);
+        let extent = extent.intersection(&Extent::new(0, size));
+        if extent.is_empty() {
+            let read = Read { object, extent, phase: Phase::Ready, pins: Pins::default() };
+            return Outcome::Ready(self.reads.insert(read));
+        }
+        let resident = self.consult(Access { time: now, object, reader, extent, size, late: false });
+        let outcome = if resident {
+            let pins = self.cache.pin(object, extent);
+            self.cache.mark_read(now, extent, &pins);
+            self.cache.memory(extent, &pins, memory);
+            Outcome::Ready(self.reads.insert(Read { object, extent, phase: Phase::Ready, pins }))
+        } else {
+            let read = Read { object, extent, phase: Phase::Waiting, pins: Pins::default() };
+            let id = self.reads.insert(read);
+            self.waiting.push_back(id);
+            Outcome::Parked(id)
+        };
+        self.audit();
+        outcome
+    }
+
+    /// The bytes of a ready or replied read were copied.
+    pub fn release(&mut self, read: ReadId) {
+        self.end_read(read);
+        self.audit();
+    }
+
+    /// The reader of a parked read has gone. No reply will come unless it was
+    /// already polled; no release is needed.
+    pub fn abandon(&mut self, read: ReadId) {
+        self.replies.retain(|(replied, _)| *replied != read);
+        self.end_read(read);
+        self.audit();
+    }
+
+    /// The next fetch to start.
+    pub fn poll_fetch(&mut self, now: Time) -> Option<Fetch> {
+        while self.fetches.is_empty() && (self.admit(now) || self.dispatch_readahead(now)) {}
+        let fetch = self.fetches.pop_front();
+        self.report_lost(now);
+        self.audit();
+        fetch
+    }
+
+    /// The next fetch to cancel; it still ends in `handle_fetched` or
+    /// `handle_failed`.
+    pub fn poll_cancel(&mut self) -> Option<FetchId> {
+        self.cancels.pop_front()
+    }
+
+    /// The next reply to give.
+    pub fn poll_reply(&mut self) -> Option<Reply> {
+        let (read, result) = self.replies.pop_front()?;
+        let result = result.map(|()| {
+            let mut memory = Vec::new();
+            if let Some(state) = self.reads.get(read) {
+                self.cache.memory(state.extent, &state.pins, &mut memory);
+            }
+            memory
+        });
+        Some(Reply { read, result })
+    }
+
+    /// The next object whose state was dropped, so that the driver can drop its
+    /// own.
+    pub fn poll_forgotten(&mut self) -> Option<ObjectId> {
+        self.forgotten.pop_front()
+    }
+
+    /// The next event, if [`Config::events_max`] keeps any.
+    pub fn poll_event(&mut self) -> Option<Event> {
+        self.events.pop_front()
+    }
+
+    /// Sums since the start.
+    pub fn counters(&self) -> Counters {
+        Counters { memory_bytes_peak: self.cache.used_bytes_peak(), ..self.counters }
+    }
+
+    /// Memory charged now: resident and in flight, in bytes.
+    pub fn memory_bytes(&self) -> u64 {
+        self.cache.used_bytes()
+    }
+
+    /// What the fetches so far say of the backend.
+    pub fn device(&self) -> DeviceEstimate {
+        self.device.estimate()
+    }
+
+    /// Tells the policy of a read and queues what it wants; says whether all of
+    /// the read is resident.
+    fn consult(&mut self, mut access: Access) -> bool {
+        let tally = self.cache.tally(access.object, access.extent);
+        let resident = tally.in_flight + tally.missing == 0;
+        access.late = !resident;
+        let missing_bytes = (tally.missing * BLOCK_BYTES).min(access.extent.len);
+        let late_bytes = (tally.in_flight * BLOCK_BYTES).min(access.extent.len - missing_bytes);
+        let Access { time, object, reader, extent, size, .. } = access;
+        self.emit(Event::Read { time, object, reader, extent, late_bytes, missing_bytes });
+
+        let mut windows = core::mem::take(&mut self.windows);
+        let view = View { cache: &self.cache, device: &self.device, config: &self.config };
+        self.policy.on_read(&access, &view, &mut windows);
+        for window in windows.drain(..) {
+            let extent = window.extent.intersection(&Extent::new(0, size)).to_blocks();
+            if extent.is_empty() {
+                continue;
+            }
+            self.emit(Event::Window { time, object, extent: window.extent, mark: window.mark });
+            if !self.pending.push(object, extent) {
+                self.policy.on_lost(object, extent);
+            }
+        }
+        self.windows = windows;
+        resident
+    }
+
+    fn end_read(&mut self, id: ReadId) {
+        let Some(read) = self.reads.remove(id) else { return };
+        if read.phase == Phase::Waiting {
+            self.waiting.retain(|waiting| *waiting != id);
+        }
+        self.cache.unpin(&read.pins);
+    }
+
+    /// Tells of readahead that was evicted unread.
+    fn report_lost(&mut self, now: Time) {
+        if !self.cache.has_lost() {
+            return;
+        }
+        for (object, extent) in self.cache.take_lost() {
+            self.policy.on_lost(object, extent);
+            self.emit(Event::Wasted { time: now, object, bytes: extent.len });
+        }
+    }
+
+    fn emit(&mut self, event: Event) {
+        self.counters.add(&event);
+        if self.config.events_max > 0 {
+            if self.events.len() == self.config.events_max {
+                self.events.pop_front();
+            }
+            self.events.push_back(event);
+        }
+    }
+
+    /// Checks every invariant in debug builds: after each call while the cache
+    /// is small, less often the longer it takes.
+    fn audit(&mut self) {
+        if cfg!(debug_assertions) {
+            self.calls_since_audit += 1;
+            if self.calls_since_audit * 64 < self.cache.audit_cost() {
+                return;
+            }
+            self.calls_since_audit = 0;
+            self.cache.audit();
+            self.flights.audit();
+            assert!(self.cache.used_bytes() <= self.config.memory_bytes_max, "over budget");
+        }
+    }
+}

@@ -1,0 +1,84 @@
+//! Objects that are open, or were.
+
+use alloc::collections::BTreeMap;
+
+use crate::types::ObjectId;
+
+#[derive(Clone, Copy, Debug)]
+struct Object {
+    size: u64,
+    reader_count: u32,
+    /// When it was closed last, counted in closes.
+    closed: u64,
+}
+
+/// Sizes and reader counts; closed objects oldest first.
+#[derive(Debug)]
+pub(crate) struct Objects {
+    objects: BTreeMap<ObjectId, Object>,
+    closed: BTreeMap<u64, ObjectId>,
+    close_count: u64,
+}
+
+impl Objects {
+    pub(crate) fn new() -> Objects {
+        Objects { objects: BTreeMap::new(), closed: BTreeMap::new(), close_count: 0 }
+    }
+
+    pub(crate) fn open(&mut self, id: ObjectId, size: u64) {
+        let object = self.objects.entry(id).or_insert(Object { size, reader_count: 0, closed: 0 });
+        object.size = size;
+        object.reader_count += 1;
+        self.closed.remove(&object.closed);
+    }
+
+    /// True if that was the last reader.
+    pub(crate) fn close(&mut self, id: ObjectId) -> bool {
+        let Some(object) = self.objects.get_mut(&id) else { return false };
+        object.reader_count = object.reader_count.saturating_sub(1);
+        if object.reader_count > 0 {
+            return false;
+        }
+        self.close_count += 1;
+        object.closed = self.close_count;
+        self.closed.insert(object.closed, id);
+        true
+    }
+
+    /// The object closed longest ago, if more than `max` are closed.
+    pub(crate) fn surplus(&self, max: usize) -> Option<ObjectId> {
+        if self.closed.len() <= max {
+            return None;
+        }
+        self.closed.first_key_value().map(|(_, id)| *id)
+    }
+
+    /// The closed object `id` counts as closed just now.
+    pub(crate) fn keep(&mut self, id: ObjectId) {
+        let Some(object) = self.objects.get_mut(&id) else { return };
+        if self.closed.remove(&object.closed).is_some() {
+            self.close_count += 1;
+            object.closed = self.close_count;
+            self.closed.insert(object.closed, id);
+        }
+    }
+
+    pub(crate) fn size(&self, id: ObjectId) -> u64 {
+        self.objects.get(&id).map_or(0, |object| object.size)
+    }
+
+    pub(crate) fn resize(&mut self, id: ObjectId, size: u64) {
+        if let Some(object) = self.objects.get_mut(&id) {
+            object.size = size;
+        }
+    }
+
+    /// Drops an object that has no reader; false if it has one.
+    pub(crate) fn drop_closed(&mut self, id: ObjectId) -> bool {
+        let closed = self.objects.get(&id).is_some_and(|object| object.reader_count == 0);
+        if closed && let Some(object) = self.objects.remove(&id) {
+            self.closed.remove(&object.closed);
+        }
+        closed
+    }
+}

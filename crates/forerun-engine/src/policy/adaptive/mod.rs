@@ -1,0 +1,84 @@
+//! The default: finds out what each reader does and what the device can do, and
+//! keeps just enough ahead.
+//!
+//! * [`streams`] tells streams apart by where they read, not by who reads;
+//! * [`candidate`] waits for evidence before there is a stream;
+//! * [`forward`] sizes and moves the window of one forward stream;
+//! * [`activity`] counts the streams that share memory and device just now.
+
+mod activity;
+mod candidate;
+mod forward;
+mod streams;
+
+use alloc::collections::BTreeMap;
+use alloc::vec::Vec;
+
+use super::{Access, Policy, View, Window};
+use crate::types::{Extent, ObjectId, ReaderId};
+
+#[derive(Debug)]
+pub(crate) struct Adaptive {
+    objects: BTreeMap<ObjectId, streams::Streams>,
+    activity: activity::Activity,
+}
+
+impl Adaptive {
+    pub(crate) fn new() -> Adaptive {
+        Adaptive { objects: BTreeMap::new(), activity: activity::Activity::new() }
+    }
+}
+
+/// What one stream may take.
+#[derive(Clone, Copy, Debug)]
+struct Share {
+    /// The largest window.
+    window_bytes_max: u64,
+    /// What may be wrong by a first guess.
+    competitive_bytes: u64,
+    /// What one fetch should have.
+    fetch_bytes: u64,
+    /// From wanting bytes to having them, nearly always.
+    service_ns: u64,
+}
+
+impl Share {
+    /// Twice what keeps the device busy, so that it stays busy while the reader
+    /// consumes, and at least enough for a few fetches; but together no more
+    /// than three quarters of the memory: the rest is for demand and for what
+    /// was just read.
+    fn of_one_in(count: u64, view: &View<'_>) -> Share {
+        let busy = (2 * view.device.pipe_bytes() / count).max(1 << 20);
+        let memory = view.config.memory_bytes_max / 4 * 3 / count;
+        Share {
+            window_bytes_max: busy.min(memory),
+            competitive_bytes: view.device.competitive_bytes(),
+            fetch_bytes: view.device.fetch_bytes(),
+            service_ns: view.device.service_high_ns(),
+        }
+    }
+}
+
+impl Policy for Adaptive {
+    fn on_read(&mut self, access: &Access, view: &View<'_>, windows: &mut Vec<Window>) {
+        let streams = self.objects.entry(access.object).or_default();
+        let Some(index) = streams.find(access).or_else(|| streams.begin(access)) else { return };
+        let end = streams.clear_until(index, access);
+        let stream = streams.get_mut(index);
+        self.activity.note(access.time, stream.activity_mut());
+        let share = Share::of_one_in(self.activity.count(), view);
+        windows.extend(stream.on_read(access, &share, end));
+    }
+
+    fn on_lost(&mut self, object: ObjectId, extent: Extent) {
+        if let Some(streams) = self.objects.get_mut(&object) {
+            streams.on_lost(extent);
+        }
+    }
+
+    fn on_close(&mut self, _: ObjectId, _: ReaderId) {}
+
+    fn on_forget(&mut self, object: ObjectId) {
+        self.objects.remove(&object);
+    }
+}

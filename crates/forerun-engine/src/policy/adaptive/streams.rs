@@ -1,0 +1,85 @@
+//! The streams of one object, told apart by where they read.
+//!
+//! State is kept per object, not per handle: reopening, threads, forks, reordered
+//! requests and several streams on one handle all find their stream again.
+
+use alloc::collections::VecDeque;
+use alloc::vec::Vec;
+
+use super::candidate::Candidate;
+use super::forward::Forward;
+use crate::policy::Access;
+use crate::types::Extent;
+
+/// Streams of one object; the least recently read gives way.
+const STREAMS_MAX: usize = 128;
+/// Candidates of one object: as many, since 128 streams may begin at once.
+const CANDIDATES_MAX: usize = 128;
+/// A stream that was not read for so long does not stop others at its start.
+const LIVE_NS: u64 = 10_000_000_000;
+
+#[derive(Debug, Default)]
+pub(super) struct Streams {
+    streams: Vec<Forward>,
+    candidates: VecDeque<Candidate>,
+}
+
+impl Streams {
+    /// The stream whose reader this is: of those near enough, the nearest.
+    pub(super) fn find(&self, access: &Access) -> Option<usize> {
+        let offset = access.extent.offset;
+        let near = self.streams.iter().enumerate().filter(|(_, stream)| stream.covers(access.extent));
+        near.min_by_key(|(_, stream)| stream.distance(offset)).map(|(index, _)| index)
+    }
+
+    /// Takes the read as evidence; a new stream's place if it was enough.
+    pub(super) fn begin(&mut self, access: &Access) -> Option<usize> {
+        let near = self.candidates.iter().rposition(|candidate| candidate.is_near(access.extent));
+        let mut candidate = Candidate::new(access.extent);
+        if let Some(known) = near.and_then(|index| self.candidates.remove(index)) {
+            candidate = known;
+            candidate.add(access.extent);
+        }
+        // Whoever reads an object's start most often reads on.
+        if access.extent.offset == 0 || candidate.is_stream() {
+            return Some(self.insert(Forward::new(&candidate, access)));
+        }
+        if self.candidates.len() == CANDIDATES_MAX {
+            self.candidates.pop_front();
+        }
+        self.candidates.push_back(candidate);
+        None
+    }
+
+    pub(super) fn get_mut(&mut self, index: usize) -> &mut Forward {
+        &mut self.streams[index]
+    }
+
+    /// Where the stream has to stop reading ahead: at the end of the object, or
+    /// where another stream that is being read began. The reader most likely
+    /// stops there too; if it goes on, it passes that start and is free again.
+    pub(super) fn clear_until(&self, index: usize, access: &Access) -> u64 {
+        let frontier = self.streams[index].frontier().max(access.extent.end());
+        let others = self.streams.iter().enumerate().filter(|(other, stream)| {
+            *other != index && stream.start() >= frontier && access.time.since(stream.last_read()) < LIVE_NS
+        });
+        others.map(|(_, stream)| stream.start()).fold(access.size, u64::min)
+    }
+
+    pub(super) fn on_lost(&mut self, extent: Extent) {
+        for stream in &mut self.streams {
+            stream.on_lost(extent);
+        }
+    }
+
+    fn insert(&mut self, stream: Forward) -> usize {
+        if self.streams.len() < STREAMS_MAX {
+            self.streams.push(stream);
+            return self.streams.len() - 1;
+        }
+        let oldest =
+            (0..self.streams.len()).min_by_key(|index| self.streams[*index].last_read()).unwrap_or(0);
+        self.streams[oldest] = stream;
+        oldest
+    }
+}

@@ -1,0 +1,76 @@
+//! What to read ahead: one idea per file, all behind one trait.
+//!
+//! A policy hears of every read, hit or not, and answers with windows: extents
+//! it wants in memory. It does not care what is there already, in flight or past
+//! the object's end; the scheduler leaves those out.
+
+mod adaptive;
+mod none;
+mod ondemand;
+mod rbd;
+
+use alloc::boxed::Box;
+use alloc::vec::Vec;
+use core::fmt::Debug;
+
+use crate::cache::Cache;
+use crate::config::{Config, PolicyKind};
+use crate::device::Device;
+use crate::types::{Extent, ObjectId, ReaderId, Time};
+
+/// What is to be read ahead: reading at or past `mark` starts the next.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Window {
+    pub(crate) extent: Extent,
+    pub(crate) mark: u64,
+}
+
+/// One read, as a policy sees it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Access {
+    pub(crate) time: Time,
+    pub(crate) object: ObjectId,
+    pub(crate) reader: ReaderId,
+    /// Not empty, within the object.
+    pub(crate) extent: Extent,
+    /// The object's size in bytes.
+    pub(crate) size: u64,
+    /// Some of it was not resident: the reader waits.
+    pub(crate) late: bool,
+}
+
+/// What a policy may look at.
+#[derive(Debug)]
+pub(crate) struct View<'a> {
+    pub(crate) cache: &'a Cache,
+    pub(crate) device: &'a Device,
+    pub(crate) config: &'a Config,
+}
+
+/// See the module's page.
+pub(crate) trait Policy: Debug + Send {
+    /// A reader asks for `access.extent`; adds what to read ahead to `windows`.
+    fn on_read(&mut self, access: &Access, view: &View<'_>, windows: &mut Vec<Window>);
+
+    /// Bytes that were wanted will not come or have gone before anybody read
+    /// them.
+    fn on_lost(&mut self, object: ObjectId, extent: Extent);
+
+    /// A reader closed the object.
+    fn on_close(&mut self, object: ObjectId, reader: ReaderId);
+
+    /// Nothing about the object matters any more.
+    fn on_forget(&mut self, object: ObjectId);
+}
+
+pub(crate) fn build(config: &Config) -> Box<dyn Policy> {
+    let window = config.window_bytes_max;
+    match config.policy {
+        PolicyKind::None => Box::new(none::None),
+        PolicyKind::Plain => Box::new(rbd::Rbd::plain(window)),
+        PolicyKind::Aligned => Box::new(rbd::Rbd::aligned(window)),
+        PolicyKind::Eager => Box::new(rbd::Eager::new()),
+        PolicyKind::OnDemand => Box::new(ondemand::OnDemand::new(window)),
+        PolicyKind::Adaptive => Box::new(adaptive::Adaptive::new()),
+    }
+}

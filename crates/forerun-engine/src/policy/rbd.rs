@@ -1,0 +1,182 @@
+//! Ceph RBD's readahead (librbd and its Readahead class): one detector for a
+//! whole object, however many read it.
+//= seed 003
+
+use alloc::collections::BTreeMap;
+use alloc::vec::Vec;
+
+use super::{Access, Policy, View, Window};
+use crate::types::{Extent, ObjectId, ReaderId};
+
+/// Sequential requests before the first readahead.
+//= seed 003: "trigger after 10 sequential requests"
+const TRIGGER_REQUESTS: u64 = 10;
+/// The size of the storage objects an RBD image is striped over.
+//= seed 003
+const STORAGE_OBJECT_BYTES: u64 = 4 << 20;
+
+/// Consecutive requests seen, and the window.
+#[derive(Clone, Copy, Debug, Default)]
+struct Detector {
+    count: u64,
+    bytes: u64,
+    last_position: u64,
+    readahead_position: u64,
+    trigger_position: u64,
+    readahead_bytes: u64,
+}
+
+impl Detector {
+    fn observe(&mut self, extent: Extent) {
+        if extent.offset == self.last_position {
+            self.count += 1;
+            self.bytes += extent.len;
+        } else {
+            *self = Detector::default();
+        }
+        self.last_position = extent.end();
+    }
+
+    /// The next window, once `trigger` requests came in sequence and the reader
+    /// is past the middle of the last one.
+    fn next_window(&mut self, trigger: u64, max: u64, alignments: &[u64], limit: u64) -> Option<Window> {
+        if self.count < trigger || self.last_position < self.trigger_position {
+            return None;
+        }
+        if self.readahead_bytes == 0 {
+            self.readahead_bytes = self.bytes;
+            self.readahead_position = self.last_position;
+        } else {
+            self.readahead_bytes *= 2;
+            self.readahead_position = self.readahead_position.max(self.last_position);
+        }
+        self.readahead_bytes = self.readahead_bytes.min(max);
+        let offset = self.readahead_position;
+        let len = aligned(offset, self.readahead_bytes, alignments).min(limit.saturating_sub(offset));
+        self.trigger_position = offset + len / 2;
+        self.readahead_position = offset + len;
+        (len > 0).then_some(Window { extent: Extent::new(offset, len), mark: self.trigger_position })
+    }
+}
+
+/// `len` cut or grown by less than half so that the window ends on the largest
+/// alignment it can.
+fn aligned(offset: u64, len: u64, alignments: &[u64]) -> u64 {
+    let end = offset + len;
+    for alignment in alignments {
+        let previous = end / alignment * alignment;
+        let (cut, grow) = (end - previous, previous + alignment - end);
+        if cut < len / 2 && cut < grow {
+            return previous - offset;
+        }
+        if grow < len / 2 {
+            return previous + alignment - offset;
+        }
+    }
+    len
+}
+
+/// `plain` and `aligned`.
+#[derive(Debug)]
+pub(crate) struct Rbd {
+    window_bytes_max: u64,
+    alignments: &'static [u64],
+    detectors: BTreeMap<ObjectId, Detector>,
+}
+
+impl Rbd {
+    pub(crate) fn plain(window_bytes_max: u64) -> Rbd {
+        Rbd { window_bytes_max, alignments: &[], detectors: BTreeMap::new() }
+    }
+
+    pub(crate) fn aligned(window_bytes_max: u64) -> Rbd {
+        Rbd { alignments: &[STORAGE_OBJECT_BYTES], ..Rbd::plain(window_bytes_max) }
+    }
+}
+
+impl Policy for Rbd {
+    fn on_read(&mut self, access: &Access, _: &View<'_>, windows: &mut Vec<Window>) {
+        let detector = self.detectors.entry(access.object).or_default();
+        detector.observe(access.extent);
+        windows.extend(detector.next_window(
+            TRIGGER_REQUESTS,
+            self.window_bytes_max,
+            self.alignments,
+            access.size,
+        ));
+    }
+
+    fn on_lost(&mut self, _: ObjectId, _: Extent) {}
+    fn on_close(&mut self, _: ObjectId, _: ReaderId) {}
+
+    fn on_forget(&mut self, object: ObjectId) {
+        self.detectors.remove(&object);
+    }
+}
+
+/// `eager`: once triggered, to the end of the storage object, once for each.
+#[derive(Debug)]
+pub(crate) struct Eager {
+    detectors: BTreeMap<ObjectId, (Detector, Option<u64>)>,
+}
+
+impl Eager {
+    pub(crate) fn new() -> Eager {
+        Eager { detectors: BTreeMap::new() }
+    }
+}
+
+impl Policy for Eager {
+    fn on_read(&mut self, access: &Access, _: &View<'_>, windows: &mut Vec<Window>) {
+        let (detector, done) = self.detectors.entry(access.object).or_default();
+        detector.observe(access.extent);
+        let start = detector.last_position;
+        let storage_object = start / STORAGE_OBJECT_BYTES;
+        if detector.count < TRIGGER_REQUESTS || *done == Some(storage_object) {
+            return;
+        }
+        *done = Some(storage_object);
+        let end = ((storage_object + 1) * STORAGE_OBJECT_BYTES).min(access.size);
+        windows.push(Window { extent: Extent::between(start, end), mark: end });
+    }
+
+    fn on_lost(&mut self, _: ObjectId, _: Extent) {}
+    fn on_close(&mut self, _: ObjectId, _: ReaderId) {}
+
+    fn on_forget(&mut self, object: ObjectId) {
+        self.detectors.remove(&object);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Ten-byte reads from 1000 on, trigger 2, windows of at most 50 bytes.
+    fn windows(alignments: &[u64], max: u64) -> Vec<(u64, u64, u64)> {
+        let mut detector = Detector::default();
+        let mut seen = Vec::new();
+        for i in 0..45 {
+            let extent = Extent::new(1000 + i * 10, 10);
+            detector.observe(extent);
+            if let Some(window) = detector.next_window(2, max, alignments, u64::MAX) {
+                seen.push((extent.offset, window.extent.offset, window.extent.len));
+            }
+        }
+        seen
+    }
+
+    #[test]
+    fn librbd_test_vectors_plain() {
+        assert_eq!(
+            windows(&[], 50)[..4],
+            [(1020, 1030, 20), (1030, 1050, 40), (1060, 1090, 50), (1110, 1140, 50)]
+        );
+    }
+
+    #[test]
+    fn librbd_test_vectors_aligned() {
+        let windows: Vec<_> = windows(&[100], 1 << 30).into_iter().map(|(_, o, l)| (o, l)).collect();
+        assert_eq!(windows[..5], [(1030, 20), (1050, 50), (1100, 100), (1200, 200), (1400, 300)]);
+    }
+}

@@ -1,0 +1,67 @@
+//! Reads that were asked for and are not over.
+
+use crate::cache::Pins;
+use crate::table::Table;
+use crate::types::{Extent, ObjectId, ReadId};
+
+/// How far a read has come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Phase {
+    /// Waits for memory or for a place in flight; holds nothing.
+    Waiting,
+    /// Holds its rows; what is missing is in flight.
+    Admitted,
+    /// Holds its rows; the reader may copy.
+    Ready,
+}
+
+#[derive(Debug)]
+pub(crate) struct Read {
+    pub(crate) object: ObjectId,
+    /// Within the object.
+    pub(crate) extent: Extent,
+    pub(crate) phase: Phase,
+    /// Rows held; none while waiting.
+    pub(crate) pins: Pins,
+}
+
+/// All reads.
+#[derive(Debug)]
+pub(crate) struct Reads {
+    table: Table<Read>,
+}
+
+impl Reads {
+    pub(crate) fn new() -> Reads {
+        Reads { table: Table::new() }
+    }
+
+    pub(crate) fn insert(&mut self, read: Read) -> ReadId {
+        ReadId(self.table.insert(read))
+    }
+
+    pub(crate) fn get(&self, id: ReadId) -> Option<&Read> {
+        self.table.get(id.0)
+    }
+
+    pub(crate) fn get_mut(&mut self, id: ReadId) -> Option<&mut Read> {
+        self.table.get_mut(id.0)
+    }
+
+    pub(crate) fn remove(&mut self, id: ReadId) -> Option<Read> {
+        self.table.remove(id.0)
+    }
+
+    /// Whether somebody waits for bytes of `object` or copies them.
+    pub(crate) fn any_of(&self, object: ObjectId) -> bool {
+        self.table.iter().any(|(_, read)| read.object == object)
+    }
+
+    /// Admitted reads of `object` that touch `extent`.
+    pub(crate) fn admitted(&self, object: ObjectId, extent: Extent) -> alloc::vec::Vec<ReadId> {
+        let touched = |read: &Read| {
+            read.phase == Phase::Admitted && read.object == object && read.extent.overlaps(&extent)
+        };
+        self.table.iter().filter(|(_, read)| touched(read)).map(|(id, _)| ReadId(id)).collect()
+    }
+}

@@ -1,0 +1,145 @@
+//! Fetches in flight: which bytes are on their way, and who waits for them.
+
+use alloc::collections::BTreeMap;
+use alloc::vec::Vec;
+
+use crate::cache::SlotRun;
+use crate::device::Sample;
+use crate::table::Table;
+use crate::types::{BLOCK_BYTES, Cause, Extent, FetchId, ObjectId, ReadId};
+
+/// One fetch on its way.
+#[derive(Debug)]
+pub(crate) struct Flight {
+    pub(crate) object: ObjectId,
+    pub(crate) extent: Extent,
+    pub(crate) runs: Vec<SlotRun>,
+    pub(crate) cause: Cause,
+    /// For the device model.
+    pub(crate) sample: Sample,
+    /// Bytes that have arrived, in total.
+    pub(crate) arrived_bytes: u64,
+    /// Whole blocks of them, handed to the cache.
+    pub(crate) arrived_blocks: u64,
+    /// Reads to look at when something arrives. May hold reads that are over.
+    pub(crate) waiters: Vec<ReadId>,
+    /// Its bytes were invalidated: what still arrives is of no use.
+    pub(crate) doomed: bool,
+    /// The driver was told to cancel it.
+    pub(crate) cancelled: bool,
+}
+
+impl Flight {
+    /// What has not arrived yet, in whole blocks.
+    pub(crate) fn rest(&self) -> Extent {
+        Extent::between(self.extent.offset + self.arrived_blocks * BLOCK_BYTES, self.extent.end())
+    }
+
+    fn is_indexed(&self) -> bool {
+        !self.doomed && !self.rest().is_empty()
+    }
+}
+
+/// Invariants: what undoomed flights still have to bring never overlaps; the
+/// index holds just the undoomed ones that have something to bring, by object
+/// and end; `bytes` is the sum of all extents.
+#[derive(Debug)]
+pub(crate) struct Flights {
+    table: Table<Flight>,
+    index: BTreeMap<(ObjectId, u64), FetchId>,
+    bytes: u64,
+}
+
+impl Flights {
+    pub(crate) fn new() -> Flights {
+        Flights { table: Table::new(), index: BTreeMap::new(), bytes: 0 }
+    }
+
+    pub(crate) fn count(&self) -> usize {
+        self.table.len()
+    }
+
+    pub(crate) fn bytes(&self) -> u64 {
+        self.bytes
+    }
+
+    pub(crate) fn insert(&mut self, flight: Flight) -> FetchId {
+        let (object, extent) = (flight.object, flight.extent);
+        let id = FetchId(self.table.insert(flight));
+        self.index.insert((object, extent.end()), id);
+        self.bytes += extent.len;
+        id
+    }
+
+    pub(crate) fn get(&self, id: FetchId) -> Option<&Flight> {
+        self.table.get(id.0)
+    }
+
+    pub(crate) fn get_mut(&mut self, id: FetchId) -> Option<&mut Flight> {
+        self.table.get_mut(id.0)
+    }
+
+    pub(crate) fn remove(&mut self, id: FetchId) -> Option<Flight> {
+        let flight = self.table.remove(id.0)?;
+        if flight.is_indexed() {
+            self.index.remove(&(flight.object, flight.extent.end()));
+        }
+        self.bytes -= flight.extent.len;
+        Some(flight)
+    }
+
+    /// `bytes` of the flight have arrived in all; the whole blocks among them
+    /// that are new.
+    pub(crate) fn advance(&mut self, id: FetchId, bytes: u64) -> Extent {
+        let Some(flight) = self.table.get_mut(id.0) else { return Extent::default() };
+        let (indexed, start) = (flight.is_indexed(), flight.rest().offset);
+        let all = bytes == flight.extent.len;
+        flight.arrived_bytes = bytes;
+        flight.arrived_blocks = if all { bytes.div_ceil(BLOCK_BYTES) } else { bytes / BLOCK_BYTES };
+        let arrived = Extent::between(start, flight.rest().offset);
+        if indexed && !flight.is_indexed() {
+            self.index.remove(&(flight.object, flight.extent.end()));
+        }
+        arrived
+    }
+
+    /// Marks what a flight still has to bring as of no use, so that it may be
+    /// fetched again.
+    pub(crate) fn doom(&mut self, id: FetchId) {
+        let Some(flight) = self.table.get_mut(id.0) else { return };
+        if flight.is_indexed() {
+            self.index.remove(&(flight.object, flight.extent.end()));
+        }
+        flight.doomed = true;
+    }
+
+    /// Undoomed flights that still have to bring some of `extent`.
+    pub(crate) fn overlapping(&self, object: ObjectId, extent: Extent) -> Vec<FetchId> {
+        self.index
+            .range((object, extent.offset + 1)..=(object, u64::MAX))
+            .map(|(_, id)| *id)
+            .take_while(|id| self.table.get(id.0).is_some_and(|flight| flight.rest().offset < extent.end()))
+            .collect()
+    }
+
+    /// Undoomed flights of `object` that still have something to bring.
+    pub(crate) fn of(&self, object: ObjectId) -> Vec<FetchId> {
+        self.index.range((object, 0)..=(object, u64::MAX)).map(|(_, id)| *id).collect()
+    }
+
+    pub(crate) fn audit(&self) {
+        let mut bytes = 0;
+        for (key, flight) in self.table.iter() {
+            bytes += flight.extent.len;
+            let indexed = self.index.get(&(flight.object, flight.extent.end())) == Some(&FetchId(key));
+            assert_eq!(indexed, flight.is_indexed(), "a flight and its index disagree: {flight:?}");
+        }
+        assert_eq!(bytes, self.bytes, "bytes in flight do not add up");
+        let mut last: Option<(ObjectId, Extent)> = None;
+        for ((object, _), id) in &self.index {
+            let extent = self.table.get(id.0).expect("indexed flight exists").rest();
+            assert!(last.is_none_or(|(o, e)| o != *object || e.end() <= extent.offset), "flights overlap");
+            last = Some((*object, extent));
+        }
+    }
+}

@@ -1,0 +1,8 @@
+//! What is fetched next: readers who wait before anything read ahead, within
+//! what the device can use at once.
+
+mod flights;
+mod pending;
+
+pub(crate) use flights::{Flight, Flights};
+pub(crate) use pending::Pending;

@@ -1,0 +1,72 @@
+//! Readahead that was decided and not dispatched yet.
+
+use alloc::collections::VecDeque;
+
+use crate::types::{Extent, ObjectId};
+
+/// Windows remembered at most; more than that many streams want something at
+/// once only when the storage is far behind, and then the newest can wait for
+/// their reader.
+const PENDING_MAX: usize = 1024;
+
+/// Windows in the order they were decided. One turn takes one fetch's worth of
+/// a window and puts the rest behind the others, so that no stream's large
+/// window starves another's small one.
+#[derive(Debug)]
+pub(crate) struct Pending {
+    windows: VecDeque<(ObjectId, Extent)>,
+}
+
+impl Pending {
+    pub(crate) fn new() -> Pending {
+        Pending { windows: VecDeque::new() }
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.windows.is_empty()
+    }
+
+    /// Adds a window, to one that ends where it starts if there is such a one.
+    /// False if there is no room for it.
+    pub(crate) fn push(&mut self, object: ObjectId, extent: Extent) -> bool {
+        let joined =
+            self.windows.iter_mut().find(|(owner, window)| *owner == object && window.end() == extent.offset);
+        if let Some((_, window)) = joined {
+            window.len += extent.len;
+            return true;
+        }
+        if self.windows.len() == PENDING_MAX {
+            return false;
+        }
+        self.windows.push_back((object, extent));
+        true
+    }
+
+    pub(crate) fn pop(&mut self) -> Option<(ObjectId, Extent)> {
+        self.windows.pop_front()
+    }
+
+    pub(crate) fn put_back(&mut self, object: ObjectId, extent: Extent) {
+        if !extent.is_empty() {
+            self.windows.push_back((object, extent));
+        }
+    }
+
+    pub(crate) fn put_front(&mut self, object: ObjectId, extent: Extent) {
+        self.windows.push_front((object, extent));
+    }
+
+    /// How far readahead that was decided goes on from `offset`.
+    pub(crate) fn end_from(&self, object: ObjectId, offset: u64) -> Option<u64> {
+        self.windows
+            .iter()
+            .filter(|(owner, window)| *owner == object && window.offset <= offset && offset < window.end())
+            .map(|(_, window)| window.end())
+            .max()
+    }
+
+    /// Forgets what was decided for `object`.
+    pub(crate) fn cancel(&mut self, object: ObjectId) {
+        self.windows.retain(|(owner, _)| *owner != object);
+    }
+}

@@ -1,0 +1,248 @@
+//! The words the engine and its driver speak.
+
+use alloc::vec::Vec;
+use core::fmt;
+
+/// The cache unit: fetches start at multiples of it. 4 KiB is the kernel's page
+/// and the smallest random read worth its own fetch.
+pub const BLOCK_BYTES: u64 = 4096;
+
+/// Nanoseconds since a moment of the driver's choosing. Never decreases.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Time(pub u64);
+
+impl Time {
+    /// Nanoseconds from `earlier` to here; 0 if `earlier` is later.
+    pub fn since(self, earlier: Time) -> u64 {
+        self.0.saturating_sub(earlier.0)
+    }
+}
+
+/// One version of one object's bytes. The driver numbers them and never uses a
+/// number for two versions.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct ObjectId(pub u64);
+
+/// Who reads: an open handle, a connection, a process. Policies of the past keep
+/// their state per reader; `adaptive` does not.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct ReaderId(pub u64);
+
+/// One read, from [`Engine::read`](crate::Engine::read) to
+/// [`Engine::release`](crate::Engine::release).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct ReadId(pub u64);
+
+/// One fetch, from `poll_fetch` to `handle_fetched` or `handle_failed`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct FetchId(pub u64);
+
+/// Bytes `offset .. offset + len` of an object.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+pub struct Extent {
+    /// First byte.
+    pub offset: u64,
+    /// Length in bytes.
+    pub len: u64,
+}
+
+impl Extent {
+    /// `offset .. offset + len`.
+    pub const fn new(offset: u64, len: u64) -> Extent {
+        Extent { offset, len }
+    }
+
+    /// `start .. end`; empty where `end` is not past `start`.
+    pub const fn between(start: u64, end: u64) -> Extent {
+        Extent { offset: start, len: end.saturating_sub(start) }
+    }
+
+    /// One past the last byte.
+    pub const fn end(&self) -> u64 {
+        self.offset.saturating_add(self.len)
+    }
+
+    /// No bytes at all.
+    pub const fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
+    /// At least one byte in common.
+    pub const fn overlaps(&self, other: &Extent) -> bool {
+        self.offset < other.end() && other.offset < self.end()
+    }
+
+    /// The bytes both have.
+    pub fn intersection(&self, other: &Extent) -> Extent {
+        Extent::between(self.offset.max(other.offset), self.end().min(other.end()))
+    }
+
+    /// The same bytes, grown outwards to whole blocks.
+    pub const fn to_blocks(self) -> Extent {
+        let start = self.offset / BLOCK_BYTES * BLOCK_BYTES;
+        Extent::between(start, self.end().div_ceil(BLOCK_BYTES).saturating_mul(BLOCK_BYTES))
+    }
+}
+
+impl fmt::Debug for Extent {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}+{}", self.offset, self.len)
+    }
+}
+
+/// Bytes `start .. start + len` of the engine's memory region.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct MemoryRange {
+    /// First byte in the region.
+    pub start: u64,
+    /// Length in bytes.
+    pub len: u64,
+}
+
+/// Why a fetch is made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Cause {
+    /// A reader waits for it.
+    Demand,
+    /// Nobody has asked yet.
+    Readahead,
+}
+
+/// I/O to start now: read `extent` of `object` into `memory`, front to back.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Fetch {
+    /// To name it by in `handle_*`.
+    pub id: FetchId,
+    /// What to read from.
+    pub object: ObjectId,
+    /// Which bytes; starts on a block, ends on one or at the object's end.
+    pub extent: Extent,
+    /// Where they go, in order; the lengths add up to `extent.len`.
+    pub memory: Vec<MemoryRange>,
+    /// Why.
+    pub cause: Cause,
+}
+
+/// What became of a read at once.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Outcome {
+    /// All bytes are in memory: copy them, then release the read.
+    Ready(ReadId),
+    /// A [`Reply`] will come.
+    Parked(ReadId),
+}
+
+/// The end of a parked read's wait.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Reply {
+    /// Whose wait it was.
+    pub read: ReadId,
+    /// The memory that holds the bytes, to be copied and then released; or the
+    /// failure, after which the read is over and needs no release.
+    pub result: Result<Vec<MemoryRange>, FetchError>,
+}
+
+/// Why a fetch failed. The engine only passes it on: `code` is the driver's.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FetchError {
+    /// A number that the driver gave in `handle_failed`.
+    pub code: u32,
+}
+
+/// Something that happened, for metrics, traces and tests. All counts are sums
+/// over these.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[allow(missing_docs)] // The fields say what the variant's line names.
+pub enum Event {
+    /// A read was asked for; `late_bytes` of it were in flight, `missing_bytes`
+    /// neither resident nor in flight.
+    Read {
+        time: Time,
+        object: ObjectId,
+        reader: ReaderId,
+        extent: Extent,
+        late_bytes: u64,
+        missing_bytes: u64,
+    },
+    /// The policy wants `extent` read ahead, and to be heard again when the
+    /// reader gets to `mark`.
+    Window { time: Time, object: ObjectId, extent: Extent, mark: u64 },
+    /// A fetch was dispatched.
+    Fetch { time: Time, id: FetchId, object: ObjectId, extent: Extent, cause: Cause },
+    /// A fetch ended well.
+    Fetched { time: Time, id: FetchId },
+    /// A fetch failed or was cancelled with `bytes` still to come.
+    Failed { time: Time, id: FetchId, cancelled: bool, bytes: u64 },
+    /// Bytes that nobody had read since they were fetched were evicted.
+    Wasted { time: Time, object: ObjectId, bytes: u64 },
+}
+
+/// What the engine has learned about the backend.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct DeviceEstimate {
+    /// From dispatch to the first bytes, smoothed, in nanoseconds.
+    pub latency_ns: u64,
+    /// The most all fetches together delivered lately, in bytes per second.
+    pub throughput_bytes_per_s: u64,
+    /// What a fetch should have, in bytes.
+    pub fetch_bytes: u64,
+    /// Bytes in flight that are worth it.
+    pub pipe_bytes: u64,
+}
+
+/// Sums since the engine was made.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Counters {
+    /// Reads asked for.
+    pub read_count: u64,
+    /// Bytes asked for.
+    pub read_bytes: u64,
+    /// Bytes that were resident when asked for.
+    pub hit_bytes: u64,
+    /// Bytes that were in flight when asked for.
+    pub late_bytes: u64,
+    /// Bytes that were neither when asked for.
+    pub miss_bytes: u64,
+    /// Fetches dispatched because a reader waited.
+    pub demand_count: u64,
+    /// Fetches dispatched ahead of any reader.
+    pub readahead_count: u64,
+    /// Bytes of demand fetches dispatched, readahead that went along included.
+    pub demand_bytes: u64,
+    /// Bytes of readahead fetches dispatched.
+    pub readahead_bytes: u64,
+    /// Bytes evicted or invalidated before anybody read them.
+    pub wasted_bytes: u64,
+    /// Fetches that failed.
+    pub failed_count: u64,
+    /// Fetches that were cancelled.
+    pub cancelled_count: u64,
+    /// The most memory ever charged, in bytes.
+    pub memory_bytes_peak: u64,
+}
+
+impl Counters {
+    pub(crate) fn add(&mut self, event: &Event) {
+        match *event {
+            Event::Read { extent, late_bytes, missing_bytes, .. } => {
+                self.read_count += 1;
+                self.read_bytes += extent.len;
+                self.late_bytes += late_bytes;
+                self.miss_bytes += missing_bytes;
+                self.hit_bytes += extent.len - late_bytes - missing_bytes;
+            }
+            Event::Fetch { extent, cause: Cause::Demand, .. } => {
+                self.demand_count += 1;
+                self.demand_bytes += extent.len;
+            }
+            Event::Fetch { extent, cause: Cause::Readahead, .. } => {
+                self.readahead_count += 1;
+                self.readahead_bytes += extent.len;
+            }
+            Event::Failed { cancelled: true, .. } => self.cancelled_count += 1,
+            Event::Failed { .. } => self.failed_count += 1,
+            Event::Wasted { bytes, .. } => self.wasted_bytes += bytes,
+            Event::Window { .. } | Event::Fetched { .. } => {}
+        }
+    }
+}

@@ -1,0 +1,282 @@
+//! Any calls in any order, checked against a model that is too simple to be
+//! wrong: every slot remembers which version of which block it holds.
+
+use std::collections::BTreeMap;
+
+use forerun_engine::*;
+use proptest::prelude::*;
+
+const OBJECTS: u64 = 4;
+const SIZE: u64 = 3 * (1 << 20) + 777;
+
+#[derive(Clone, Debug)]
+enum Call {
+    Open(u64),
+    Close(u64),
+    Read { object: u64, offset: u64, len: u64 },
+    ReadOn { object: u64, len: u64 },
+    Release(usize),
+    Abandon(usize),
+    Progress { fetch: usize, percent: u64 },
+    Fetched(usize),
+    Failed(usize),
+    Invalidate { object: u64, offset: u64, len: u64 },
+    Forget(u64),
+    Wait(u64),
+}
+
+fn calls() -> impl Strategy<Value = Vec<Call>> {
+    let object = 0..OBJECTS;
+    let call = prop_oneof![
+        1 => object.clone().prop_map(Call::Open),
+        1 => object.clone().prop_map(Call::Close),
+        6 => (object.clone(), 0..SIZE + 9000, 0..200_000u64)
+            .prop_map(|(object, offset, len)| Call::Read { object, offset, len }),
+        12 => (object.clone(), 1..200_000u64).prop_map(|(object, len)| Call::ReadOn { object, len }),
+        9 => any::<usize>().prop_map(Call::Release),
+        1 => any::<usize>().prop_map(Call::Abandon),
+        6 => (any::<usize>(), 0..110u64).prop_map(|(fetch, percent)| Call::Progress { fetch, percent }),
+        9 => any::<usize>().prop_map(Call::Fetched),
+        2 => any::<usize>().prop_map(Call::Failed),
+        1 => (object.clone(), 0..SIZE, 0..SIZE)
+            .prop_map(|(object, offset, len)| Call::Invalidate { object, offset, len }),
+        1 => object.prop_map(Call::Forget),
+        2 => (0..40_000_000_000u64).prop_map(Call::Wait),
+    ];
+    prop::collection::vec(call, 1..400)
+}
+
+/// What a slot or a block is: object, block, version of the object.
+type Content = (u64, u64, u64);
+
+struct InFlight {
+    fetch: Fetch,
+    version: u64,
+    done: u64,
+}
+
+struct Waiting {
+    read: ReadId,
+    object: u64,
+    extent: Extent,
+    /// The object's version when the read was asked for: no older bytes will do.
+    version: u64,
+}
+
+struct Model {
+    engine: Engine,
+    budget: u64,
+    now: Time,
+    slots: BTreeMap<u64, Content>,
+    versions: [u64; OBJECTS as usize],
+    positions: [u64; OBJECTS as usize],
+    open_count: [u64; OBJECTS as usize],
+    in_flight: Vec<InFlight>,
+    waiting: Vec<Waiting>,
+    copying: Vec<(ReadId, Vec<MemoryRange>, Vec<Content>)>,
+}
+
+impl Model {
+    fn new(policy: PolicyKind) -> Model {
+        let mut config = Config::new(Config::MEMORY_BYTES_MIN);
+        config.policy = policy;
+        config.in_flight_count_max = 6;
+        config.closed_objects_max = 1;
+        Model {
+            budget: config.memory_bytes_max,
+            engine: Engine::new(config).expect("a configuration that works"),
+            now: Time(1),
+            slots: BTreeMap::new(),
+            versions: [0; OBJECTS as usize],
+            positions: [0; OBJECTS as usize],
+            open_count: [0; OBJECTS as usize],
+            in_flight: Vec::new(),
+            waiting: Vec::new(),
+            copying: Vec::new(),
+        }
+    }
+
+    fn call(&mut self, call: Call) {
+        let now = self.now;
+        match call {
+            Call::Open(object) => {
+                self.open_count[object as usize] += 1;
+                self.engine.open(ObjectId(object), ReaderId(object), SIZE);
+            }
+            Call::Close(object) if self.open_count[object as usize] > 0 => {
+                self.open_count[object as usize] -= 1;
+                self.engine.close(now, ObjectId(object), ReaderId(object));
+            }
+            Call::Close(_) => {}
+            Call::Read { object, offset, len } => self.read(object, offset, len),
+            Call::ReadOn { object, len } => {
+                let offset = self.positions[object as usize];
+                self.read(object, offset, len);
+            }
+            Call::Release(index) if !self.copying.is_empty() => {
+                let index = index % self.copying.len();
+                self.release(index);
+            }
+            Call::Abandon(index) if !self.waiting.is_empty() => {
+                let waiting = self.waiting.swap_remove(index % self.waiting.len());
+                self.engine.abandon(waiting.read);
+            }
+            Call::Progress { fetch, percent } if !self.in_flight.is_empty() => {
+                let index = fetch % self.in_flight.len();
+                let bytes = self.in_flight[index].fetch.extent.len * percent.min(99) / 100;
+                self.fill(index, bytes);
+                let id = self.in_flight[index].fetch.id;
+                self.engine.handle_progress(now, id, bytes);
+            }
+            Call::Fetched(index) if !self.in_flight.is_empty() => {
+                let index = index % self.in_flight.len();
+                self.finish(index);
+            }
+            Call::Failed(index) if !self.in_flight.is_empty() => {
+                let failed = self.in_flight.swap_remove(index % self.in_flight.len());
+                self.engine.handle_failed(now, failed.fetch.id, FetchError { code: 5 });
+            }
+            Call::Invalidate { object, offset, len } => {
+                self.versions[object as usize] += 1;
+                // Versions count whole objects here, so the whole object goes.
+                let _ = (offset, len);
+                self.engine.invalidate(now, ObjectId(object), Extent::new(0, SIZE));
+            }
+            Call::Forget(object) => {
+                self.versions[object as usize] += 1;
+                self.engine.forget(now, ObjectId(object));
+            }
+            Call::Wait(ns) => self.now.0 += ns,
+            Call::Release(_)
+            | Call::Abandon(_)
+            | Call::Progress { .. }
+            | Call::Fetched(_)
+            | Call::Failed(_) => {}
+        }
+        self.now.0 += 1000;
+        self.drain();
+    }
+
+    fn read(&mut self, object: u64, offset: u64, len: u64) {
+        let size = if self.open_count[object as usize] > 0 { SIZE } else { return };
+        self.positions[object as usize] = if offset + len >= size { 0 } else { offset + len };
+        let extent = Extent::new(offset, len);
+        let version = self.versions[object as usize];
+        let mut memory = Vec::new();
+        let outcome = self.engine.read(self.now, ObjectId(object), ReaderId(object), extent, &mut memory);
+        let extent = extent.intersection(&Extent::new(0, size));
+        match outcome {
+            Outcome::Ready(read) => self.copy(read, object, extent, version, memory),
+            Outcome::Parked(read) => self.waiting.push(Waiting { read, object, extent, version }),
+        }
+    }
+
+    /// A reader was told where its bytes are: they must be the right ones, and
+    /// stay so until it releases them.
+    fn copy(&mut self, read: ReadId, object: u64, extent: Extent, version: u64, memory: Vec<MemoryRange>) {
+        assert_eq!(memory.iter().map(|range| range.len).sum::<u64>(), extent.len);
+        let mut offset = extent.offset;
+        let mut contents = Vec::new();
+        for range in &memory {
+            assert_eq!(range.start % BLOCK_BYTES, offset % BLOCK_BYTES);
+            for slot in range.start / BLOCK_BYTES..(range.start + range.len).div_ceil(BLOCK_BYTES) {
+                let content = self.slots[&slot];
+                let block = (offset + slot * BLOCK_BYTES).saturating_sub(range.start) / BLOCK_BYTES;
+                assert_eq!((content.0, content.1), (object, block.max(offset / BLOCK_BYTES)), "wrong block");
+                assert!(content.2 >= version, "bytes from before a change");
+                contents.push(content);
+            }
+            offset += range.len;
+        }
+        self.copying.push((read, memory, contents));
+    }
+
+    fn release(&mut self, index: usize) {
+        let (read, memory, contents) = self.copying.swap_remove(index);
+        let now: Vec<Content> = memory
+            .iter()
+            .flat_map(|range| range.start / BLOCK_BYTES..(range.start + range.len).div_ceil(BLOCK_BYTES))
+            .map(|slot| self.slots[&slot])
+            .collect();
+        assert_eq!(now, contents, "memory changed under a reader");
+        self.engine.release(read);
+    }
+
+    /// The first `bytes` of a fetch are written to its memory.
+    fn fill(&mut self, index: usize, bytes: u64) {
+        let InFlight { fetch, version, done } = &mut self.in_flight[index];
+        let mut position = 0;
+        for range in &fetch.memory {
+            for slot in range.start / BLOCK_BYTES..(range.start + range.len).div_ceil(BLOCK_BYTES) {
+                if position < bytes && position + BLOCK_BYTES > *done {
+                    let block = (fetch.extent.offset + position) / BLOCK_BYTES;
+                    self.slots.insert(slot, (fetch.object.0, block, *version));
+                }
+                position += BLOCK_BYTES;
+            }
+        }
+        *done = bytes.max(*done);
+    }
+
+    fn finish(&mut self, index: usize) {
+        let len = self.in_flight[index].fetch.extent.len;
+        self.fill(index, len);
+        let finished = self.in_flight.swap_remove(index);
+        self.engine.handle_fetched(self.now, finished.fetch.id);
+    }
+
+    fn drain(&mut self) {
+        while let Some(fetch) = self.engine.poll_fetch(self.now) {
+            assert_eq!(fetch.memory.iter().map(|range| range.len).sum::<u64>(), fetch.extent.len);
+            assert_eq!(fetch.extent.offset % BLOCK_BYTES, 0);
+            assert!(fetch.extent.end() <= SIZE && !fetch.extent.is_empty(), "{fetch:?}");
+            let version = self.versions[fetch.object.0 as usize];
+            self.in_flight.push(InFlight { fetch, version, done: 0 });
+            assert!(self.in_flight.len() <= 6 + 8, "too many fetches in flight");
+        }
+        while let Some(id) = self.engine.poll_cancel() {
+            let index = self.in_flight.iter().position(|flight| flight.fetch.id == id);
+            let cancelled = self.in_flight.swap_remove(index.expect("only what is in flight is cancelled"));
+            self.engine.handle_failed(self.now, cancelled.fetch.id, FetchError { code: 0 });
+        }
+        while let Some(reply) = self.engine.poll_reply() {
+            let index = self.waiting.iter().position(|waiting| waiting.read == reply.read);
+            let waiting = self.waiting.swap_remove(index.expect("one reply for each who waits"));
+            if let Ok(memory) = reply.result {
+                self.copy(reply.read, waiting.object, waiting.extent, waiting.version, memory);
+            }
+        }
+        assert!(self.engine.memory_bytes() <= self.budget, "over budget");
+    }
+
+    /// Once all fetches end well and all readers release, nobody waits.
+    fn settle(&mut self) {
+        for _ in 0..10_000 {
+            while !self.copying.is_empty() {
+                self.release(0);
+            }
+            self.drain();
+            if self.in_flight.is_empty() && self.copying.is_empty() {
+                break;
+            }
+            if !self.in_flight.is_empty() {
+                self.finish(0);
+            }
+            self.now.0 += 1000;
+        }
+        assert!(self.waiting.is_empty(), "{} readers hang", self.waiting.len());
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(1500) })]
+
+    #[test]
+    fn any_calls_keep_every_promise(calls in calls(), policy in 0..PolicyKind::ALL.len()) {
+        let mut model = Model::new(PolicyKind::ALL[policy]);
+        for call in calls {
+            model.call(call);
+        }
+        model.settle();
+    }
+}

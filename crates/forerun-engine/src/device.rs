@@ -9,7 +9,7 @@ use crate::types::{BLOCK_BYTES, DeviceEstimate, Time};
 /// Before anything is measured: a store in the same region.
 const LATENCY_NS_GUESS: u64 = 10_000_000;
 /// Fetches at once to begin with, and never fewer: enough to find out.
-const FETCHES_MIN: u64 = 8;
+const FETCHES_MIN: u64 = 16;
 /// How long a largest or smallest sample counts, at least and at most twice it.
 const FILTER_NS: u64 = 5_000_000_000;
 /// A fetch must carry that much for its own bandwidth to be more than noise.
@@ -78,7 +78,7 @@ impl Device {
     /// carries nothing; different sizes get them out of step for good.
     pub(crate) fn fetch_bytes_among(&self, in_flight: usize) -> u64 {
         let fetch = self.fetch_bytes();
-        let bytes = fetch / 2 + fetch / 16 * (in_flight as u64 % 9);
+        let bytes = fetch / 2 + fetch / 32 * (in_flight as u64 % 17);
         (bytes / BLOCK_BYTES).max(1) * BLOCK_BYTES
     }
 

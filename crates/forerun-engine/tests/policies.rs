@@ -98,8 +98,16 @@ fn ondemand_doubles_at_its_marks() {
 #[test]
 fn adaptive_begins_at_the_start_or_after_two_in_a_row() {
     check(PolicyKind::Adaptive, "r 0 64k", "64k+256k mark 128k");
-    check(PolicyKind::Adaptive, "r 1m 64k", "");
-    check(PolicyKind::Adaptive, "r 1m 64k; r 1088k 64k", "1152k+512k mark 1280k");
+    check(PolicyKind::Adaptive, "r 1m 8k", "");
+    check(PolicyKind::Adaptive, "r 1m 8k; r 1032k 8k", "1040k+64k mark 1056k");
+}
+
+#[test]
+fn adaptive_bets_a_little_on_a_large_first_read() {
+    check(PolicyKind::Adaptive, "r 1m 64k", "1088k+64k mark 1088k");
+    let first_reads: Vec<String> = (1..40).map(|i| format!("r {}m 64k", i * 3 % 64)).collect();
+    let guesses = windows(PolicyKind::Adaptive, &first_reads.join("; "));
+    assert_eq!(guesses.split("; ").count(), 9, "{guesses}");
 }
 
 #[test]
@@ -112,7 +120,7 @@ fn adaptive_tells_streams_on_one_handle_apart() {
     check(
         PolicyKind::Adaptive,
         "r 1m 64k; r 32m 64k; r 1088k 64k; r 32832k 64k",
-        "1152k+512k mark 1280k; 32896k+512k mark 33024k",
+        "1088k+64k mark 1088k; 32832k+64k mark 32832k; 1152k+512k mark 1280k; 32896k+512k mark 33024k",
     );
 }
 
@@ -122,7 +130,7 @@ fn adaptive_stops_where_another_stream_began() {
     let wanted = windows(PolicyKind::Adaptive, &format!("r 3m 64k; r 3136k 64k; {}", towards.join("; ")));
     let ends: Vec<u64> = wanted
         .split("; ")
-        .skip(1)
+        .skip(2)
         .map(|window| {
             let (offset, rest) = window.split_once('+').expect("offset+len");
             bytes(offset) + bytes(rest.split_whitespace().next().expect("len"))
@@ -133,5 +141,9 @@ fn adaptive_stops_where_another_stream_began() {
 
 #[test]
 fn adaptive_takes_disorder_for_a_stream() {
-    check(PolicyKind::Adaptive, "r 2112k 32k; r 2m 32k; r 2080k 32k", "2144k+352k mark 2240k");
+    check(
+        PolicyKind::Adaptive,
+        "r 2112k 32k; r 2m 32k; r 2080k 32k",
+        "2144k+32k mark 2144k; 2144k+352k mark 2240k",
+    );
 }

@@ -14,11 +14,14 @@ pub(super) struct Candidate {
     bytes: u64,
     count: u32,
     in_order: bool,
+    /// Bytes that were read ahead on the strength of its first read alone.
+    pub(super) guessed: u64,
 }
 
 impl Candidate {
     pub(super) fn new(extent: Extent) -> Candidate {
-        Candidate { start: extent.offset, end: extent.end(), bytes: extent.len, count: 1, in_order: true }
+        let (start, end, bytes) = (extent.offset, extent.end(), extent.len);
+        Candidate { start, end, bytes, count: 1, in_order: true, guessed: 0 }
     }
 
     /// Whether a read of `extent` could belong to it.
@@ -39,6 +42,11 @@ impl Candidate {
     /// half of what they span. Reads at random almost never do either.
     pub(super) fn is_stream(&self) -> bool {
         self.count >= 2 && self.in_order || self.count >= 3 && 2 * self.bytes >= self.end - self.start
+    }
+
+    /// Nothing is known but one read.
+    pub(super) fn is_new(&self) -> bool {
+        self.count == 1
     }
 
     pub(super) fn bytes(&self) -> u64 {

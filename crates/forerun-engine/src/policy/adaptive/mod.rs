@@ -3,12 +3,14 @@
 //!
 //! * [`streams`] tells streams apart by where they read, not by who reads;
 //! * [`candidate`] waits for evidence before there is a stream;
+//! * [`guess`] bets a little on a candidate's first read;
 //! * [`forward`] sizes and moves the window of one forward stream;
 //! * [`activity`] counts the streams that share memory and device just now.
 
 mod activity;
 mod candidate;
 mod forward;
+mod guess;
 mod streams;
 
 use alloc::collections::BTreeMap;
@@ -16,6 +18,7 @@ use alloc::vec::Vec;
 
 use super::{Access, Policy, View, Window};
 use crate::types::{Extent, ObjectId, ReaderId};
+use streams::Begun;
 
 #[derive(Debug)]
 pub(crate) struct Adaptive {
@@ -62,7 +65,15 @@ impl Share {
 impl Policy for Adaptive {
     fn on_read(&mut self, access: &Access, view: &View<'_>, windows: &mut Vec<Window>) {
         let streams = self.objects.entry(access.object).or_default();
-        let Some(index) = streams.find(access).or_else(|| streams.begin(access)) else { return };
+        streams.note(access.extent.len);
+        let begun = streams.find(access).map_or_else(|| streams.begin(access), Begun::Stream);
+        let index = match begun {
+            Begun::Stream(index) => index,
+            Begun::Candidate(guess) => {
+                windows.extend(guess.map(|extent| Window { extent, mark: extent.offset }));
+                return;
+            }
+        };
         let end = streams.clear_until(index, access);
         let stream = streams.get_mut(index);
         self.activity.note(access.time, stream.activity_mut());

@@ -8,6 +8,7 @@ use alloc::vec::Vec;
 
 use super::candidate::Candidate;
 use super::forward::Forward;
+use super::guess::Guesses;
 use crate::policy::Access;
 use crate::types::Extent;
 
@@ -22,9 +23,24 @@ const LIVE_NS: u64 = 10_000_000_000;
 pub(super) struct Streams {
     streams: Vec<Forward>,
     candidates: VecDeque<Candidate>,
+    guesses: Guesses,
+}
+
+/// What a read that belongs to no stream started.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Begun {
+    /// The stream at this place.
+    Stream(usize),
+    /// No more than a candidate, and perhaps a guess at what it reads next.
+    Candidate(Option<Extent>),
 }
 
 impl Streams {
+    /// `bytes` were asked for, by whomever.
+    pub(super) fn note(&mut self, bytes: u64) {
+        self.guesses.earn(bytes);
+    }
+
     /// The stream whose reader this is: of those near enough, the nearest.
     pub(super) fn find(&self, access: &Access) -> Option<usize> {
         let offset = access.extent.offset;
@@ -32,8 +48,8 @@ impl Streams {
         near.min_by_key(|(_, stream)| stream.distance(offset)).map(|(index, _)| index)
     }
 
-    /// Takes the read as evidence; a new stream's place if it was enough.
-    pub(super) fn begin(&mut self, access: &Access) -> Option<usize> {
+    /// Takes the read as evidence, which may be enough for a new stream.
+    pub(super) fn begin(&mut self, access: &Access) -> Begun {
         let near = self.candidates.iter().rposition(|candidate| candidate.is_near(access.extent));
         let mut candidate = Candidate::new(access.extent);
         if let Some(known) = near.and_then(|index| self.candidates.remove(index)) {
@@ -42,13 +58,15 @@ impl Streams {
         }
         // Whoever reads an object's start most often reads on.
         if access.extent.offset == 0 || candidate.is_stream() {
-            return Some(self.insert(Forward::new(&candidate, access)));
+            self.guesses.was_right(&candidate);
+            return Begun::Stream(self.insert(Forward::new(&candidate, access)));
         }
+        let guess = self.guesses.for_first_read(&mut candidate, access.size);
         if self.candidates.len() == CANDIDATES_MAX {
             self.candidates.pop_front();
         }
         self.candidates.push_back(candidate);
-        None
+        Begun::Candidate(guess)
     }
 
     pub(super) fn get_mut(&mut self, index: usize) -> &mut Forward {

@@ -1,0 +1,42 @@
+//! Connecting to a web server.
+
+use std::sync::Arc;
+
+use url::Url;
+
+use super::{Connected, RetryOptions, single};
+use crate::http::HttpBackend;
+use crate::layer::Retry;
+use crate::{Backend, Entry, Kind, Result};
+
+/// A directory where `url` ends in a slash or is redirected to one that does,
+/// and one object otherwise.
+pub(super) async fn http(url: Url, retry: &RetryOptions) -> Result<Connected> {
+    if url.path().ends_with('/') {
+        return directory(url, retry).await;
+    }
+    let name = HttpBackend::name_of(&url);
+    let backend: Arc<dyn Backend> =
+        Arc::new(Retry::new(Arc::new(HttpBackend::object(url.clone())?), retry.clone()));
+    let entry = backend.stat(&name).await?;
+    if entry.kind == Kind::Directory {
+        return directory(url, retry).await;
+    }
+    verify_ranges(&*backend, &entry).await?;
+    Ok(single(backend, name.clone(), name))
+}
+
+async fn directory(url: Url, retry: &RetryOptions) -> Result<Connected> {
+    let backend = Retry::new(Arc::new(HttpBackend::directory(url)?), retry.clone());
+    backend.stat("").await?;
+    Ok(Connected { backend: Arc::new(backend), object: None })
+}
+
+/// A server that cannot send the end of an object without its beginning is
+/// better found out now than at the first read.
+async fn verify_ranges(backend: &dyn Backend, entry: &Entry) -> Result<()> {
+    if entry.size > 1 {
+        drop(backend.fetch(&entry.path, &entry.version, entry.size - 1..entry.size).await?);
+    }
+    Ok(())
+}

@@ -1,0 +1,86 @@
+//! What kind of storage a URL names.
+
+use std::path::PathBuf;
+
+use url::Url;
+
+use super::store::{Provider, StoreUrl};
+use crate::{Error, ErrorKind, Result};
+
+#[derive(Debug, PartialEq)]
+pub(super) enum Location {
+    File(PathBuf),
+    Http(Url),
+    Store(StoreUrl),
+}
+
+/// A URL, or a plain path where there is no `scheme://`.
+pub(super) fn parse(text: &str) -> Result<Location> {
+    let invalid = |why: &str| Error::new(ErrorKind::Invalid, format!("cannot read {text:?}: {why}"));
+    if text.is_empty() {
+        return Err(invalid("it is empty; give a path or a URL"));
+    }
+    if !text.contains("://") && !text.starts_with("file:") {
+        return Ok(Location::File(text.into()));
+    }
+    if let Some(store) = store(text) {
+        return Ok(Location::Store(store?));
+    }
+    let url = Url::parse(text).map_err(|error| invalid(&format!("{error}; a URL is scheme://host/path")))?;
+    match url.scheme() {
+        "file" => match url.to_file_path() {
+            Ok(path) => Ok(Location::File(path)),
+            Err(()) => Err(invalid("a file URL has three slashes: file:///path")),
+        },
+        "http" | "https" => Ok(Location::Http(url)),
+        scheme => Err(invalid(&format!(
+            "{scheme}:// is not known; use a path, file://, http://, https://, s3://, gs:// or az://"
+        ))),
+    }
+}
+
+/// Keys are taken verbatim, as the stores' own tools do: `%20`, `?` and `#` are
+/// characters like any other.
+fn store(text: &str) -> Option<Result<StoreUrl>> {
+    let (scheme, rest) = text.split_once("://")?;
+    let provider = match scheme.to_ascii_lowercase().as_str() {
+        "s3" | "s3a" => Provider::S3,
+        "gs" => Provider::Gcs,
+        "az" | "azure" | "abfs" | "abfss" => Provider::Azure,
+        _ => return None,
+    };
+    let (bucket, key) = rest.split_once('/').unwrap_or((rest, ""));
+    if bucket.is_empty() {
+        let message =
+            format!("cannot read {text:?}: the bucket is missing; the URL is {scheme}://bucket/key");
+        return Some(Err(Error::new(ErrorKind::Invalid, message)));
+    }
+    Some(Ok(StoreUrl { provider, text: text.to_owned(), bucket: bucket.to_owned(), key: key.to_owned() }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn keys_are_verbatim() {
+        for (text, provider, bucket, key) in [
+            ("s3://b", Provider::S3, "b", ""),
+            ("S3://b/", Provider::S3, "b", ""),
+            ("s3a://b/a b/%20?x#y", Provider::S3, "b", "a b/%20?x#y"),
+            ("gs://b/dir/", Provider::Gcs, "b", "dir/"),
+            ("az://c/k", Provider::Azure, "c", "k"),
+            (
+                "abfss://c@account.dfs.core.windows.net/k",
+                Provider::Azure,
+                "c@account.dfs.core.windows.net",
+                "k",
+            ),
+        ] {
+            let (text, bucket, key) = (text.to_owned(), bucket.to_owned(), key.to_owned());
+            let expected = StoreUrl { provider, text: text.clone(), bucket, key };
+            assert_eq!(parse(&text).unwrap(), Location::Store(expected));
+        }
+        assert_eq!(parse("s3:///key").unwrap_err().kind, ErrorKind::Invalid);
+    }
+}

@@ -1,0 +1,82 @@
+//! From a URL to a backend with the layers everybody wants.
+
+mod environment;
+mod http;
+mod location;
+mod options;
+mod store;
+
+use std::path::Path;
+use std::sync::Arc;
+
+pub use environment::Environment;
+use location::Location;
+pub use options::{ConnectOptions, RetryOptions};
+
+use crate::layer::{Only, Retry};
+use crate::{Backend, Error, ErrorKind, FileBackend, Result};
+
+/// A backend that answered.
+#[derive(Clone, Debug)]
+pub struct Connected {
+    /// The tree the URL names; of a URL that names one object, a directory that
+    /// holds just that object.
+    pub backend: Arc<dyn Backend>,
+    /// The path of that one object.
+    pub object: Option<String>,
+}
+
+/// Turns `url` into a backend and verifies that something is there.
+///
+/// | `url` | what is read |
+/// | --- | --- |
+/// | `/usr/share`, `./image.iso`, `file:///usr/share` | a local directory or file |
+/// | `http://host/dir/`, `https://host/file.bin` | a web server's listing, or one file |
+/// | `s3://bucket/prefix/`, `s3://bucket/key` | an S3 bucket, a prefix or one object |
+/// | `gs://bucket/prefix` | the same of Google Cloud Storage |
+/// | `az://container/prefix`, `azure://`, `abfs://`, `abfss://` | the same of Azure Blob Storage |
+///
+/// Transient errors are tried again as `options.retry` says.
+///
+/// # Errors
+/// [`ErrorKind::Invalid`] for a URL that makes no sense, [`ErrorKind::NotFound`]
+/// where nothing is, [`ErrorKind::Denied`] for credentials that are missing or
+/// wrong, [`ErrorKind::Unreachable`] for a server that does not answer.
+pub async fn connect(url: &str, options: &ConnectOptions) -> Result<Connected> {
+    match location::parse(url)? {
+        Location::Http(location) => {
+            options.refuse_remote_options(url)?;
+            http::http(location, &options.retry).await
+        }
+        Location::Store(location) => store::store(&location, options).await,
+        Location::File(path) => {
+            options.refuse_remote_options(url)?;
+            let retry = options.retry.clone();
+            tokio::task::spawn_blocking(move || file(&path, retry))
+                .await
+                .map_err(|stopped| Error::new(ErrorKind::Permanent, format!("opening stopped: {stopped}")))?
+        }
+    }
+}
+
+fn file(path: &Path, retry: RetryOptions) -> Result<Connected> {
+    let whole = std::path::absolute(path).and_then(std::fs::canonicalize);
+    let whole = whole.map_err(|error| crate::file::io_error(path, error))?;
+    if !whole.is_file() {
+        let backend = Retry::new(Arc::new(FileBackend::new(path)?), retry);
+        return Ok(Connected { backend: Arc::new(backend), object: None });
+    }
+    let utf8 = |path: &Path| path.file_name().and_then(|name| name.to_str()).map(str::to_owned);
+    let (Some(inner), Some(shown), Some(parent)) = (utf8(&whole), utf8(path), whole.parent()) else {
+        let message = format!("{} has a name that is not UTF-8; rename it or link to it", path.display());
+        return Err(Error::new(ErrorKind::Invalid, message));
+    };
+    let backend = Retry::new(Arc::new(FileBackend::new(parent)?), retry);
+    Ok(single(Arc::new(backend), inner, shown))
+}
+
+/// Just the object `path` of `backend`, called `name`.
+fn single(backend: Arc<dyn Backend>, path: String, name: String) -> Connected {
+    let backend = Arc::new(Only::new(backend, path, name.clone()));
+    Connected { backend, object: Some(name) }
+}

@@ -1,0 +1,71 @@
+//! How to connect.
+
+use std::time::Duration;
+
+use super::Environment;
+use crate::{Error, ErrorKind, Result};
+
+/// How to connect. What is not said here comes from the environment variables
+/// and files that each kind of storage usually reads.
+#[derive(Clone, Debug, Default)]
+pub struct ConnectOptions {
+    /// The URL of an S3, GCS or Azure service other than the provider's own;
+    /// plain `http://` is allowed only here.
+    pub endpoint: Option<String>,
+    /// Whether to ask without credentials, as public buckets allow.
+    pub anonymous: bool,
+    /// The region of an S3 bucket.
+    pub region: Option<String>,
+    /// The profile of the AWS configuration files; `AWS_PROFILE` or `default`
+    /// otherwise.
+    pub profile: Option<String>,
+    /// Where credentials come from.
+    pub environment: Environment,
+    /// When to try again.
+    pub retry: RetryOptions,
+}
+
+/// When to try a request again that met a transient error.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RetryOptions {
+    /// How many times one request is tried in all; at least once.
+    pub attempts: u32,
+    /// The wait before the second try; it doubles with each further one.
+    pub backoff_first: Duration,
+    /// The longest wait between two tries.
+    pub backoff_max: Duration,
+    /// No try starts later than this after the request's first one, or after
+    /// the last byte that arrived.
+    pub deadline: Duration,
+}
+
+impl Default for RetryOptions {
+    /// Six tries within 30 s, 100 ms to 5 s apart.
+    fn default() -> RetryOptions {
+        RetryOptions {
+            attempts: 6,
+            backoff_first: Duration::from_millis(100),
+            backoff_max: Duration::from_secs(5),
+            deadline: Duration::from_secs(30),
+        }
+    }
+}
+
+impl ConnectOptions {
+    /// Refuses what only object stores understand, rather than ignoring it.
+    pub(super) fn refuse_remote_options(&self, url: &str) -> Result<()> {
+        let given = [
+            ("an endpoint", self.endpoint.is_some()),
+            ("anonymous access", self.anonymous),
+            ("a region", self.region.is_some()),
+            ("a profile", self.profile.is_some()),
+        ];
+        match given.iter().find(|(_, given)| *given) {
+            None => Ok(()),
+            Some((what, _)) => {
+                let message = format!("{what} was given, but {url} is not an object store; leave it out");
+                Err(Error::new(ErrorKind::Invalid, message))
+            }
+        }
+    }
+}

@@ -1,0 +1,57 @@
+//! What a backend says of an object.
+
+use std::sync::Arc;
+use std::time::SystemTime;
+
+/// What kind of thing is at a path.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// Bytes.
+    File,
+    /// A directory, or a prefix that objects share.
+    Directory,
+    /// A symbolic link of a local directory.
+    Symlink,
+}
+
+/// Names one state of an object's bytes: an ETag, a generation, or time and size.
+/// Equal versions mean equal bytes.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Version(pub Arc<str>);
+
+/// An object, directory or link as the backend describes it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Entry {
+    /// Full path from the backend's root.
+    pub path: String,
+    /// What it is.
+    pub kind: Kind,
+    /// Bytes of a file; length of a link's target; 0 for a directory.
+    pub size: u64,
+    /// When it was last modified, where the backend knows.
+    pub modified: Option<SystemTime>,
+    /// Which version this describes. Directories may have an empty one.
+    pub version: Version,
+    /// Permission bits, where the backend has them.
+    pub mode: Option<u32>,
+    /// Owner (user, group), where the backend has them.
+    pub owner: Option<(u32, u32)>,
+}
+
+impl Entry {
+    /// A file of `size` bytes about which nothing else is known.
+    pub fn file(path: impl Into<String>, size: u64, version: Version) -> Entry {
+        let path = path.into();
+        Entry { path, kind: Kind::File, size, modified: None, version, mode: None, owner: None }
+    }
+
+    /// A directory about which nothing else is known.
+    pub fn directory(path: impl Into<String>) -> Entry {
+        Entry { kind: Kind::Directory, ..Entry::file(path, 0, Version("".into())) }
+    }
+
+    /// The last component of the path.
+    pub fn name(&self) -> &str {
+        self.path.rsplit('/').next().unwrap_or("")
+    }
+}

@@ -1,0 +1,84 @@
+//! Streaming an extent of an open file, piece by piece.
+
+use std::fs::File;
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use bytes::Bytes;
+use futures::StreamExt;
+
+use super::{changed, io_error, version_of};
+use crate::{ByteStream, Error, ErrorKind, Result, Version};
+
+/// The most bytes one piece carries: large enough to keep a disk busy, small
+/// enough that a reader of the first bytes does not wait for a whole extent.
+const PIECE_BYTES_MAX: u64 = 1 << 20;
+
+/// The bytes `extent` of `file`, while it is `version`.
+pub(super) async fn stream(
+    file: File,
+    name: PathBuf,
+    version: Version,
+    extent: Range<u64>,
+) -> Result<ByteStream> {
+    let source = Arc::new(Source { file, name, version });
+    // The first piece is read here so that a changed file fails the fetch itself.
+    let first = source.clone().piece(extent.start, extent.end).await?;
+    let next = extent.start + first.len() as u64;
+    let rest = futures::stream::try_unfold((source, next), move |(source, offset)| async move {
+        if offset >= extent.end {
+            return Ok(None);
+        }
+        let piece = source.clone().piece(offset, extent.end).await?;
+        let next = offset + piece.len() as u64;
+        Ok(Some((piece, (source, next))))
+    });
+    Ok(futures::stream::once(async { Ok(first) }).chain(rest).boxed())
+}
+
+struct Source {
+    file: File,
+    name: PathBuf,
+    version: Version,
+}
+
+impl Source {
+    async fn piece(self: Arc<Self>, offset: u64, end: u64) -> Result<Bytes> {
+        let len = (end - offset).min(PIECE_BYTES_MAX);
+        match tokio::task::spawn_blocking(move || self.read(offset, len)).await {
+            Ok(result) => result,
+            Err(stopped) => Err(Error::new(ErrorKind::Permanent, format!("a file read stopped: {stopped}"))),
+        }
+    }
+
+    /// Checked before and after: a write in between changes the time or the
+    /// size, so bytes of two versions are never mixed.
+    fn read(&self, offset: u64, len: u64) -> Result<Bytes> {
+        self.check()?;
+        let len = usize::try_from(len).expect("a piece fits in memory");
+        let mut buffer = Vec::with_capacity(len);
+        while buffer.len() < len {
+            let at = offset + buffer.len() as u64;
+            let read = rustix::io::retry_on_intr(|| {
+                rustix::io::pread(&self.file, rustix::buffer::spare_capacity(&mut buffer), at)
+            });
+            if read.map_err(|errno| io_error(&self.name, errno))? == 0 {
+                return Err(changed(&self.name));
+            }
+        }
+        self.check()?;
+        // The allocator may have granted more capacity than the piece has bytes.
+        buffer.truncate(len);
+        Ok(buffer.into())
+    }
+
+    fn check(&self) -> Result<()> {
+        check(&self.file, &self.name, &self.version)
+    }
+}
+
+fn check(file: &File, name: &Path, version: &Version) -> Result<()> {
+    let stat = rustix::fs::fstat(file).map_err(|errno| io_error(name, errno))?;
+    if version_of(&stat) == *version { Ok(()) } else { Err(changed(name)) }
+}

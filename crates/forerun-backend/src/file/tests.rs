@@ -1,0 +1,78 @@
+use std::io::Write;
+use std::os::unix::fs::symlink;
+
+use futures::TryStreamExt;
+
+use super::*;
+
+fn tree() -> (tempfile::TempDir, FileBackend) {
+    let directory = tempfile::tempdir().unwrap();
+    std::fs::create_dir(directory.path().join("sub")).unwrap();
+    std::fs::write(directory.path().join("file"), vec![7; 3 << 20]).unwrap();
+    symlink("/etc", directory.path().join("link")).unwrap();
+    let backend = FileBackend::new(directory.path()).unwrap();
+    (directory, backend)
+}
+
+async fn kind_of_fetch(backend: &FileBackend, entry: &Entry) -> ErrorKind {
+    backend.fetch(&entry.path, &entry.version, 0..entry.size).await.map(|_| ()).unwrap_err().kind
+}
+
+#[tokio::test]
+async fn links_are_shown_and_not_followed() {
+    let (_directory, backend) = tree();
+    let link = backend.stat("link").await.unwrap();
+    assert_eq!((link.kind, link.size), (Kind::Symlink, 4));
+    assert_eq!(backend.read_link("link").await.unwrap(), b"/etc");
+    assert_eq!(backend.stat("link/passwd").await.unwrap_err().kind, ErrorKind::NotFound);
+    assert_eq!(backend.stat("file/x").await.unwrap_err().kind, ErrorKind::NotFound);
+    assert_eq!(backend.read_link("file").await.unwrap_err().kind, ErrorKind::Invalid);
+    assert_eq!(kind_of_fetch(&backend, &link).await, ErrorKind::Changed);
+}
+
+#[tokio::test]
+async fn what_is_no_file_is_not_shown() {
+    let (directory, backend) = tree();
+    let pipe = directory.path().join("pipe");
+    rustix::fs::mknodat(rustix::fs::CWD, &pipe, FileType::Fifo, Mode::RWXU, 0).unwrap();
+    assert_eq!(backend.stat("pipe").await.unwrap_err().kind, ErrorKind::NotFound);
+    assert_eq!(backend.list("").await.unwrap().len(), 3);
+}
+
+#[tokio::test]
+async fn a_file_written_or_cut_between_pieces_is_changed() {
+    for cut in [false, true] {
+        let (directory, backend) = tree();
+        let entry = backend.stat("file").await.unwrap();
+        let mut stream = backend.fetch("file", &entry.version, 0..entry.size).await.unwrap();
+        assert_eq!(stream.try_next().await.unwrap().unwrap().len() as u64, 1 << 20);
+        let mut file = File::options().append(true).open(directory.path().join("file")).unwrap();
+        if cut {
+            file.set_len(10).unwrap()
+        } else {
+            file.write_all(b"more").unwrap()
+        }
+        assert_eq!(stream.try_next().await.unwrap_err().kind, ErrorKind::Changed);
+        assert_eq!(kind_of_fetch(&backend, &entry).await, ErrorKind::Changed);
+    }
+}
+
+#[tokio::test]
+async fn a_replaced_file_is_changed_and_a_removed_one_is_gone() {
+    let (directory, backend) = tree();
+    let entry = backend.stat("file").await.unwrap();
+    std::fs::write(directory.path().join("new"), vec![8; 3 << 20]).unwrap();
+    std::fs::rename(directory.path().join("new"), directory.path().join("file")).unwrap();
+    assert_eq!(kind_of_fetch(&backend, &entry).await, ErrorKind::Changed);
+    std::fs::remove_file(directory.path().join("file")).unwrap();
+    assert_eq!(kind_of_fetch(&backend, &entry).await, ErrorKind::NotFound);
+}
+
+#[test]
+fn a_root_that_is_missing_or_a_file_says_so() {
+    let (directory, _backend) = tree();
+    let missing = FileBackend::new(directory.path().join("nowhere")).unwrap_err();
+    assert_eq!(missing.kind, ErrorKind::NotFound);
+    assert!(missing.message.contains("nowhere"), "{missing}");
+    assert_eq!(FileBackend::new(directory.path().join("file")).unwrap_err().kind, ErrorKind::NotADirectory);
+}

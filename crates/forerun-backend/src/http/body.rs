@@ -1,0 +1,59 @@
+//! A body that must have a certain length.
+
+use std::pin::Pin;
+
+use bytes::Bytes;
+use futures::{Stream, StreamExt, TryStreamExt};
+use reqwest::Response;
+use url::Url;
+
+use super::client::{client_error, shown};
+use super::range::Served;
+use crate::{ByteStream, Error, ErrorKind, Result};
+
+struct Body {
+    pieces: Pin<Box<dyn Stream<Item = reqwest::Result<Bytes>> + Send>>,
+    url: Url,
+    /// Bytes that have not arrived yet.
+    left: u64,
+    /// Whether the body goes on after them.
+    more: bool,
+}
+
+/// The bytes of `response`; an error if they are fewer or more than expected.
+pub(super) fn stream(response: Response, url: Url, served: Served) -> ByteStream {
+    let pieces = Box::pin(response.bytes_stream());
+    let body = Body { pieces, url, left: served.len, more: served.more };
+    futures::stream::try_unfold(body, Body::next).boxed()
+}
+
+impl Body {
+    async fn next(mut self) -> Result<Option<(Bytes, Body)>> {
+        if self.left == 0 && self.more {
+            return Ok(None);
+        }
+        let piece = self.pieces.try_next().await.map_err(|error| client_error(&error, &shown(&self.url)))?;
+        match piece {
+            None if self.left == 0 => Ok(None),
+            None => Err(self.error(ErrorKind::Transient, "ended early")),
+            Some(mut piece) => {
+                if piece.len() as u64 > self.left {
+                    if !self.more {
+                        return Err(self.error(ErrorKind::Permanent, "is longer than the server said"));
+                    }
+                    // Less than the piece's length, so it fits.
+                    piece.truncate(self.left as usize);
+                }
+                self.left -= piece.len() as u64;
+                Ok(Some((piece, self)))
+            }
+        }
+    }
+
+    fn error(&self, kind: ErrorKind, what: &str) -> Error {
+        Error::new(
+            kind,
+            format!("{}: the body {what} ({} bytes were still expected)", shown(&self.url), self.left),
+        )
+    }
+}

@@ -1,0 +1,85 @@
+//! Listing a directory of a web server.
+
+use futures::{StreamExt, TryStreamExt};
+use reqwest::Response;
+use reqwest::header::CONTENT_TYPE;
+use url::Url;
+
+use super::listing::{self, Link};
+use super::{HttpBackend, client, is_directory};
+use crate::{Backend, Entry, Error, ErrorKind, Kind, Result, path};
+
+/// How many files of a listing are asked about at once.
+const STATS_IN_FLIGHT_MAX: usize = 16;
+/// The largest page that is read as a listing; some 200,000 files.
+const PAGE_BYTES_MAX: usize = 32 << 20;
+
+impl HttpBackend {
+    pub(super) async fn list_page(&self, path: &str) -> Result<Vec<Entry>> {
+        let url = self.address(path, true)?;
+        match self.page(path, &url).await {
+            // Nothing at `file/` says nothing about `file`.
+            Err(error) if error.kind == ErrorKind::NotFound && !path.is_empty() => {
+                match self.stat(path).await?.kind {
+                    Kind::Directory => Err(error),
+                    Kind::File | Kind::Symlink => Err(Error::not_a_directory(client::shown(&url))),
+                }
+            }
+            links => self.entries(path, links?).await,
+        }
+    }
+
+    async fn page(&self, path: &str, url: &Url) -> Result<Vec<Link>> {
+        let response = client::send(self.client.get(url.clone()), url).await?;
+        if !response.status().is_success() {
+            return Err(client::status_error(response.status(), url));
+        }
+        if !is_directory(&response) {
+            return Err(Error::not_a_directory(client::shown(url)));
+        }
+        let kind = response.headers().get(CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or("");
+        if !kind.contains("html") {
+            let what = if path.is_empty() { "the answer" } else { path };
+            let message =
+                format!("{}: {what} is no page of links, so it cannot be listed", client::shown(url));
+            return Err(Error::new(ErrorKind::NotADirectory, message));
+        }
+        let base = response.url().clone();
+        Ok(listing::links(&read(response, url).await?, &base))
+    }
+
+    /// Asks for what a page of links does not tell: sizes and versions.
+    async fn entries(&self, directory: &str, links: Vec<Link>) -> Result<Vec<Entry>> {
+        let entries = futures::stream::iter(links).map(|link| async move {
+            let path = path::join(directory, &link.name);
+            if link.directory {
+                return Ok(Some(Entry::directory(path)));
+            }
+            match self.stat(&path).await {
+                Ok(entry) => Ok(Some(entry)),
+                Err(error) if error.is_transient() => Err(error),
+                Err(error) => {
+                    tracing::warn!(%error, "skipped a file that is listed but cannot be read");
+                    Ok(None)
+                }
+            }
+        });
+        entries.buffered(STATS_IN_FLIGHT_MAX).try_filter_map(|entry| async { Ok(entry) }).try_collect().await
+    }
+}
+
+async fn read(response: Response, url: &Url) -> Result<String> {
+    let mut page = Vec::new();
+    let mut pieces = response.bytes_stream();
+    while let Some(piece) =
+        pieces.try_next().await.map_err(|error| client::client_error(&error, &client::shown(url)))?
+    {
+        page.extend_from_slice(&piece);
+        if page.len() > PAGE_BYTES_MAX {
+            let message =
+                format!("{}: the listing is larger than {PAGE_BYTES_MAX} bytes", client::shown(url));
+            return Err(Error::new(ErrorKind::Permanent, message));
+        }
+    }
+    Ok(String::from_utf8_lossy(&page).into_owned())
+}

@@ -1,0 +1,68 @@
+use super::*;
+
+fn check(html: &str, expected: &[&str]) {
+    let base = Url::parse("http://host/pub/my%20files/").unwrap();
+    let names = links(html, &base).into_iter().map(|link| link.name + if link.directory { "/" } else { "" });
+    assert_eq!(names.collect::<Vec<_>>(), expected, "{html}");
+}
+
+#[test]
+fn nginx() {
+    check(
+        r#"<html><head><title>Index of /pub/my files/</title></head><body>
+<h1>Index of /pub/my files/</h1><hr><pre><a href="../">../</a>
+<a href="sub%20dir/">sub dir/</a>            21-Nov-2026 10:00                   -
+<a href="a%2Bb%23c%3Fd%25.bin">a+b#c?d%.bin</a>   21-Nov-2026 10:00             1000
+<a href="gr%C3%B6%C3%9Fe.txt">gr&ouml;&szlig;e.txt</a>  21-Nov-2026 10:00       5
+</pre><hr></body></html>"#,
+        &["sub dir/", "a+b#c?d%.bin", "größe.txt"],
+    );
+}
+
+#[test]
+fn apache() {
+    check(
+        r#"<table><tr><th><a href="?C=N;O=D">Name</a></th><th><a href="?C=M;O=A">Last modified</a></th></tr>
+<tr><td><img src="/icons/back.gif" alt="[PARENTDIR]"></td><td><a href="/pub/">Parent Directory</a></td></tr>
+<tr><td><a href="one.iso">one.iso</a></td><td align="right">2026-11-21 10:00</td></tr>
+<tr><td><a href="a&amp;b.txt">a&amp;b.txt</a></td></tr></table>
+<address>Apache Server at <a href="mailto:me@host">host</a></address>"#,
+        &["one.iso", "a&b.txt"],
+    );
+}
+
+#[test]
+fn python() {
+    check(
+        r#"<ul><li><a href="100%25/">100%/</a></li><li><a href="it%27s.txt">it&#x27;s.txt</a></li>
+<li><a href="link">link@</a></li></ul>"#,
+        &["100%/", "it's.txt", "link"],
+    );
+}
+
+#[test]
+fn links_in_other_forms() {
+    check(
+        "<A class=x HREF='b.txt'>b</A> <a\nhref=c.txt>c</a> <a href = \"./d\">d</a>",
+        &["b.txt", "c.txt", "d"],
+    );
+    check(r#"<a href="http://host/pub/my%20files/e">e</a> <a href="/pub/my files/f/">f</a>"#, &["e", "f/"]);
+    check(r#"<a href="g">g</a><a href="g">again</a><a href="g#top">top</a>"#, &["g"]);
+    check("<a title=\"a > b\" href=\"h\">h</a>", &["h"]);
+}
+
+#[test]
+fn what_is_not_in_the_directory_is_no_link() {
+    check(r#"<a href="/etc/passwd">x</a> <a href="http://elsewhere/pub/my%20files/x">x</a>"#, &[]);
+    check(r#"<a href="https://host/pub/my%20files/x">x</a> <a href="x/y">x</a> <a href="">x</a>"#, &[]);
+    check(r#"<a href="%2e%2e/x">x</a> <a href="a%2Fb">x</a> <a href="%ff">x</a> <a href="..">x</a>"#, &[]);
+    check(r#"<a name="href">x</a> <abbr href="x">x</abbr> <a href="x"#, &[]);
+}
+
+#[test]
+fn broken_encodings_stay_as_they_are() {
+    assert_eq!(decode("100%"), b"100%");
+    assert_eq!(decode("%4"), b"%4");
+    assert_eq!(decode("%zz%41%"), b"%zzA%");
+    assert_eq!(unescape("a & b &amp; &bogus; &#0x; &#65;"), "a & b & &bogus; &#0x; A");
+}

@@ -1,0 +1,223 @@
+//! A web server.
+
+mod body;
+mod client;
+mod list;
+mod listing;
+mod range;
+mod validator;
+
+use std::ops::Range;
+use std::time::SystemTime;
+
+use async_trait::async_trait;
+use reqwest::header::{CONTENT_ENCODING, CONTENT_LENGTH, HeaderMap, LAST_MODIFIED, RANGE};
+use reqwest::{Method, RequestBuilder, Response, StatusCode};
+use url::Url;
+use validator::State;
+
+pub(crate) use client::{client, client_error};
+pub(crate) use listing::unescape;
+
+use crate::{Backend, ByteStream, Entry, Error, ErrorKind, Result, Version, path};
+
+/// The files below a URL of a web server, or one file.
+///
+/// A path is a directory where the server redirects it to `path/` or answers
+/// there; what a directory holds is read from the page of links that web
+/// servers make of one (nginx, Apache, Python's `http.server`, ...).
+///
+/// An object's version is its strong ETag; for want of one its weak ETag; for
+/// want of that its modification time and size. Where a server sends none of
+/// these the version is the size alone, and a change that keeps the size goes
+/// unnoticed. A server that redirects to mirrors must send the same ETags from
+/// all of them.
+#[derive(Clone, Debug)]
+pub struct HttpBackend {
+    client: reqwest::Client,
+    root: Url,
+    /// Whether `root` is the one object there is, whatever the path.
+    single: bool,
+}
+
+/// What a server says of a URL.
+struct Found {
+    directory: bool,
+    state: State,
+    modified: Option<SystemTime>,
+}
+
+impl HttpBackend {
+    /// The files below `root`, which is a directory.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Permanent`] if no client can be made, for example for want
+    /// of certificates.
+    pub fn directory(mut root: Url) -> Result<HttpBackend> {
+        if let Ok(mut segments) = root.path_segments_mut() {
+            segments.pop_if_empty().push("");
+        }
+        Ok(HttpBackend { client: client()?, root, single: false })
+    }
+
+    /// The one file `url`, at every path; for [`Only`](crate::layer::Only).
+    ///
+    /// # Errors
+    /// As [`HttpBackend::directory`].
+    pub fn object(url: Url) -> Result<HttpBackend> {
+        Ok(HttpBackend { client: client()?, root: url, single: true })
+    }
+
+    /// What to call the one file `url`: the last segment of its path, decoded.
+    pub(crate) fn name_of(url: &Url) -> String {
+        let last = url.path_segments().and_then(|mut segments| segments.next_back()).unwrap_or("");
+        let name = String::from_utf8_lossy(&listing::decode(last)).replace(['/', '\0'], "_");
+        if path::is_name(&name) { name } else { "object".to_owned() }
+    }
+
+    /// The URL of `path`; with a trailing slash for a directory.
+    fn address(&self, path: &str, directory: bool) -> Result<Url> {
+        let names = path::components(path)?;
+        let mut url = self.root.clone();
+        if self.single && !directory {
+            return Ok(url);
+        }
+        if let Ok(mut segments) = url.path_segments_mut() {
+            segments.pop_if_empty();
+            if !self.single {
+                segments.extend(names);
+            }
+            if directory {
+                segments.push("");
+            }
+        }
+        Ok(url)
+    }
+
+    /// Asks what is at `url`, with the cheapest request that the server answers.
+    async fn find(&self, url: &Url) -> Result<Found> {
+        let response = client::send(self.client.request(Method::HEAD, url.clone()), url).await?;
+        let status = response.status();
+        // Some servers, and URLs signed for GET, refuse HEAD alone.
+        let refused = [StatusCode::METHOD_NOT_ALLOWED, StatusCode::NOT_IMPLEMENTED, StatusCode::FORBIDDEN];
+        if refused.contains(&status) {
+            return self.find_with_get(url).await;
+        }
+        if !status.is_success() {
+            return Err(client::status_error(status, url));
+        }
+        match content_length(response.headers()) {
+            Some(size) => found(&response, url, size),
+            None if is_directory(&response) => found(&response, url, 0),
+            None => self.find_with_get(url).await,
+        }
+    }
+
+    async fn find_with_get(&self, url: &Url) -> Result<Found> {
+        let response = client::send(self.client.get(url.clone()).header(RANGE, "bytes=0-0"), url).await?;
+        let size = match response.status() {
+            StatusCode::PARTIAL_CONTENT => {
+                range::content_range(response.headers()).and_then(|range| range.total)
+            }
+            StatusCode::RANGE_NOT_SATISFIABLE => range::unsatisfied_total(response.headers()),
+            status if status.is_success() && is_directory(&response) => Some(0),
+            status if status.is_success() => content_length(response.headers()),
+            status => return Err(client::status_error(status, url)),
+        };
+        match size {
+            Some(size) => found(&response, url, size),
+            None => Err(Error::new(
+                ErrorKind::NoRange,
+                format!(
+                    "{} does not say how large it is; only objects of a known size can be read",
+                    client::shown(url)
+                ),
+            )),
+        }
+    }
+
+    fn get(&self, url: &Url, state: &State, extent: &Range<u64>) -> RequestBuilder {
+        let request =
+            self.client.get(url.clone()).header(RANGE, format!("bytes={}-{}", extent.start, extent.end - 1));
+        match state.condition() {
+            Some((name, value)) => request.header(name, value),
+            None => request,
+        }
+    }
+}
+
+#[async_trait]
+impl Backend for HttpBackend {
+    fn url(&self) -> String {
+        client::shown(&self.root)
+    }
+
+    async fn stat(&self, path: &str) -> Result<Entry> {
+        let is_root = path.is_empty() && !self.single;
+        let url = self.address(path, is_root)?;
+        let found = match self.find(&url).await {
+            // Not every server redirects a directory without its slash.
+            Err(error) if error.kind == ErrorKind::NotFound && !is_root && !self.single => {
+                let directory = self.find(&self.address(path, true)?).await.map_err(|_| error)?;
+                Found { directory: true, ..directory }
+            }
+            found => found?,
+        };
+        if found.directory || is_root {
+            return Ok(Entry::directory(path));
+        }
+        let file = Entry::file(path, found.state.size, found.state.version());
+        Ok(Entry { modified: found.modified, ..file })
+    }
+
+    async fn list(&self, path: &str) -> Result<Vec<Entry>> {
+        self.list_page(path).await
+    }
+
+    async fn read_link(&self, path: &str) -> Result<Vec<u8>> {
+        Err(Error::not_a_link(path))
+    }
+
+    async fn fetch(&self, path: &str, version: &Version, extent: Range<u64>) -> Result<ByteStream> {
+        let url = self.address(path, false)?;
+        let state = State::parse(version);
+        // An unknown version must still find out whether anything is there.
+        let request = self.get(&url, state.as_ref().unwrap_or(&State::unknown()), &extent);
+        let response = client::send(request, &url).await?;
+        let served = range::check(&response, &url, state.as_ref(), &extent)?;
+        Ok(body::stream(response, url, served))
+    }
+}
+
+fn found(response: &Response, url: &Url, size: u64) -> Result<Found> {
+    refuse_encoding(response.headers(), url)?;
+    let modified = response.headers().get(LAST_MODIFIED).and_then(|value| value.to_str().ok());
+    Ok(Found {
+        directory: is_directory(response) && !url.path().ends_with('/'),
+        state: State::of(response.headers(), size),
+        modified: modified.and_then(|value| httpdate::parse_http_date(value).ok()),
+    })
+}
+
+/// Whether the answer came, after redirects, from a URL that ends in a slash.
+fn is_directory(response: &Response) -> bool {
+    response.url().path().ends_with('/')
+}
+
+fn content_length(headers: &HeaderMap) -> Option<u64> {
+    headers.get(CONTENT_LENGTH)?.to_str().ok()?.parse().ok()
+}
+
+/// Extents of compressed bytes are not extents of the object.
+fn refuse_encoding(headers: &HeaderMap, url: &Url) -> Result<()> {
+    match headers.get(CONTENT_ENCODING).and_then(|value| value.to_str().ok()) {
+        None | Some("" | "identity") => Ok(()),
+        Some(encoding) => Err(Error::new(
+            ErrorKind::Permanent,
+            format!(
+                "{} is sent with Content-Encoding {encoding} although identity was asked for; turn compression off on the server",
+                client::shown(url)
+            ),
+        )),
+    }
+}

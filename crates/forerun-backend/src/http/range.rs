@@ -1,0 +1,143 @@
+//! Whether an answer is the extent that was asked for.
+
+use std::ops::Range;
+
+use reqwest::header::{CONTENT_RANGE, HeaderMap};
+use reqwest::{Response, StatusCode};
+use url::Url;
+
+use super::client::{shown, status_error};
+use super::validator::State;
+use super::{content_length, refuse_encoding};
+use crate::{Error, ErrorKind, Result};
+
+/// A parsed `Content-Range: bytes first-last/total`.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct ContentRange {
+    pub(super) extent: Range<u64>,
+    /// `None` where the server does not know it.
+    pub(super) total: Option<u64>,
+}
+
+/// What the body of a checked answer holds.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Served {
+    /// Bytes the body should have.
+    pub(super) len: u64,
+    /// Whether the body goes on after them.
+    pub(super) more: bool,
+}
+
+pub(super) fn content_range(headers: &HeaderMap) -> Option<ContentRange> {
+    let value = headers.get(CONTENT_RANGE)?.to_str().ok()?.trim().strip_prefix("bytes")?.trim_start();
+    let (extent, total) = value.split_once('/')?;
+    let (first, last) = extent.split_once('-')?;
+    let (first, last): (u64, u64) = (first.trim().parse().ok()?, last.trim().parse().ok()?);
+    let total = match total.trim() {
+        "*" => None,
+        total => Some(total.parse().ok()?),
+    };
+    let end = last.checked_add(1)?;
+    let sound = first <= last && end <= total.unwrap_or(u64::MAX);
+    sound.then_some(ContentRange { extent: first..end, total })
+}
+
+/// The size in the `Content-Range: bytes */total` of an answer 416.
+pub(super) fn unsatisfied_total(headers: &HeaderMap) -> Option<u64> {
+    headers
+        .get(CONTENT_RANGE)?
+        .to_str()
+        .ok()?
+        .trim()
+        .strip_prefix("bytes")?
+        .trim_start()
+        .strip_prefix("*/")?
+        .parse()
+        .ok()
+}
+
+/// Checks that the answer is `extent` of the object in the state `known`, whether
+/// or not the server minded the conditions it was sent.
+pub(super) fn check(
+    response: &Response,
+    url: &Url,
+    known: Option<&State>,
+    extent: &Range<u64>,
+) -> Result<Served> {
+    let (status, headers) = (response.status(), response.headers());
+    if !status.is_success() {
+        return Err(status_error(status, url));
+    }
+    refuse_encoding(headers, url)?;
+    let Some(known) = known else { return Err(changed(url)) };
+    if status != StatusCode::PARTIAL_CONTENT {
+        let size = content_length(headers).unwrap_or(known.size);
+        return check_whole(url, known, &State::of(headers, size), extent);
+    }
+    let range = content_range(headers).ok_or_else(|| {
+        confused(url, "sent part of the object without saying which (no sound Content-Range)")
+    })?;
+    if !known.matches(&State::of(headers, range.total.unwrap_or(known.size))) {
+        return Err(changed(url));
+    }
+    let len = range.extent.end - range.extent.start;
+    // A part may end early; what is missing is asked for again.
+    if range.extent.start != extent.start || range.extent.end > extent.end {
+        return Err(confused(url, &format!("sent the bytes {:?} for {extent:?}", range.extent)));
+    }
+    if content_length(headers).is_some_and(|sent| sent != len) {
+        return Err(confused(url, "sent a Content-Range and a Content-Length that disagree"));
+    }
+    Ok(Served { len, more: false })
+}
+
+/// The server sends the whole object whatever was asked for: its beginning is
+/// of use.
+fn check_whole(url: &Url, known: &State, answer: &State, extent: &Range<u64>) -> Result<Served> {
+    if !known.matches(answer) {
+        return Err(changed(url));
+    }
+    if extent.start > 0 {
+        let message = format!("{}: the server cannot send part of an object (it ignores Range)", shown(url));
+        return Err(Error::new(ErrorKind::NoRange, message));
+    }
+    Ok(Served { len: extent.end, more: extent.end < known.size })
+}
+
+fn changed(url: &Url) -> Error {
+    Error::new(ErrorKind::Changed, format!("{} has changed; open it again", shown(url)))
+}
+
+fn confused(url: &Url, what: &str) -> Error {
+    Error::new(ErrorKind::Permanent, format!("{}: the server {what}", shown(url)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn headers(value: &str) -> HeaderMap {
+        HeaderMap::from_iter([(CONTENT_RANGE, value.parse().unwrap())])
+    }
+
+    #[test]
+    fn content_ranges_are_read_strictly() {
+        let range = |extent, total| Some(ContentRange { extent, total });
+        for (value, expected) in [
+            ("bytes 0-0/1", range(0..1, Some(1))),
+            ("bytes 5-9/10", range(5..10, Some(10))),
+            ("bytes 5-9/*", range(5..10, None)),
+            ("bytes 5-9/9", None),
+            ("bytes 9-5/10", None),
+            ("bytes */10", None),
+            ("bytes 0-18446744073709551615/*", None),
+            ("items 0-1/2", None),
+            ("bytes -1-2/3", None),
+            ("", None),
+        ] {
+            assert_eq!(content_range(&headers(value)), expected, "{value:?}");
+        }
+        assert_eq!(unsatisfied_total(&headers("bytes */10")), Some(10));
+        assert_eq!(unsatisfied_total(&headers("bytes 0-0/10")), None);
+    }
+}

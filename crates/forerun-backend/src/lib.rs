@@ -1,0 +1,70 @@
+//! Where Forerun's bytes come from.
+//!
+//! A [`Backend`] is a read-only tree of objects that can say what an object is
+//! and stream any extent of one *version* of it. Layers ([`layer`]) are backends
+//! around a backend: retry, delay, bandwidth, faults. [`connect`] turns a URL
+//! into a backend with the layers everybody wants.
+
+pub mod conformance;
+mod connect;
+mod entry;
+mod error;
+mod file;
+mod http;
+pub mod layer;
+pub mod memory;
+mod object;
+mod path;
+mod tls;
+
+use std::fmt::Debug;
+use std::ops::Range;
+
+use async_trait::async_trait;
+use bytes::Bytes;
+use futures::stream::BoxStream;
+
+pub use connect::{ConnectOptions, Connected, Environment, RetryOptions, connect};
+pub use entry::{Entry, Kind, Version};
+pub use error::{Error, ErrorKind, Result};
+pub use file::FileBackend;
+pub use http::HttpBackend;
+pub use memory::MemoryBackend;
+pub use object::ObjectBackend;
+
+/// The bytes of an extent, in order, as they arrive.
+pub type ByteStream = BoxStream<'static, Result<Bytes>>;
+
+/// A tree of objects to read from. Paths are relative to the tree's root, use
+/// `/`, have no empty, `.` or `..` component and no leading or trailing `/`; the
+/// root is the empty path.
+#[async_trait]
+pub trait Backend: Debug + Send + Sync + 'static {
+    /// Where this is, for messages: a URL without credentials.
+    fn url(&self) -> String;
+
+    /// What is at `path`, symbolic links not followed.
+    ///
+    /// # Errors
+    /// [`ErrorKind::NotFound`] where nothing is.
+    async fn stat(&self, path: &str) -> Result<Entry>;
+
+    /// What the directory `path` holds, in the backend's own order; the entries'
+    /// paths are full paths from the root.
+    ///
+    /// # Errors
+    /// [`ErrorKind::NotFound`] or [`ErrorKind::NotADirectory`].
+    async fn list(&self, path: &str) -> Result<Vec<Entry>>;
+
+    /// Where the symbolic link `path` points, verbatim.
+    async fn read_link(&self, path: &str) -> Result<Vec<u8>>;
+
+    /// Streams the bytes `extent` (not empty, within the object's size) of
+    /// `version` of the object `path`. The stream yields exactly `extent`'s
+    /// bytes or ends in an error; it never mixes versions.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Changed`] if the object has another version by now,
+    /// [`ErrorKind::NoRange`] if the server cannot serve part of an object.
+    async fn fetch(&self, path: &str, version: &Version, extent: Range<u64>) -> Result<ByteStream>;
+}

@@ -1,0 +1,46 @@
+//! Paths inside a backend: checking them and taking them apart.
+
+use crate::{Error, ErrorKind, Result};
+
+/// Whether `name` can be one component of a path.
+pub(crate) fn is_name(name: &str) -> bool {
+    !matches!(name, "" | "." | "..") && !name.contains(['/', '\0'])
+}
+
+/// The components of `path`; none for the root.
+///
+/// # Errors
+/// [`ErrorKind::Invalid`] for a path that could leave the tree or names
+/// nothing: an empty, `.` or `..` component.
+pub(crate) fn components(path: &str) -> Result<Vec<&str>> {
+    if path.is_empty() {
+        return Ok(Vec::new());
+    }
+    let names: Vec<&str> = path.split('/').collect();
+    if names.iter().all(|name| is_name(name)) {
+        return Ok(names);
+    }
+    Err(Error::new(
+        ErrorKind::Invalid,
+        format!("{path:?} is no path inside a backend: its components must not be empty, \".\" or \"..\""),
+    ))
+}
+
+/// The path of `name` in the directory `directory`.
+pub(crate) fn join(directory: &str, name: &str) -> String {
+    if directory.is_empty() { name.to_owned() } else { format!("{directory}/{name}") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn paths_stay_inside_the_tree() {
+        assert!(components("").unwrap().is_empty());
+        assert_eq!(components("a/b c/...").unwrap(), ["a", "b c", "..."]);
+        for path in ["/", "/a", "a/", "a//b", ".", "a/./b", "..", "a/../../etc", "a\0b"] {
+            assert_eq!(components(path).unwrap_err().kind, ErrorKind::Invalid, "{path:?}");
+        }
+    }
+}

@@ -1,0 +1,192 @@
+//! Putting a file system into the directory tree, and taking it out again.
+//!
+//! `fuser` can do this too, but on its way out it looks for the mount by its path
+//! even after the kernel has hung up, and may then take away a newer mount in
+//! the same place.
+
+use std::ffi::CString;
+use std::fs::{self, OpenOptions};
+use std::io::{self, IoSliceMut};
+use std::mem::MaybeUninit;
+use std::os::fd::{AsRawFd, OwnedFd};
+use std::os::unix::net::UnixStream;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use forerun::{Error, ErrorKind, Result};
+use rustix::io::Errno;
+use rustix::mount::{MountFlags, UnmountFlags};
+use rustix::net::{RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, recvmsg};
+
+use super::check::is_dead_mount;
+use super::mount::Unmounted;
+
+/// The kernel's end of FUSE.
+const DEVICE: &str = "/dev/fuse";
+/// The set-user-id program that mounts for ordinary users.
+const HELPER: &str = "fusermount3";
+
+/// A place in the directory tree where a file system is mounted.
+#[derive(Debug)]
+pub(crate) struct Attachment {
+    directory: PathBuf,
+    /// Mounted by the helper, which then has to unmount too.
+    by_helper: bool,
+}
+
+/// Mounts on `directory`: the connection to the kernel, and the way back.
+/// `source` is what `mount` and `df` show as mounted.
+pub(crate) fn attach(directory: PathBuf, source: &str, allow_other: bool) -> Result<(OwnedFd, Attachment)> {
+    let device = OpenOptions::new().read(true).write(true).open(DEVICE).map_err(no_device)?;
+    let by_helper = !rustix::process::geteuid().is_root();
+    let device = if by_helper {
+        attach_by_helper(&directory, source, allow_other)?
+    } else {
+        attach_directly(device.into(), &directory, source, allow_other)?
+    };
+    Ok((device, Attachment { directory, by_helper }))
+}
+
+impl Attachment {
+    /// Where it is mounted.
+    pub(crate) fn directory(&self) -> &Path {
+        &self.directory
+    }
+
+    /// Unmounts, or if it is in use takes it out of the tree for new users only.
+    pub(crate) fn detach(&self) -> Result<Unmounted> {
+        let failed = |error: String| {
+            let shown = self.directory.display();
+            Error::new(
+                ErrorKind::Permanent,
+                format!("{shown} cannot be unmounted: {error}; try `umount -l {shown}` as root"),
+            )
+        };
+        match self.try_unmount(false) {
+            Ok(()) => return Ok(Unmounted::Clean),
+            Err(error) => tracing::debug!("{} is not unmounted at once: {error}", self.directory.display()),
+        }
+        self.try_unmount(true).map_err(failed)?;
+        Ok(Unmounted::Detached)
+    }
+
+    /// Takes out what is left if the kernel hung up without an unmount, as it
+    /// does when its connection is aborted.
+    pub(crate) fn remove_if_dead(&self) {
+        if fs::metadata(&self.directory).is_err_and(|error| is_dead_mount(&error))
+            && let Err(error) = self.try_unmount(true)
+        {
+            tracing::warn!("{} cannot be unmounted: {error}", self.directory.display());
+        }
+    }
+
+    fn try_unmount(&self, lazily: bool) -> Result<(), String> {
+        if !self.by_helper {
+            let flags = if lazily { UnmountFlags::DETACH } else { UnmountFlags::empty() };
+            return rustix::mount::unmount(&self.directory, flags | UnmountFlags::NOFOLLOW)
+                .map_err(|error| io::Error::from(error).to_string());
+        }
+        let flags = if lazily { "-uz" } else { "-u" };
+        let output = Command::new(HELPER)
+            .arg(flags)
+            .arg("--")
+            .arg(&self.directory)
+            .stdin(Stdio::null())
+            .output()
+            .map_err(|error| format!("`{HELPER}` does not start: {error}"))?;
+        if output.status.success() { Ok(()) } else { Err(said(&output.stderr)) }
+    }
+}
+
+fn attach_directly(device: OwnedFd, directory: &Path, source: &str, allow_other: bool) -> Result<OwnedFd> {
+    let failed = |error: io::Error| {
+        let hint = match Errno::from_io_error(&error) {
+            Some(Errno::PERM | Errno::ACCESS) => "; a container needs `--cap-add SYS_ADMIN`",
+            _ => "",
+        };
+        let message = format!("{} cannot be mounted on: {error}{hint}", directory.display());
+        Error::new(ErrorKind::Permanent, message)
+    };
+    let mut options = format!(
+        "fd={},rootmode=40000,user_id={},group_id={},default_permissions",
+        device.as_raw_fd(),
+        rustix::process::getuid().as_raw(),
+        rustix::process::getgid().as_raw(),
+    );
+    if allow_other {
+        options.push_str(",allow_other");
+    }
+    let options = CString::new(options).map_err(|error| failed(error.into()))?;
+    let flags = MountFlags::RDONLY | MountFlags::NOSUID | MountFlags::NODEV;
+    rustix::mount::mount(source, directory, "fuse.forerun", flags, &*options)
+        .map_err(|error| failed(error.into()))?;
+    Ok(device)
+}
+
+/// Ordinary users need the device as much as root: the helper opens it as them.
+fn no_device(error: io::Error) -> Error {
+    let advice = match error.kind() {
+        io::ErrorKind::PermissionDenied => "let every user open it with `chmod 666 /dev/fuse` as root",
+        _ => {
+            "load the kernel's module with `modprobe fuse`, \
+             or start the container with `--device /dev/fuse --cap-add SYS_ADMIN`"
+        }
+    };
+    Error::new(
+        ErrorKind::Permanent,
+        format!("{DEVICE}, which mounting needs, cannot be opened: {error}; {advice}"),
+    )
+}
+
+/// The helper mounts and hands the connection over a socket, of which it
+/// expects the number in its environment.
+fn attach_by_helper(directory: &Path, source: &str, allow_other: bool) -> Result<OwnedFd> {
+    let failed = |what: String| {
+        let message = format!("{} cannot be mounted on: {what}", directory.display());
+        Error::new(ErrorKind::Permanent, message)
+    };
+    let (ours, theirs) = UnixStream::pair().map_err(|error| failed(error.to_string()))?;
+    let mut options = format!("ro,nosuid,nodev,default_permissions,subtype=forerun,fsname={source}");
+    if allow_other {
+        options.push_str(",allow_other");
+    }
+    let mut command = Command::new(HELPER);
+    command.args(["-o", &options, "--"]).arg(directory);
+    // Standard input is the one descriptor a child can be given by name.
+    command.env("_FUSE_COMMFD", "0").stdin(OwnedFd::from(theirs));
+    command.stdout(Stdio::null()).stderr(Stdio::piped());
+    let child = command.spawn().map_err(|error| match error.kind() {
+        io::ErrorKind::NotFound => failed(format!("`{HELPER}` is not there: install the package fuse3")),
+        _ => failed(format!("`{HELPER}` does not start: {error}")),
+    })?;
+    // Its copy of the socket: with it open here, a failed helper's silence would be endless.
+    drop(command);
+    let device = receive_descriptor(&ours);
+    let output = child.wait_with_output().map_err(|error| failed(error.to_string()))?;
+    match device {
+        Ok(Some(device)) if output.status.success() => Ok(device),
+        Err(error) if output.status.success() => Err(failed(error.to_string())),
+        _ => Err(failed(said(&output.stderr))),
+    }
+}
+
+/// The descriptor sent over `socket`, or none if it was closed instead.
+fn receive_descriptor(socket: &UnixStream) -> io::Result<Option<OwnedFd>> {
+    let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];
+    let mut control = RecvAncillaryBuffer::new(&mut space);
+    let mut byte = [0];
+    rustix::io::retry_on_intr(|| {
+        recvmsg(socket, &mut [IoSliceMut::new(&mut byte)], &mut control, RecvFlags::CMSG_CLOEXEC)
+    })?;
+    Ok(control.drain().find_map(|message| match message {
+        RecvAncillaryMessage::ScmRights(mut descriptors) => descriptors.next(),
+        _ => None,
+    }))
+}
+
+/// What the helper wrote, as the end of a sentence.
+fn said(stderr: &[u8]) -> String {
+    let text = String::from_utf8_lossy(stderr);
+    let text = text.trim();
+    if text.is_empty() { format!("`{HELPER}` failed and did not say why") } else { text.replace('\n', "; ") }
+}

@@ -1,0 +1,41 @@
+//! What the kernel's file handle numbers stand for.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use fuser::FileHandle;
+use parking_lot::RwLock;
+
+/// Open files, or open directories.
+#[derive(Debug)]
+pub(crate) struct Handles<T> {
+    next: AtomicU64,
+    open: RwLock<HashMap<u64, Arc<T>>>,
+}
+
+impl<T> Handles<T> {
+    /// With nothing open.
+    pub(crate) fn new() -> Handles<T> {
+        Handles { next: AtomicU64::new(1), open: RwLock::new(HashMap::new()) }
+    }
+
+    /// A new handle on `value`.
+    pub(crate) fn insert(&self, value: T) -> FileHandle {
+        let handle = self.next.fetch_add(1, Ordering::Relaxed);
+        self.open.write().insert(handle, Arc::new(value));
+        FileHandle(handle)
+    }
+
+    /// What `handle` is open on.
+    pub(crate) fn get(&self, handle: FileHandle) -> Option<Arc<T>> {
+        self.open.read().get(&handle.0).cloned()
+    }
+
+    /// Closes `handle`.
+    pub(crate) fn remove(&self, handle: FileHandle) {
+        let closed = self.open.write().remove(&handle.0);
+        // Dropped after the lock: closing an object is work of its own.
+        drop(closed);
+    }
+}

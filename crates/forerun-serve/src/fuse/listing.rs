@@ -1,0 +1,134 @@
+//! A directory as one open handle sees it.
+
+use std::sync::Arc;
+
+use forerun::Entry;
+use parking_lot::Mutex;
+
+/// The longest name the kernel takes in a listing, in bytes; one that is longer
+/// would make the whole listing fail.
+const NAME_BYTES_MAX: usize = 1024;
+
+/// An open directory: the list it had when it was first read, so that offsets
+/// mean the same until it is rewound.
+#[derive(Debug)]
+pub(crate) struct OpenDirectory {
+    directory: Arc<Entry>,
+    list: Mutex<Option<Arc<[Entry]>>>,
+}
+
+/// One line of a listing.
+pub(crate) struct Line<'a> {
+    /// Where to go on after this line.
+    pub(crate) next_offset: u64,
+    pub(crate) name: &'a str,
+    pub(crate) entry: &'a Entry,
+    /// `.` or `..`, which do not count as looked up.
+    pub(crate) is_dot: bool,
+}
+
+impl OpenDirectory {
+    pub(crate) fn new(directory: Arc<Entry>) -> OpenDirectory {
+        OpenDirectory { directory, list: Mutex::new(None) }
+    }
+
+    /// The path of the directory.
+    pub(crate) fn path(&self) -> &str {
+        &self.directory.path
+    }
+
+    /// The list that offsets refer to, if there is one already.
+    pub(crate) fn list(&self) -> Option<Arc<[Entry]>> {
+        self.list.lock().clone()
+    }
+
+    /// From now on offsets refer to `list`.
+    pub(crate) fn set_list(&self, list: Arc<[Entry]>) {
+        *self.list.lock() = Some(list);
+    }
+
+    /// Gives `add` the lines of `list` from `offset` on, until it has no room.
+    pub(crate) fn fill(&self, list: &[Entry], offset: u64, mut add: impl FnMut(Line<'_>) -> bool) {
+        let parent = parent_of(&self.directory);
+        let dots = [(".", &*self.directory), ("..", &parent)].into_iter().map(|(n, e)| (n, e, true));
+        let entries = list.iter().map(|entry| (entry.name(), entry, false));
+        let skip = usize::try_from(offset).unwrap_or(usize::MAX);
+        for (index, (name, entry, is_dot)) in dots.chain(entries).enumerate().skip(skip) {
+            if !is_dot && !is_name(name) {
+                tracing::debug!("`{}` is left out of the listing: no file can have this name", entry.path);
+                continue;
+            }
+            if add(Line { next_offset: index as u64 + 1, name, entry, is_dot }) {
+                return;
+            }
+        }
+    }
+}
+
+/// The path of `name` in the directory `parent`.
+pub(crate) fn child_path(parent: &str, name: &str) -> String {
+    if parent.is_empty() { name.to_owned() } else { format!("{parent}/{name}") }
+}
+
+/// Whether the kernel takes `name` as a file's name.
+fn is_name(name: &str) -> bool {
+    !matches!(name, "" | "." | "..") && name.len() <= NAME_BYTES_MAX && !name.contains(['/', '\0'])
+}
+
+/// The directory above, as far as its inode goes. The root's is itself.
+fn parent_of(directory: &Entry) -> Entry {
+    let path = directory.path.rsplit_once('/').map_or("", |(parent, _)| parent);
+    Entry::directory(path)
+}
+
+#[cfg(test)]
+mod tests {
+    use forerun::Version;
+
+    use super::*;
+
+    fn entry(path: &str) -> Entry {
+        Entry::file(path, 0, Version("1".into()))
+    }
+
+    fn lines(directory: &str, list: &[Entry], offset: u64, room: usize) -> Vec<(u64, String, String)> {
+        let mut lines = Vec::new();
+        OpenDirectory::new(Arc::new(Entry::directory(directory))).fill(list, offset, |line| {
+            if lines.len() == room {
+                return true;
+            }
+            lines.push((line.next_offset, line.name.to_owned(), line.entry.path.clone()));
+            false
+        });
+        lines
+    }
+
+    fn line(next_offset: u64, name: &str, path: &str) -> (u64, String, String) {
+        (next_offset, name.to_owned(), path.to_owned())
+    }
+
+    #[test]
+    fn a_listing_goes_on_where_it_had_no_more_room() {
+        let list = [entry("d/e/a"), entry("d/e/b")];
+        assert_eq!(
+            lines("d/e", &list, 0, 3),
+            [line(1, ".", "d/e"), line(2, "..", "d"), line(3, "a", "d/e/a")]
+        );
+        assert_eq!(lines("d/e", &list, 3, 3), [line(4, "b", "d/e/b")]);
+        assert_eq!(lines("d/e", &list, 4, 3), []);
+    }
+
+    #[test]
+    fn a_name_that_no_file_can_have_does_not_spoil_the_others() {
+        let long = format!("d/{}", "x".repeat(NAME_BYTES_MAX + 1));
+        let list = [entry("d/"), entry(&long), entry("d/.."), entry("d/b")];
+        assert_eq!(lines("d", &list, 2, 9), [line(6, "b", "d/b")]);
+    }
+
+    #[test]
+    fn the_root_is_above_itself() {
+        assert_eq!(lines("", &[], 1, 9), [line(2, "..", "")]);
+        assert_eq!(child_path("", "a"), "a");
+        assert_eq!(child_path("d/e", "a"), "d/e/a");
+    }
+}

@@ -1,0 +1,23 @@
+//! A read-only file system over a [`forerun::Forerun`], for the Linux kernel's FUSE.
+//!
+//! An inode is one *version* of one object: the kernel's page cache, which
+//! belongs to inodes, then cannot mix two versions. A name whose object was
+//! replaced leads to another inode; a handle on the replaced version keeps what
+//! it has read and gets `ESTALE` for the rest.
+//!
+//! The threads that receive requests never wait: metadata is answered from the
+//! engine's runtime and reads from wherever their bytes become available.
+
+mod attach;
+mod attr;
+mod check;
+mod errno;
+mod filesystem;
+mod handles;
+mod inode;
+mod listing;
+mod mount;
+mod tree;
+
+pub use check::check_mount_point;
+pub use mount::{Mount, MountOptions, Unmounted};

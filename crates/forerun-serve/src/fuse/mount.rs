@@ -1,0 +1,169 @@
+//! The life of a mount.
+
+use std::path::Path;
+use std::thread;
+use std::time::{Duration, SystemTime};
+
+use forerun::{Error, ErrorKind, Forerun, Kind, Result};
+use fuser::{BackgroundSession, Config, Session, SessionACL};
+use tokio::sync::watch;
+
+use super::attach::{Attachment, attach};
+use super::attr::Defaults;
+use super::check::check_mount_point;
+use super::filesystem::ForerunFilesystem;
+
+/// How to mount.
+#[derive(Clone, Debug)]
+pub struct MountOptions {
+    /// Whether other users than the one who mounts may use it. For ordinary
+    /// users this needs `user_allow_other` in `/etc/fuse.conf`.
+    pub allow_other: bool,
+    /// How long the kernel may keep names and attributes, on top of how long the
+    /// engine does.
+    pub metadata_ttl: Duration,
+}
+
+impl Default for MountOptions {
+    fn default() -> MountOptions {
+        MountOptions { allow_other: false, metadata_ttl: Duration::from_secs(1) }
+    }
+}
+
+/// How a mount was unmounted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Unmounted {
+    /// It is gone.
+    Clean,
+    /// It was in use: it is gone from the directory tree, and who still has files
+    /// of it open can use them until this process ends.
+    Detached,
+}
+
+/// A mounted [`Forerun`]. Dropping it unmounts.
+#[derive(Debug)]
+pub struct Mount {
+    attachment: Attachment,
+    /// None once unmounted.
+    session: Option<BackgroundSession>,
+    alive: watch::Receiver<()>,
+}
+
+impl Mount {
+    /// Mounts `forerun` on `directory`, which must be empty. When this returns
+    /// the directory can be used.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Invalid`] if the directory will not do,
+    /// [`ErrorKind::Permanent`] if the system does not let it be mounted on, and
+    /// whatever the backend says of its root.
+    pub fn new(forerun: Forerun, directory: &Path, options: MountOptions) -> Result<Mount> {
+        let directory = check_mount_point(directory)?;
+        let root = forerun.block_on(forerun.stat(""))?;
+        if root.kind != Kind::Directory {
+            let message = format!("{} is not a directory: mount the directory that holds it", forerun.url());
+            return Err(Error::new(ErrorKind::NotADirectory, message));
+        }
+        let owner = (rustix::process::getuid().as_raw(), rustix::process::getgid().as_raw());
+        let defaults = Defaults { owner, time: SystemTime::now() };
+        let source = mount_source(&forerun.url());
+        let (ended, alive) = watch::channel(());
+        let filesystem = ForerunFilesystem::new(forerun, root, defaults, options.metadata_ttl, ended);
+
+        let (device, attachment) = attach(directory, &source, options.allow_other)?;
+        // The kernel checks who may use the mount; `fuser` need not do so again.
+        let session = Session::from_fd(filesystem, device, SessionACL::All, session_config())
+            .and_then(Session::spawn)
+            .map_err(|error| {
+                attachment.remove_if_dead();
+                let shown = attachment.directory().display();
+                Error::new(
+                    ErrorKind::Permanent,
+                    format!("the kernel does not accept the mount {shown}: {error}"),
+                )
+            })?;
+        Ok(Mount { attachment, session: Some(session), alive })
+    }
+
+    /// The full path of the directory it is mounted on.
+    pub fn directory(&self) -> &Path {
+        self.attachment.directory()
+    }
+
+    /// Waits until it has been unmounted, by whomever.
+    pub async fn ended(&self) {
+        // An error means that the sender is gone, and nothing is ever sent.
+        let _ = self.alive.clone().changed().await;
+    }
+
+    /// Unmounts; if it is in use, lazily.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Permanent`] if the system does not let it be unmounted.
+    pub fn unmount(mut self) -> Result<Unmounted> {
+        self.unmount_now()
+    }
+
+    fn unmount_now(&mut self) -> Result<Unmounted> {
+        let Some(session) = self.session.take() else { return Ok(Unmounted::Clean) };
+        let unmounted = if self.has_ended() {
+            self.attachment.remove_if_dead();
+            Unmounted::Clean
+        } else {
+            self.attachment.detach()?
+        };
+        if unmounted == Unmounted::Clean
+            && let Err(error) = session.join()
+        {
+            tracing::warn!("the mount on {} ended with: {error}", self.directory().display());
+        }
+        Ok(unmounted)
+    }
+
+    fn has_ended(&self) -> bool {
+        self.alive.has_changed().is_err()
+    }
+}
+
+impl Drop for Mount {
+    fn drop(&mut self) {
+        if let Err(error) = self.unmount_now() {
+            tracing::warn!("{error}");
+        }
+    }
+}
+
+fn session_config() -> Config {
+    let mut config = Config::default();
+    // Receiving a request and copying a cached reply is all these do.
+    config.n_threads = Some(thread::available_parallelism().map_or(2, |n| n.get().clamp(2, 4)));
+    // A queue each rather than one they all wait on.
+    config.clone_fd = true;
+    config
+}
+
+/// `url` as the name of a file system: commas, which separate mount options, and
+/// what would break a line of `/proc/mounts` are percent-encoded.
+fn mount_source(url: &str) -> String {
+    let mut source = String::new();
+    for c in url.chars() {
+        if c == ',' || c == '\\' || c.is_control() {
+            let mut bytes = [0; 4];
+            source.extend(c.encode_utf8(&mut bytes).bytes().map(|byte| format!("%{byte:02X}")));
+        } else {
+            source.push(c);
+        }
+    }
+    source
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_url_cannot_add_mount_options() {
+        assert_eq!(mount_source("s3://bucket/a b"), "s3://bucket/a b");
+        assert_eq!(mount_source("file:///a,suid\\\n"), "file:///a%2Csuid%5C%0A");
+    }
+}

@@ -1,0 +1,163 @@
+//! Answers to the kernel's requests, taken from the engine.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use forerun::{Entry, ErrorKind, Forerun, Kind, Reader};
+use fuser::{
+    Errno, FileAttr, FileHandle, FopenFlags, Generation, INodeNo, ReplyAttr, ReplyData, ReplyDirectory,
+    ReplyDirectoryPlus, ReplyEntry, ReplyOpen,
+};
+
+use super::attr::{Defaults, file_type};
+use super::errno::report;
+use super::handles::Handles;
+use super::inode::{Inodes, same_inode};
+use super::listing::OpenDirectory;
+
+/// An inode number is never used for something else, so it needs no generation.
+const GENERATION: Generation = Generation(0);
+
+/// What requests are answered from; shared with those that are answered later.
+#[derive(Debug)]
+pub(crate) struct Tree {
+    pub(crate) forerun: Forerun,
+    pub(crate) inodes: Inodes,
+    pub(crate) files: Handles<Reader>,
+    pub(crate) directories: Handles<OpenDirectory>,
+    defaults: Defaults,
+    /// How long the kernel may keep what it is told.
+    ttl: Duration,
+}
+
+impl Tree {
+    pub(crate) fn new(forerun: Forerun, root: Entry, defaults: Defaults, ttl: Duration) -> Tree {
+        Tree {
+            forerun,
+            inodes: Inodes::new(root),
+            files: Handles::new(),
+            directories: Handles::new(),
+            defaults,
+            ttl,
+        }
+    }
+
+    fn attributes(&self, ino: u64, entry: &Entry) -> FileAttr {
+        self.defaults.attributes(ino, entry)
+    }
+
+    pub(crate) async fn lookup(&self, parent: &Entry, path: &str, reply: ReplyEntry) {
+        match self.forerun.stat(path).await {
+            Ok(entry) => {
+                let ino = self.inodes.remember(&entry);
+                reply.entry(&self.ttl, &self.attributes(ino, &entry), GENERATION);
+            }
+            // Inode 0 lets the kernel remember for a while that nothing is there;
+            // it does not look at the attributes.
+            Err(error) if error.kind == ErrorKind::NotFound => {
+                reply.entry(&self.ttl, &self.attributes(0, parent), GENERATION);
+            }
+            Err(error) => reply.error(report(&error)),
+        }
+    }
+
+    pub(crate) async fn getattr(&self, ino: u64, known: &Entry, reply: ReplyAttr) {
+        match self.forerun.stat(&known.path).await {
+            Ok(now) if same_inode(&now, known) => reply.attr(&self.ttl, &self.attributes(ino, &now)),
+            Ok(_) if known.kind == Kind::Directory => reply.error(Errno::ESTALE),
+            // This inode is a version that is no more: whoever still has it open
+            // sees what it was.
+            Ok(_) => reply.attr(&self.ttl, &self.attributes(ino, known)),
+            Err(error) if error.kind == ErrorKind::NotFound && known.kind != Kind::Directory => {
+                reply.attr(&self.ttl, &self.attributes(ino, known));
+            }
+            Err(error) => reply.error(report(&error)),
+        }
+    }
+
+    pub(crate) async fn open(&self, known: &Entry, reply: ReplyOpen) {
+        match self.forerun.stat(&known.path).await {
+            Ok(now) if same_inode(&now, known) => {
+                let handle = self.files.insert(self.forerun.reader_of(&now));
+                // What is cached of an inode is of this version, whoever read it.
+                reply.opened(handle, FopenFlags::FOPEN_KEEP_CACHE);
+            }
+            // The kernel then looks the name up again, and opens what is there now.
+            Ok(_) => reply.error(Errno::ESTALE),
+            Err(error) => reply.error(report(&error)),
+        }
+    }
+
+    pub(crate) fn read(self: &Arc<Tree>, handle: FileHandle, offset: u64, len: usize, reply: ReplyData) {
+        let Some(reader) = self.files.get(handle) else { return reply.error(Errno::EBADF) };
+        let tree = self.clone();
+        let path = reader.entry().path.clone();
+        reader.submit(offset, len, move |result| match result {
+            Ok(lease) => reply.data(&lease.to_contiguous()),
+            Err(error) => {
+                if error.kind == ErrorKind::Changed {
+                    // So that the next open does not meet the old version again.
+                    tree.forerun.invalidate_metadata(&path);
+                }
+                reply.error(report(&error));
+            }
+        });
+    }
+
+    pub(crate) async fn read_link(&self, path: &str, reply: ReplyData) {
+        match self.forerun.read_link(path).await {
+            Ok(target) => reply.data(&target),
+            Err(error) => reply.error(report(&error)),
+        }
+    }
+
+    /// The list of `directory` that `offset` refers to: a new one from the start.
+    async fn list(&self, directory: &OpenDirectory, offset: u64) -> Result<Arc<[Entry]>, Errno> {
+        if offset > 0
+            && let Some(list) = directory.list()
+        {
+            return Ok(list);
+        }
+        let list = self.forerun.list(directory.path()).await.map_err(|error| report(&error))?;
+        directory.set_list(list.clone());
+        Ok(list)
+    }
+
+    pub(crate) async fn readdir(&self, directory: &OpenDirectory, offset: u64, mut reply: ReplyDirectory) {
+        let list = match self.list(directory, offset).await {
+            Ok(list) => list,
+            Err(errno) => return reply.error(errno),
+        };
+        directory.fill(&list, offset, |line| {
+            let ino = INodeNo(self.inodes.number_of(line.entry));
+            reply.add(ino, line.next_offset, file_type(line.entry.kind), line.name)
+        });
+        reply.ok();
+    }
+
+    pub(crate) async fn readdirplus(
+        &self,
+        directory: &OpenDirectory,
+        offset: u64,
+        mut reply: ReplyDirectoryPlus,
+    ) {
+        let list = match self.list(directory, offset).await {
+            Ok(list) => list,
+            Err(errno) => return reply.error(errno),
+        };
+        directory.fill(&list, offset, |line| {
+            let ino = if line.is_dot {
+                self.inodes.number_of(line.entry)
+            } else {
+                self.inodes.remember(line.entry)
+            };
+            let attr = self.attributes(ino, line.entry);
+            let full = reply.add(INodeNo(ino), line.next_offset, line.name, &self.ttl, &attr, GENERATION);
+            if full && !line.is_dot {
+                self.inodes.forget(ino, 1);
+            }
+            full
+        });
+        reply.ok();
+    }
+}

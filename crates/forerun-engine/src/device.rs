@@ -32,13 +32,23 @@ pub(crate) struct Device {
     latency_deviation_ns: u64,
     /// From dispatch to the last byte, smoothed.
     service_ns: u64,
+    advice: Advice,
+}
+
+/// What follows from the measurements; worked out when they change, because it
+/// is asked for far more often.
+#[derive(Clone, Copy, Debug, Default)]
+struct Advice {
+    fetch_bytes: u64,
+    pipe_bytes: u64,
+    competitive_bytes: u64,
 }
 
 impl Device {
     pub(crate) fn new(config: &Config) -> Device {
         // A thirty-second of the budget, so that many fetches fit at once.
         let max = config.fetch_bytes_max.min(config.memory_bytes_max / 32);
-        Device {
+        let mut device = Device {
             fetch_bytes_min: config.fetch_bytes_min.min(max),
             fetch_bytes_max: max,
             pipe_bytes_max: config.memory_bytes_max / 2,
@@ -49,7 +59,10 @@ impl Device {
             latency_ns: LATENCY_NS_GUESS,
             latency_deviation_ns: LATENCY_NS_GUESS / 2,
             service_ns: LATENCY_NS_GUESS,
-        }
+            advice: Advice::default(),
+        };
+        device.advise();
+        device
     }
 
     pub(crate) fn estimate(&self) -> DeviceEstimate {
@@ -65,11 +78,9 @@ impl Device {
         self.delivered_bytes
     }
 
-    /// Bytes a fetch should have: an eighth of what arrives in one latency, so
-    /// that no single fetch is long compared with the wait for its first byte.
+    /// Bytes a fetch should have.
     pub(crate) fn fetch_bytes(&self) -> u64 {
-        let bytes = bytes_in(self.least_latency_ns(), self.throughput.get().unwrap_or(0)) / 8;
-        bytes.next_power_of_two().clamp(self.fetch_bytes_min, self.fetch_bytes_max)
+        self.advice.fetch_bytes
     }
 
     /// The size for a fetch that joins `in_flight` others: from half of
@@ -82,25 +93,16 @@ impl Device {
         (bytes / BLOCK_BYTES).max(1) * BLOCK_BYTES
     }
 
-    /// Bytes in flight that are worth it: what the best throughput seen needs
-    /// (Little's law with the time that a fetch takes when the link is not
-    /// full), a quarter more to find out whether there is more to have, and two
-    /// fetches; at least enough to begin to find out.
+    /// Bytes in flight that are worth it.
     pub(crate) fn pipe_bytes(&self) -> u64 {
-        let fetch = self.fetch_bytes();
-        let latency = self.least_latency_ns();
-        // On a full link every fetch looks slow, because all share it; twice the
-        // latency bounds the mistake.
-        let transfer = self.bandwidth.get().map_or(0, |bandwidth| time_of(fetch, bandwidth)).min(2 * latency);
-        let needed = bytes_in(latency + transfer, self.throughput.get().unwrap_or(0));
-        (needed + needed / 4 + 2 * fetch).max(FETCHES_MIN * fetch).min(self.pipe_bytes_max)
+        self.advice.pipe_bytes
     }
 
     /// What one fetch could carry in the time that its latency takes: asking for
     /// that much too much at most doubles a request's cost.
     //= Li, Papathanasiou, Shen, "Competitive prefetching for concurrent sequential I/O", 2007
     pub(crate) fn competitive_bytes(&self) -> u64 {
-        bytes_in(self.least_latency_ns(), self.bandwidth.get().unwrap_or(0))
+        self.advice.competitive_bytes
     }
 
     /// Nearly every fetch has delivered its last byte after this long.
@@ -120,6 +122,7 @@ impl Device {
             self.latency_ns = self.latency_ns - self.latency_ns / 8 + wait_ns / 8;
         }
         self.latency_least.add(now, wait_ns);
+        self.advise();
     }
 
     /// `bytes` more bytes arrived.
@@ -138,10 +141,31 @@ impl Device {
         if rest >= BANDWIDTH_SAMPLE_BYTES {
             self.bandwidth.add(now, rate(rest, now.since(sample.first_arrived)));
         }
+        self.advise();
     }
 
-    fn least_latency_ns(&self) -> u64 {
-        self.latency_least.get().unwrap_or(LATENCY_NS_GUESS)
+    fn advise(&mut self) {
+        let latency = self.latency_least.get().unwrap_or(LATENCY_NS_GUESS);
+        let throughput = self.throughput.get().unwrap_or(0);
+        let bandwidth = self.bandwidth.get().unwrap_or(0);
+        // An eighth of what arrives in one latency, so that no single fetch is
+        // long compared with the wait for its first byte.
+        let fetch_bytes = (bytes_in(latency, throughput) / 8)
+            .next_power_of_two()
+            .clamp(self.fetch_bytes_min, self.fetch_bytes_max);
+        // What the best throughput seen needs: Little's law with the time that a
+        // fetch takes when the link is not full. On a full link every fetch looks
+        // slow, because all share it; twice the latency bounds the mistake.
+        let transfer = if bandwidth == 0 { 0 } else { time_of(fetch_bytes, bandwidth).min(2 * latency) };
+        let needed = bytes_in(latency + transfer, throughput);
+        // A quarter more to find out whether there is more to have, and two
+        // fetches; at least enough to begin to find out.
+        let pipe_bytes = (needed + needed / 4 + 2 * fetch_bytes).max(FETCHES_MIN * fetch_bytes);
+        self.advice = Advice {
+            fetch_bytes,
+            pipe_bytes: pipe_bytes.min(self.pipe_bytes_max),
+            competitive_bytes: bytes_in(latency, bandwidth),
+        };
     }
 }
 

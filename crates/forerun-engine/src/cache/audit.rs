@@ -31,7 +31,8 @@ impl Cache {
             places[id.0 as usize] = Place::Indexed;
             assert_eq!((row.object, row.index, row.detached), (*object, *index, false));
             assert!(row.pin_count > 0 || !row.is_empty(), "an empty row stayed");
-            assert_eq!(row.queue, row.home(), "row in the wrong queue: {row:?}");
+            // A read changes what it pinned; its row moves when it lets go.
+            assert!(row.pin_count > 0 || row.queue == row.home(), "row in the wrong queue: {row:?}");
         }
         let mut blocks = self.disowned_count;
         let mut weights = [0u64; 2];

@@ -100,17 +100,32 @@ impl Cache {
     fn evict_read(&mut self) -> bool {
         let (read, hot) = (self.queues.weight(Queue::Read), self.queues.weight(Queue::Hot));
         let order = if hot > 3 * read { [Queue::Hot, Queue::Read] } else { [Queue::Read, Queue::Hot] };
-        let Some(id) = order.into_iter().find_map(|queue| self.queues.oldest(queue)) else { return false };
+        let Some(id) = order.into_iter().find_map(|queue| self.oldest_idle(queue)) else { return false };
         let resident = self.rows[id.0 as usize].resident;
         self.free_blocks(id, resident);
         true
+    }
+
+    /// The row of a queue that waited longest, leaving out rows that somebody is
+    /// copying from and passing once over those that were read again.
+    fn oldest_idle(&mut self, queue: Queue) -> Option<RowId> {
+        for _ in 0..2 * self.queues.count(queue) {
+            let id = self.queues.oldest(queue)?;
+            let row = &mut self.rows[id.0 as usize];
+            if row.pin_count == 0 && !row.referenced {
+                return Some(id);
+            }
+            row.referenced = false;
+            self.queues.requeue(&mut self.rows, id);
+        }
+        None
     }
 
     /// The read blocks of a row that also holds unread ones.
     fn evict_behind(&mut self) -> bool {
         let found = self.unread_rows().take(SCAN_MAX).find(|id| {
             let row = &self.rows[id.0 as usize];
-            row.resident & !row.unread != 0
+            row.pin_count == 0 && row.resident & !row.unread != 0
         });
         let Some(id) = found else { return false };
         let row = &self.rows[id.0 as usize];
@@ -120,7 +135,10 @@ impl Cache {
 
     /// The oldest row of unread readahead.
     fn evict_unread(&mut self, now: Time, room: Room) -> bool {
-        let found = self.unread_rows().find(|id| self.rows[id.0 as usize].resident != 0);
+        let found = self.unread_rows().find(|id| {
+            let row = &self.rows[id.0 as usize];
+            row.pin_count == 0 && row.resident != 0
+        });
         let Some(id) = found else { return false };
         let row = &self.rows[id.0 as usize];
         if room == Room::Readahead && now.since(row.touched) < UNREAD_KEEP_NS {

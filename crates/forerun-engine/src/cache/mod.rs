@@ -71,18 +71,6 @@ impl Cache {
         u64::from(self.slots_used_peak) * BLOCK_BYTES
     }
 
-    /// How much of `extent` is where.
-    pub(crate) fn tally(&self, object: ObjectId, extent: Extent) -> Tally {
-        let mut tally = Tally::default();
-        for (index, bits) in rows_of(extent) {
-            let (resident, in_flight) = self.held(object, index);
-            tally.resident += u64::from((resident & bits).count_ones());
-            tally.in_flight += u64::from((in_flight & bits).count_ones());
-            tally.missing += u64::from((bits & !(resident | in_flight)).count_ones());
-        }
-        tally
-    }
-
     /// Whether the block at `offset` is resident or in flight.
     pub(crate) fn is_held(&self, object: ObjectId, offset: u64) -> bool {
         let block = offset / BLOCK_BYTES;

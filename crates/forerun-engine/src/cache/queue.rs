@@ -4,12 +4,13 @@ use super::row::{Queue, Row, RowId};
 
 const NONE: u32 = u32::MAX;
 
-/// One list; `weight` is the sum of its rows' weights, in blocks.
+/// One list of `count` rows; `weight` is the sum of their weights, in blocks.
 #[derive(Debug)]
-pub(crate) struct List {
+struct List {
     head: u32,
     tail: u32,
-    pub(crate) weight: u64,
+    count: usize,
+    weight: u64,
 }
 
 /// The three lists rows wait in.
@@ -20,11 +21,16 @@ pub(crate) struct Queues {
 
 impl Queues {
     pub(crate) fn new() -> Queues {
-        Queues { lists: core::array::from_fn(|_| List { head: NONE, tail: NONE, weight: 0 }) }
+        Queues { lists: core::array::from_fn(|_| List { head: NONE, tail: NONE, count: 0, weight: 0 }) }
     }
 
     pub(crate) fn weight(&self, queue: Queue) -> u64 {
         place(queue).map_or(0, |list| self.lists[list].weight)
+    }
+
+    /// Rows in the queue.
+    pub(crate) fn count(&self, queue: Queue) -> usize {
+        place(queue).map_or(0, |list| self.lists[list].count)
     }
 
     /// The row that waited longest.
@@ -49,6 +55,7 @@ impl Queues {
         this.next = NONE;
         this.weight = this.resident.count_ones();
         self.lists[list].weight += u64::from(this.weight);
+        self.lists[list].count += 1;
         match tail {
             NONE => self.lists[list].head = row.0,
             tail => rows[tail as usize].next = row.0,
@@ -77,6 +84,7 @@ impl Queues {
         let (prev, next) = (this.prev, this.next);
         this.queue = Queue::Out;
         self.lists[list].weight -= u64::from(this.weight);
+        self.lists[list].count -= 1;
         match prev {
             NONE => self.lists[list].head = next,
             prev => rows[prev as usize].next = next,

@@ -7,40 +7,86 @@ use crate::config::Config;
 use crate::types::{BLOCK_BYTES, Extent, MemoryRange, ObjectId, Time};
 
 use super::row::{ROW_BLOCKS, ROW_BYTES, Row, RowId, rows_of};
-use super::{Cache, slots::mask};
+use super::{Cache, Tally, slots::mask};
 
 /// Rows that a read of `Config::READ_BYTES_MAX` can touch.
-const PINS_MAX: usize = (Config::READ_BYTES_MAX / ROW_BYTES) as usize + 1;
+const ROWS_MAX: usize = (Config::READ_BYTES_MAX / ROW_BYTES) as usize + 1;
 
-/// The rows one read has pinned, in order of offset.
+const NONE: u32 = u32::MAX;
+
+/// The rows of one extent, in order of offset.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Pins {
-    rows: [u32; PINS_MAX],
+pub(crate) struct Rows {
+    ids: [u32; ROWS_MAX],
     count: usize,
 }
 
+impl Rows {
+    fn iter(&self) -> impl Iterator<Item = Option<RowId>> {
+        self.ids[..self.count].iter().map(|id| (*id != NONE).then_some(RowId(*id)))
+    }
+
+    fn push(&mut self, id: Option<RowId>) {
+        self.ids[self.count] = id.map_or(NONE, |id| id.0);
+        self.count += 1;
+    }
+}
+
+/// Rows that a read has pinned; all of them are there.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Pins(Rows);
+
 impl Pins {
-    fn iter(&self) -> impl Iterator<Item = RowId> + use<> {
-        let pins = self.clone();
-        (0..pins.count).map(move |i| RowId(pins.rows[i]))
+    fn iter(&self) -> impl Iterator<Item = RowId> {
+        self.0.ids[..self.0.count].iter().map(|id| RowId(*id))
     }
 }
 
 impl Cache {
-    /// Pins every row of `extent`, making those that are not there.
-    pub(crate) fn pin(&mut self, object: ObjectId, extent: Extent) -> Pins {
-        let mut pins = Pins::default();
+    /// Looks the rows of `extent` up, once for all that is asked about them.
+    pub(crate) fn locate(&self, object: ObjectId, extent: Extent) -> Rows {
+        let mut rows = Rows::default();
         for (index, _) in rows_of(extent) {
-            let id = self.row_or_new(object, index);
-            self.rows[id.0 as usize].pin_count += 1;
-            self.queues.unlink(&mut self.rows, id);
-            pins.rows[pins.count] = id.0;
-            pins.count += 1;
+            rows.push(self.index.get(&(object, index)).copied());
         }
-        pins
+        rows
     }
 
-    /// Undoes [`Cache::pin`].
+    /// How much of `extent`, whose rows are `rows`, is where.
+    pub(crate) fn tally(&self, extent: Extent, rows: &Rows) -> Tally {
+        let mut tally = Tally::default();
+        for ((_, bits), id) in rows_of(extent).zip(rows.iter()) {
+            let (resident, in_flight) = id.map_or((0, 0), |id| {
+                let row = &self.rows[id.0 as usize];
+                (row.resident, row.in_flight)
+            });
+            tally.resident += u64::from((resident & bits).count_ones());
+            tally.in_flight += u64::from((in_flight & bits).count_ones());
+            tally.missing += u64::from((bits & !(resident | in_flight)).count_ones());
+        }
+        tally
+    }
+
+    /// Keeps rows from being evicted, all of which are there.
+    pub(crate) fn pin_located(&mut self, rows: Rows) -> Pins {
+        for id in rows.iter().flatten() {
+            self.rows[id.0 as usize].pin_count += 1;
+        }
+        debug_assert!(rows.iter().all(|id| id.is_some()), "pinned a row that is not there");
+        Pins(rows)
+    }
+
+    /// Keeps every row of `extent` from being evicted, making those that are not
+    /// there.
+    pub(crate) fn pin(&mut self, object: ObjectId, extent: Extent) -> Pins {
+        let mut rows = Rows::default();
+        for (index, _) in rows_of(extent) {
+            rows.push(Some(self.row_or_new(object, index)));
+        }
+        self.pin_located(rows)
+    }
+
+    /// Undoes a pin.
     pub(crate) fn unpin(&mut self, pins: &Pins) {
         for id in pins.iter() {
             let row = &mut self.rows[id.0 as usize];
@@ -52,7 +98,7 @@ impl Cache {
                 let resident = row.resident;
                 self.free_blocks(id, resident);
             } else {
-                self.queues.requeue(&mut self.rows, id);
+                self.queues.refresh(&mut self.rows, id);
                 self.drop_if_empty(id);
             }
         }
@@ -71,6 +117,7 @@ impl Cache {
             let row = &mut self.rows[id.0 as usize];
             let first = bits.trailing_zeros() as u8;
             let again = bits & row.resident & !row.unread & !last_read(row.last_read_block);
+            row.referenced |= row.hot && again != 0;
             row.hot |= again != 0;
             row.unread &= !bits;
             row.last_read_block = first + (bits.count_ones() as u8 - 1);

@@ -22,7 +22,7 @@ pub(crate) enum Queue {
     Hot,
     /// Something is resident or in flight that nobody has read yet.
     Unread,
-    /// Not evictable: a reader copies from it, or it has left the index.
+    /// It has left the index.
     Out,
 }
 
@@ -49,6 +49,8 @@ pub(crate) struct Row {
     pub(crate) released: bool,
     /// Some block was read again after it had been read.
     pub(crate) hot: bool,
+    /// Was read again while it was hot, since it was last passed over by eviction.
+    pub(crate) referenced: bool,
     /// Read again at once means "in smaller steps than a block", not "again".
     pub(crate) last_read_block: u8,
     /// When bytes last arrived or were read.
@@ -73,6 +75,7 @@ impl Row {
             detached: false,
             released: false,
             hot: false,
+            referenced: false,
             last_read_block: u8::MAX,
             touched: Time(0),
             queue: Queue::Out,
@@ -84,7 +87,7 @@ impl Row {
 
     /// The queue that the row's state calls for.
     pub(crate) fn home(&self) -> Queue {
-        if self.pin_count > 0 || self.detached {
+        if self.detached {
             Queue::Out
         } else if self.in_flight != 0 || self.unread != 0 && !self.released {
             Queue::Unread

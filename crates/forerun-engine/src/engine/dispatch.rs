@@ -23,7 +23,7 @@ impl Engine {
         let (object, extent) = (read.object, read.extent);
         // Held from here on, so that making room does not evict half of it.
         let pins = self.cache.pin(object, extent);
-        let mut missing = self.cache.tally(object, extent).missing;
+        let mut missing = self.missing(object, extent);
         if missing > 0 && !self.cache.make_room(now, missing, Room::Demand) {
             self.cache.unpin(&pins);
             return false;
@@ -39,7 +39,7 @@ impl Engine {
             if !reserved {
                 break;
             }
-            missing = self.cache.tally(object, extent).missing;
+            missing = self.missing(object, extent);
         }
         for flight in self.flights.overlapping(object, extent) {
             if let Some(flight) = self.flights.get_mut(flight) {
@@ -75,6 +75,11 @@ impl Engine {
         }
         self.pending.put_back(object, Extent::between(run.end(), window.end()));
         true
+    }
+
+    /// Blocks of `extent` that are neither here nor on their way.
+    fn missing(&self, object: ObjectId, extent: Extent) -> u64 {
+        self.cache.tally(extent, &self.cache.locate(object, extent)).missing
     }
 
     /// `run`, which a reader waits for, and as much of the readahead that goes on

@@ -9,7 +9,7 @@ use alloc::boxed::Box;
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;
 
-use crate::cache::{Cache, Pins};
+use crate::cache::{Cache, Pins, Tally};
 use crate::config::{Config, ConfigError};
 use crate::device::Device;
 use crate::objects::Objects;
@@ -113,9 +113,12 @@ impl Engine {
             let read = Read { object, extent, phase: Phase::Ready, pins: Pins::default() };
             return Outcome::Ready(self.reads.insert(read));
         }
-        let resident = self.consult(Access { time: now, object, reader, extent, size, late: false });
-        let outcome = if resident {
-            let pins = self.cache.pin(object, extent);
+        let rows = self.cache.locate(object, extent);
+        let tally = self.cache.tally(extent, &rows);
+        let late = tally.in_flight + tally.missing > 0;
+        self.consult(&Access { time: now, object, reader, extent, size, late }, tally);
+        let outcome = if !late {
+            let pins = self.cache.pin_located(rows);
             self.cache.mark_read(now, extent, &pins);
             self.cache.memory(extent, &pins, memory);
             Outcome::Ready(self.reads.insert(Read { object, extent, phase: Phase::Ready, pins }))
@@ -197,20 +200,16 @@ impl Engine {
         self.device.estimate()
     }
 
-    /// Tells the policy of a read and queues what it wants; says whether all of
-    /// the read is resident.
-    fn consult(&mut self, mut access: Access) -> bool {
-        let tally = self.cache.tally(access.object, access.extent);
-        let resident = tally.in_flight + tally.missing == 0;
-        access.late = !resident;
-        let missing_bytes = (tally.missing * BLOCK_BYTES).min(access.extent.len);
-        let late_bytes = (tally.in_flight * BLOCK_BYTES).min(access.extent.len - missing_bytes);
-        let Access { time, object, reader, extent, size, .. } = access;
+    /// Tells the policy of a read and queues what it wants.
+    fn consult(&mut self, access: &Access, tally: Tally) {
+        let Access { time, object, reader, extent, size, .. } = *access;
+        let missing_bytes = (tally.missing * BLOCK_BYTES).min(extent.len);
+        let late_bytes = (tally.in_flight * BLOCK_BYTES).min(extent.len - missing_bytes);
         self.emit(Event::Read { time, object, reader, extent, late_bytes, missing_bytes });
 
         let mut windows = core::mem::take(&mut self.windows);
         let view = View { cache: &self.cache, device: &self.device, config: &self.config };
-        self.policy.on_read(&access, &view, &mut windows);
+        self.policy.on_read(access, &view, &mut windows);
         for window in windows.drain(..) {
             let extent = window.extent.intersection(&Extent::new(0, size)).to_blocks();
             if extent.is_empty() {
@@ -222,7 +221,6 @@ impl Engine {
             }
         }
         self.windows = windows;
-        resident
     }
 
     fn end_read(&mut self, id: ReadId) {

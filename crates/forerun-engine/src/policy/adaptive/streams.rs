@@ -23,6 +23,8 @@ const LIVE_NS: u64 = 10_000_000_000;
 pub(super) struct Streams {
     streams: Vec<Forward>,
     candidates: VecDeque<Candidate>,
+    /// Candidates that a guess was made for.
+    guessed_count: usize,
     guesses: Guesses,
 }
 
@@ -50,22 +52,20 @@ impl Streams {
 
     /// Takes the read as evidence, which may be enough for a new stream.
     pub(super) fn begin(&mut self, access: &Access) -> Begun {
-        let near = self.candidates.iter().rposition(|candidate| candidate.is_near(access.extent));
-        let mut candidate = Candidate::new(access.extent);
-        if let Some(known) = near.and_then(|index| self.candidates.remove(index)) {
-            candidate = known;
-            candidate.add(access.extent);
-        }
         // Whoever reads an object's start most often reads on.
-        if access.extent.offset == 0 || candidate.is_stream() {
+        let at_start = access.extent.offset == 0;
+        // Who reads at random what is in memory needs nothing ahead, and should
+        // not pay for looking; unless it was a guess that put it there.
+        if !access.late && !at_start && self.guessed_count == 0 {
+            return Begun::Candidate(None);
+        }
+        let mut candidate = self.take_near(access.extent);
+        if at_start || candidate.is_stream() {
             self.guesses.was_right(&candidate);
             return Begun::Stream(self.insert(Forward::new(&candidate, access)));
         }
         let guess = self.guesses.for_first_read(&mut candidate, access.size);
-        if self.candidates.len() == CANDIDATES_MAX {
-            self.candidates.pop_front();
-        }
-        self.candidates.push_back(candidate);
+        self.keep(candidate);
         Begun::Candidate(guess)
     }
 
@@ -88,6 +88,27 @@ impl Streams {
         for stream in &mut self.streams {
             stream.on_lost(extent);
         }
+    }
+
+    /// The candidate near `extent` with it added, or a new one.
+    fn take_near(&mut self, extent: Extent) -> Candidate {
+        let near = self.candidates.iter().rposition(|candidate| candidate.is_near(extent));
+        let Some(mut candidate) = near.and_then(|index| self.candidates.remove(index)) else {
+            return Candidate::new(extent);
+        };
+        self.guessed_count -= usize::from(candidate.guessed > 0);
+        candidate.add(extent);
+        candidate
+    }
+
+    fn keep(&mut self, candidate: Candidate) {
+        if self.candidates.len() == CANDIDATES_MAX
+            && let Some(oldest) = self.candidates.pop_front()
+        {
+            self.guessed_count -= usize::from(oldest.guessed > 0);
+        }
+        self.guessed_count += usize::from(candidate.guessed > 0);
+        self.candidates.push_back(candidate);
     }
 
     fn insert(&mut self, stream: Forward) -> usize {

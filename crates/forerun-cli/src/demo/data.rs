@@ -1,0 +1,187 @@
+//! What the demo's objects hold: bytes that cost nothing to make and that nobody
+//! can mix up.
+//!
+//! All content is cut from one pool of pseudo-random bytes. Each 2 MiB granule of
+//! each object starts at its own place in the pool, and no two of those places
+//! are the same modulo 4096; hence no two 4 KiB blocks of the bucket are equal, a
+//! block served in the wrong place is noticed, and the store sends and the
+//! readers compare slices of the pool without making anything.
+
+use std::collections::BTreeMap;
+
+use bytes::Bytes;
+
+/// Bytes that lie in the object as they lie in the pool.
+const GRANULE_BYTES: u64 = 2 << 20;
+/// Granules of all objects together: as many as there are places modulo 4096.
+const GRANULES_MAX: u64 = 4096;
+/// Odd, hence invertible modulo any power of two: different granules, different places.
+const STEP: u64 = 0x9_e377;
+
+/// How many files `big/` holds.
+pub(crate) const BIG_FILES: usize = 8;
+/// The file that random reads go to, whatever the size of the others.
+const RANDOM_BYTES: u64 = 1 << 30;
+const SMALL_FILES: u64 = 250;
+
+/// One object of the bucket.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Object {
+    pub(crate) size: u64,
+    granule_first: u64,
+}
+
+/// The whole bucket.
+#[derive(Clone, Debug)]
+pub(crate) struct Contents {
+    pool: Bytes,
+    objects: BTreeMap<String, Object>,
+}
+
+impl Contents {
+    /// The bucket whose `one.bin`, and whose eight files under `big/` together,
+    /// are `bytes` long.
+    pub(crate) fn new(bytes: u64) -> Contents {
+        let mut granule_next = 0;
+        let mut objects = BTreeMap::new();
+        let mut add = |key: String, size: u64| {
+            objects.insert(key, Object { size, granule_first: granule_next });
+            granule_next += size.div_ceil(GRANULE_BYTES);
+        };
+        add("one.bin".to_owned(), bytes);
+        add("random.bin".to_owned(), RANDOM_BYTES);
+        for index in 0..BIG_FILES {
+            add(format!("big/{index}.bin"), bytes / BIG_FILES as u64);
+        }
+        for index in 0..SMALL_FILES {
+            add(format!("many/{index:03}.bin"), 1000 + 37 * index);
+        }
+        assert!(granule_next <= GRANULES_MAX, "the demo's data would repeat itself");
+        Contents { pool: pool(), objects }
+    }
+
+    /// The object named `key`.
+    pub(crate) fn object(&self, key: &str) -> Option<Object> {
+        self.objects.get(key).copied()
+    }
+
+    /// Every object whose key is greater than `after`, in order.
+    pub(crate) fn objects_after<'a>(&'a self, after: &'a str) -> impl Iterator<Item = (&'a str, Object)> {
+        let range = (std::ops::Bound::Excluded(after), std::ops::Bound::Unbounded);
+        self.objects.range::<str, _>(range).map(|(key, object)| (key.as_str(), *object))
+    }
+
+    /// What `object` holds from `offset` on: at most `len` bytes, at least one
+    /// unless `len` is 0 or the object ends there.
+    pub(crate) fn bytes_at(&self, object: Object, offset: u64, len: u64) -> Bytes {
+        let within = offset % GRANULE_BYTES;
+        let len = len.min(GRANULE_BYTES - within).min(object.size.saturating_sub(offset));
+        let granule = object.granule_first + offset / GRANULE_BYTES;
+        let start = place(granule) + within;
+        self.pool.slice(start as usize..(start + len) as usize)
+    }
+
+    /// Whether `object` holds exactly `bytes` at `offset`.
+    pub(crate) fn matches(&self, object: Object, mut offset: u64, mut bytes: &[u8]) -> bool {
+        while !bytes.is_empty() {
+            let expected = self.bytes_at(object, offset, bytes.len() as u64);
+            let Some((head, tail)) = bytes.split_at_checked(expected.len()) else { return false };
+            if head.is_empty() || head != expected {
+                return false;
+            }
+            offset += head.len() as u64;
+            bytes = tail;
+        }
+        true
+    }
+}
+
+/// Where `granule` starts in the pool.
+fn place(granule: u64) -> u64 {
+    granule.wrapping_mul(STEP) % GRANULE_BYTES
+}
+
+/// A granule at the last place still ends inside the pool.
+fn pool() -> Bytes {
+    let mut state = 0x0123_4567_89ab_cdef_u64;
+    let mut pool = Vec::with_capacity(2 * GRANULE_BYTES as usize);
+    while pool.len() < 2 * GRANULE_BYTES as usize {
+        pool.extend_from_slice(&next_random(&mut state).to_le_bytes());
+    }
+    pool.into()
+}
+
+/// The next number of a splitmix64 sequence.
+pub(crate) fn next_random(state: &mut u64) -> u64 {
+    *state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
+    let mut mixed = *state;
+    mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    mixed ^ (mixed >> 31)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashSet;
+
+    use super::*;
+
+    fn read(contents: &Contents, object: Object, mut offset: u64, len: u64) -> Vec<u8> {
+        let end = offset + len;
+        let mut bytes = Vec::new();
+        while offset < end {
+            let piece = contents.bytes_at(object, offset, end - offset);
+            assert!(!piece.is_empty());
+            offset += piece.len() as u64;
+            bytes.extend_from_slice(&piece);
+        }
+        bytes
+    }
+
+    #[test]
+    fn no_two_granules_share_a_place_modulo_a_block() {
+        let places: HashSet<u64> = (0..GRANULES_MAX).map(|granule| place(granule) % 4096).collect();
+        assert_eq!(places.len() as u64, GRANULES_MAX);
+    }
+
+    #[test]
+    fn blocks_of_one_pool_are_distinct_at_every_alignment() {
+        let pool = pool();
+        // A block that occurs twice would begin with eight bytes that do.
+        let starts: HashSet<&[u8]> = pool.windows(8).collect();
+        assert_eq!(starts.len(), pool.len() - 7);
+    }
+
+    #[test]
+    fn bytes_match_across_granules_and_nowhere_else() {
+        let contents = Contents::new(64 << 20);
+        let object = contents.object("one.bin").unwrap();
+        let offset = 2 * GRANULE_BYTES - 1000;
+        let mut bytes = read(&contents, object, offset, 4096);
+        assert!(contents.matches(object, offset, &bytes));
+        assert!(!contents.matches(object, offset + 4096, &bytes));
+        assert!(!contents.matches(contents.object("random.bin").unwrap(), offset, &bytes));
+        bytes[4095] ^= 1;
+        assert!(!contents.matches(object, offset, &bytes));
+    }
+
+    #[test]
+    fn an_object_ends() {
+        let contents = Contents::new(64 << 20);
+        let object = contents.object("many/003.bin").unwrap();
+        assert_eq!(object.size, 1111);
+        assert_eq!(contents.bytes_at(object, 1000, 4096).len(), 111);
+        assert!(contents.bytes_at(object, 1111, 1).is_empty());
+        let bytes = read(&contents, object, 1000, 111);
+        assert!(contents.matches(object, 1000, &bytes));
+        assert!(!contents.matches(object, 1000, &[bytes, vec![0]].concat()));
+    }
+
+    #[test]
+    fn the_largest_bucket_still_has_distinct_blocks() {
+        let contents = Contents::new(2 << 30);
+        assert_eq!(contents.object("big/7.bin").unwrap().size, 256 << 20);
+        assert_eq!(contents.objects_after("many/247.bin").count(), 4);
+        assert!(contents.object("many").is_none());
+    }
+}

@@ -1,0 +1,261 @@
+//! The processes of the demo: the store and one mount at a time.
+
+use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
+use std::process::Stdio;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+use rustix::process::{Pid, Signal, kill_process};
+use tokio::io::{AsyncBufReadExt, BufReader};
+use tokio::process::{Child, ChildStdin, Command};
+use tokio::task::JoinHandle;
+use tokio::time::timeout;
+
+use super::http;
+use super::link::Shape;
+use super::store::BUCKET;
+
+/// Both start in far less; a machine that is busy with a build gets this long.
+const START_MAX: Duration = Duration::from_secs(30);
+/// An unmount waits for what is being read.
+const STOP_MAX: Duration = Duration::from_secs(15);
+/// How `forerun mount` says on its standard error that the directory can be used.
+const IS_MOUNTED: &str = "forerun: mounted ";
+const IS_UNMOUNTED: &str = "forerun: unmounted ";
+
+/// The store in a process of its own, which ends with this one.
+#[derive(Debug)]
+pub(crate) struct StoreProcess {
+    child: Child,
+    /// Closing it is what ends the store.
+    _stdin: Option<ChildStdin>,
+    address: SocketAddr,
+}
+
+impl StoreProcess {
+    /// Starts a store whose large objects are `bytes` long.
+    pub(crate) async fn start(bytes: u64) -> Result<StoreProcess, String> {
+        let mut child = this_program()?
+            .args(["demo-store", "--size", &bytes.to_string()])
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .map_err(|error| format!("the demo's store does not start: {error}"))?;
+        let stdin = child.stdin.take();
+        let mut lines = child.stdout.take().map(|stdout| BufReader::new(stdout).lines());
+        let first = async {
+            match &mut lines {
+                Some(lines) => lines.next_line().await.ok().flatten(),
+                None => None,
+            }
+        };
+        let line = timeout(START_MAX, first).await.ok().flatten();
+        let address = line
+            .and_then(|line| line.parse().ok())
+            .ok_or("the demo's store does not say where it listens: run `forerun demo-store` to see why")?;
+        Ok(StoreProcess { child, _stdin: stdin, address })
+    }
+
+    pub(crate) fn address(&self) -> SocketAddr {
+        self.address
+    }
+
+    /// The process's number, as long as it runs.
+    pub(crate) fn id(&self) -> Option<u32> {
+        self.child.id()
+    }
+
+    /// Makes the link like `shape`, and counts from 0.
+    pub(crate) fn prepare(&self, shape: Shape) -> Result<(), String> {
+        let link = format!(
+            "/_link?latency_ms={}&connection_mb_s={}&total_mb_s={}",
+            shape.latency.as_millis(),
+            shape.connection_bytes_per_s / 1_000_000,
+            shape.total_bytes_per_s / 1_000_000
+        );
+        self.control("POST", &link)?;
+        self.control("POST", "/_reset").map(drop)
+    }
+
+    /// Bytes of objects sent since `prepare`.
+    pub(crate) fn bytes_sent(&self) -> Result<u64, String> {
+        let counters = self.control("GET", "/_counters")?;
+        let digits = counters.split_once("\"bytes\": ").and_then(|(_, rest)| rest.split(',').next());
+        digits
+            .and_then(|digits| digits.parse().ok())
+            .ok_or_else(|| "the store's counters have no bytes".to_owned())
+    }
+
+    fn control(&self, method: &str, target: &str) -> Result<String, String> {
+        match http::request(self.address, method, target, "") {
+            Ok(answer) if answer.status == 200 => Ok(String::from_utf8_lossy(&answer.body).into_owned()),
+            Ok(answer) => {
+                let status = answer.head.lines().next().unwrap_or_default();
+                Err(format!("the demo's store answers {method} {target} with `{status}`"))
+            }
+            Err(error) => Err(format!("the demo's store does not answer {method} {target}: {error}")),
+        }
+    }
+
+    pub(crate) async fn stop(mut self) {
+        // Nothing of the store is worth waiting for.
+        let _ = self.child.kill().await;
+    }
+}
+
+/// One `forerun mount` and its directory.
+#[derive(Debug)]
+pub(crate) struct MountProcess {
+    child: Child,
+    directory: PathBuf,
+    log: JoinHandle<()>,
+    is_stopped: bool,
+}
+
+impl MountProcess {
+    /// Mounts the bucket of the store at `address`, and waits until it can be used.
+    pub(crate) async fn start(
+        address: SocketAddr,
+        policy: &str,
+        memory_bytes: u64,
+    ) -> Result<MountProcess, String> {
+        let directory = new_directory()?;
+        let spawned = this_program().and_then(|mut program| {
+            program
+                .args(["mount", "--anonymous", "--region", "us-east-1", "--policy", policy])
+                .args(["--endpoint", &format!("http://{address}"), "--memory", &memory_bytes.to_string()])
+                .arg(format!("s3://{BUCKET}"))
+                .arg(&directory)
+                .stdin(Stdio::null())
+                .stdout(Stdio::null())
+                .stderr(Stdio::piped())
+                .spawn()
+                .map_err(|error| format!("`forerun mount` does not start: {error}"))
+        });
+        let mut child = spawned.inspect_err(|_| _ = std::fs::remove_dir(&directory))?;
+        let stderr = child.stderr.take();
+        let (ready, is_ready) = tokio::sync::oneshot::channel();
+        let log = tokio::spawn(async move {
+            let mut ready = Some(ready);
+            let Some(stderr) = stderr else { return };
+            let mut lines = BufReader::new(stderr).lines();
+            while let Ok(Some(line)) = lines.next_line().await {
+                if line.starts_with(IS_MOUNTED) {
+                    _ = ready.take().map(|ready| ready.send(()));
+                } else if !line.starts_with(IS_UNMOUNTED) {
+                    eprintln!("{line}");
+                }
+            }
+        });
+        let mut mount = MountProcess { child, directory, log, is_stopped: false };
+        if timeout(START_MAX, is_ready).await.is_ok_and(|ready| ready.is_ok()) {
+            return Ok(mount);
+        }
+        mount.stop().await?;
+        Err("`forerun mount` does not come up: see above for why".to_owned())
+    }
+
+    pub(crate) fn directory(&self) -> &Path {
+        &self.directory
+    }
+
+    /// The process's number, as long as it runs.
+    pub(crate) fn id(&self) -> Option<u32> {
+        self.child.id()
+    }
+
+    /// The most memory the process has had resident so far, in bytes.
+    pub(crate) fn memory_peak_bytes(&self) -> Result<u64, String> {
+        let id = self.child.id().ok_or("`forerun mount` has ended")?;
+        let path = format!("/proc/{id}/status");
+        let status = std::fs::read_to_string(&path).map_err(|error| format!("reading {path}: {error}"))?;
+        memory_peak(&status).ok_or_else(|| format!("{path} has no VmHWM"))
+    }
+
+    /// Unmounts and waits for the end.
+    pub(crate) async fn stop(&mut self) -> Result<(), String> {
+        if let Some(pid) = self.child.id().and_then(|id| Pid::from_raw(i32::try_from(id).ok()?)) {
+            // Not reaped yet, hence still this process and no other.
+            let _ = kill_process(pid, Signal::TERM);
+        }
+        let ended = timeout(STOP_MAX, self.child.wait()).await;
+        if ended.is_err() {
+            let _ = self.child.kill().await;
+        }
+        let _ = timeout(START_MAX, &mut self.log).await;
+        self.is_stopped = true;
+        remove(&self.directory)?;
+        match ended {
+            Ok(_) => Ok(()),
+            Err(_) => Err(format!("`forerun mount` did not unmount within {STOP_MAX:?} and was ended")),
+        }
+    }
+}
+
+impl Drop for MountProcess {
+    /// What is left to do when something panicked.
+    fn drop(&mut self) {
+        if !self.is_stopped {
+            let _ = self.child.start_kill();
+            let _ = remove(&self.directory);
+        }
+    }
+}
+
+/// This program, to be run in a process group of its own: an interrupt typed on
+/// the terminal reaches only the first process, which ends the others in order.
+fn this_program() -> Result<Command, String> {
+    let program = std::env::current_exe().map_err(|error| format!("this program's own file: {error}"))?;
+    let mut command = Command::new(program);
+    command.process_group(0).kill_on_drop(true);
+    Ok(command)
+}
+
+/// A new, empty directory for a mount.
+fn new_directory() -> Result<PathBuf, String> {
+    static COUNT: AtomicU64 = AtomicU64::new(0);
+    let name = format!("forerun-demo-{}-{}", std::process::id(), COUNT.fetch_add(1, Ordering::Relaxed));
+    let directory = std::env::temp_dir().join(name);
+    std::fs::create_dir(&directory).map_err(|error| format!("creating {}: {error}", directory.display()))?;
+    Ok(directory)
+}
+
+/// Removes a directory that was a mount point, and the mount if it is still there.
+fn remove(directory: &Path) -> Result<(), String> {
+    if std::fs::remove_dir(directory).is_ok() {
+        return Ok(());
+    }
+    let _ = std::process::Command::new("fusermount3").args(["-u", "-z"]).arg(directory).status();
+    std::fs::remove_dir(directory).map_err(|error| {
+        let directory = directory.display();
+        format!("{directory} is left behind ({error}): unmount it with `fusermount3 -u {directory}`")
+    })
+}
+
+/// `VmHWM` of a `/proc/PID/status`, in bytes.
+fn memory_peak(status: &str) -> Option<u64> {
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
+    line.trim().strip_suffix(" kB")?.parse().ok().map(|kib: u64| kib * 1024)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn peak_of_a_process() {
+        assert_eq!(memory_peak("Name:\tforerun\nVmHWM:\t  3072 kB\nVmRSS:\t 1024 kB\n"), Some(3072 * 1024));
+        assert_eq!(memory_peak("Name:\tkthreadd\n"), None);
+        let own = std::fs::read_to_string("/proc/self/status").unwrap();
+        assert!(memory_peak(&own).unwrap() > 100_000);
+    }
+
+    #[test]
+    fn directories_come_and_go() {
+        let directory = new_directory().unwrap();
+        assert_ne!(directory, new_directory().inspect(|other| remove(other).unwrap()).unwrap());
+        remove(&directory).unwrap();
+        assert!(!directory.exists());
+    }
+}

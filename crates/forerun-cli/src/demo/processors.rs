@@ -1,0 +1,79 @@
+//! Who used the processors while something was measured.
+//!
+//! On a machine that is busy with something else a rate says little about what
+//! was measured; a report can say so if it knows.
+
+use std::time::Instant;
+
+/// What the kernel counts processor time in, per second: the same on every
+/// architecture that Linux tells user space about.
+const TICKS_PER_SECOND: f64 = 100.0;
+
+/// Processor time used up to a moment.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Processors {
+    at: Instant,
+    all_ticks: u64,
+    own_ticks: u64,
+}
+
+impl Processors {
+    /// Up to now; `own` are the processes that belong to the measurement.
+    pub(crate) fn now(own: &[u32]) -> Option<Processors> {
+        let all_ticks = busy_ticks(&std::fs::read_to_string("/proc/stat").ok()?)?;
+        let own_ticks = own
+            .iter()
+            .map(|id| process_ticks(&std::fs::read_to_string(format!("/proc/{id}/stat")).ok()?))
+            .sum::<Option<u64>>()?;
+        Some(Processors { at: Instant::now(), all_ticks, own_ticks })
+    }
+
+    /// How many processors everything else has kept busy from `earlier` to this.
+    pub(crate) fn used_by_others_since(&self, earlier: &Processors) -> f64 {
+        let all = self.all_ticks.saturating_sub(earlier.all_ticks);
+        let own = self.own_ticks.saturating_sub(earlier.own_ticks);
+        let seconds = self.at.duration_since(earlier.at).as_secs_f64().max(1e-3);
+        all.saturating_sub(own) as f64 / TICKS_PER_SECOND / seconds
+    }
+}
+
+/// Ticks of all processes together, from `/proc/stat`: user, nice, system, and
+/// what other virtual machines have stolen. Time in interrupts is left out, for
+/// it belongs to no process.
+fn busy_ticks(stat: &str) -> Option<u64> {
+    let line = stat.lines().next()?.strip_prefix("cpu ")?;
+    let ticks: Vec<u64> = line.split_whitespace().filter_map(|ticks| ticks.parse().ok()).collect();
+    Some(ticks.get(..3)?.iter().sum::<u64>() + ticks.get(7).copied().unwrap_or_default())
+}
+
+/// User and system ticks of one process, from its `/proc/PID/stat`.
+fn process_ticks(stat: &str) -> Option<u64> {
+    // The name, in parentheses, may hold anything; the fields behind it do not.
+    let (_, fields) = stat.rsplit_once(')')?;
+    fields.split_whitespace().skip(11).take(2).map(|ticks| ticks.parse::<u64>().ok()).sum()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_the_kernel_tells() {
+        let stat = "cpu  100 20 3 9999 50 7 8 4000 0 0\ncpu0 1 1 1 1 1 1 1 1 1 1\n";
+        assert_eq!(busy_ticks(stat), Some(4123));
+        assert_eq!(busy_ticks("intr 5\n"), None);
+        let process = "42 (a) b) S 1 42 42 0 -1 4194560 1 2 3 4 700 50 9 9 20 0 1 0 100";
+        assert_eq!(process_ticks(process), Some(750));
+    }
+
+    #[test]
+    fn others_are_all_but_our_own() {
+        let at = Instant::now();
+        let earlier = Processors { at, all_ticks: 1000, own_ticks: 100 };
+        let later =
+            Processors { at: at + std::time::Duration::from_secs(2), all_ticks: 1400, own_ticks: 200 };
+        assert!((later.used_by_others_since(&earlier) - 1.5).abs() < 1e-9);
+        assert!(Processors::now(&[std::process::id()]).is_some());
+        assert!(Processors::now(&[u32::MAX]).is_none());
+    }
+}

@@ -1,0 +1,79 @@
+//! Reads that look at what they get.
+
+use std::fs::File;
+use std::os::unix::fs::FileExt;
+use std::path::Path;
+use std::time::Instant;
+
+use crate::demo::data::{Contents, Object};
+
+/// What was read by one or several threads.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Tally {
+    pub(crate) bytes: u64,
+    /// Reads that returned anything but the object's bytes.
+    pub(crate) wrong_reads: u64,
+}
+
+impl std::iter::Sum for Tally {
+    fn sum<I: Iterator<Item = Tally>>(tallies: I) -> Tally {
+        tallies.fold(Tally::default(), |sum, one| Tally {
+            bytes: sum.bytes + one.bytes,
+            wrong_reads: sum.wrong_reads + one.wrong_reads,
+        })
+    }
+}
+
+/// The bucket as mounted on `directory`, to be read until `until`.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Mounted<'a> {
+    pub(crate) directory: &'a Path,
+    pub(crate) contents: &'a Contents,
+    pub(crate) until: Instant,
+}
+
+/// One open file.
+pub(super) struct Opened<'a> {
+    file: File,
+    object: Object,
+    name: &'a str,
+    mounted: Mounted<'a>,
+}
+
+impl<'a> Mounted<'a> {
+    pub(super) fn open(self, name: &'a str) -> Result<Opened<'a>, String> {
+        let object = self.contents.object(name).ok_or_else(|| format!("the demo has no {name}"))?;
+        let file =
+            File::open(self.directory.join(name)).map_err(|error| format!("opening {name}: {error}"))?;
+        Ok(Opened { file, object, name, mounted: self })
+    }
+}
+
+impl Opened<'_> {
+    pub(super) fn size(&self) -> u64 {
+        self.object.size
+    }
+
+    /// Reads `len` bytes at each of `offsets`, as long as there is time.
+    pub(super) fn read_all(
+        &self,
+        offsets: impl IntoIterator<Item = u64>,
+        len: usize,
+    ) -> Result<Tally, String> {
+        let mut tally = Tally::default();
+        let mut buffer = vec![0; len];
+        for offset in offsets {
+            if Instant::now() >= self.mounted.until {
+                break;
+            }
+            let len = len.min(usize::try_from(self.object.size - offset).unwrap_or(len));
+            let bytes = &mut buffer[..len];
+            self.file
+                .read_exact_at(bytes, offset)
+                .map_err(|error| format!("reading {} at {offset}: {error}", self.name))?;
+            tally.bytes += bytes.len() as u64;
+            tally.wrong_reads += u64::from(!self.mounted.contents.matches(self.object, offset, bytes));
+        }
+        Ok(tally)
+    }
+}

@@ -1,0 +1,159 @@
+//! One measurement after the other, and nothing left behind.
+
+use std::future::Future;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use tokio::signal::unix::{SignalKind, signal};
+
+use super::data::Contents;
+use super::link::Shape;
+use super::process::{MountProcess, StoreProcess};
+use super::processors::Processors;
+use super::reader::{Mounted, Pattern, Reading};
+
+/// What to measure.
+#[derive(Clone, Debug)]
+pub(crate) struct Run {
+    pub(crate) policy: String,
+    pub(crate) pattern: Pattern,
+    pub(crate) shape: Shape,
+    pub(crate) memory_bytes: u64,
+    /// Reading stops here although there is more to read.
+    pub(crate) time_max: Duration,
+    pub(crate) random_reads: usize,
+}
+
+/// What came out.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Measured {
+    pub(crate) reading: Reading,
+    /// What the store sent from the mount to the unmount.
+    pub(crate) bytes_fetched: u64,
+    pub(crate) memory_peak_bytes: u64,
+    /// How many processors were busy with something else meanwhile.
+    pub(crate) processors_taken: f64,
+}
+
+impl Measured {
+    /// Millions of bytes read per second.
+    pub(crate) fn mb_s(&self) -> f64 {
+        self.reading.tally.bytes as f64 / 1e6 / self.reading.elapsed.as_secs_f64().max(1e-9)
+    }
+
+    /// Bytes fetched for each byte asked for.
+    pub(crate) fn fetched_ratio(&self) -> f64 {
+        self.bytes_fetched as f64 / self.reading.tally.bytes.max(1) as f64
+    }
+
+    pub(crate) fn memory_peak_mb(&self) -> f64 {
+        self.memory_peak_bytes as f64 / 1e6
+    }
+
+    pub(crate) fn is_correct(&self) -> bool {
+        self.reading.tally.wrong_reads == 0
+    }
+}
+
+/// The store, and the mount of the run that is under way.
+#[derive(Debug)]
+pub(crate) struct Session {
+    contents: Arc<Contents>,
+    store: StoreProcess,
+    mount: Option<MountProcess>,
+}
+
+impl Session {
+    /// Starts a store whose large objects are `bytes` long, lets `work` measure,
+    /// and ends whatever is running then, also if a signal asks for an end.
+    ///
+    /// # Errors
+    /// What failed in `work`, or that there was a signal.
+    pub(crate) fn with<T>(
+        bytes: u64,
+        work: impl AsyncFnOnce(&mut Session) -> Result<T, String>,
+    ) -> Result<T, String> {
+        let threads = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build();
+        let runtime = threads.map_err(|error| format!("starting threads: {error}"))?;
+        let done = runtime.block_on(async {
+            let stop = stop_asked()?;
+            let store = StoreProcess::start(bytes).await?;
+            let mut session = Session { contents: Arc::new(Contents::new(bytes)), store, mount: None };
+            let done = tokio::select! {
+                done = work(&mut session) => done,
+                () = stop => Err("interrupted".to_owned()),
+            };
+            let closed = session.close().await;
+            done.and_then(|value| closed.map(|()| value))
+        });
+        // A reader that nothing could end must not keep the program from ending.
+        runtime.shutdown_background();
+        done
+    }
+
+    /// Mounts, reads, unmounts: caches are empty at the start of each run.
+    ///
+    /// # Errors
+    /// What failed.
+    pub(crate) async fn measure(&mut self, run: &Run) -> Result<Measured, String> {
+        self.store.prepare(run.shape)?;
+        let mount = MountProcess::start(self.store.address(), &run.policy, run.memory_bytes).await?;
+        let own: Vec<_> =
+            [Some(std::process::id()), self.store.id(), mount.id()].into_iter().flatten().collect();
+        let directory = mount.directory().to_owned();
+        self.mount = Some(mount);
+
+        let contents = Arc::clone(&self.contents);
+        let (pattern, random_reads) = (run.pattern, run.random_reads);
+        let before = Processors::now(&own);
+        let until = Instant::now() + run.time_max;
+        let reading = tokio::task::spawn_blocking(move || {
+            pattern.read(Mounted { directory: &directory, contents: &contents, until }, random_reads)
+        });
+        let reading = reading.await.map_err(|error| format!("the reader: {error}"))?;
+        let processors_taken = match (before, Processors::now(&own)) {
+            (Some(before), Some(after)) => after.used_by_others_since(&before),
+            _ => 0.0,
+        };
+        let memory = self.mount.as_ref().map_or(Ok(0), MountProcess::memory_peak_bytes);
+        self.unmount().await?;
+        Ok(Measured {
+            reading: reading?,
+            bytes_fetched: self.store.bytes_sent()?,
+            memory_peak_bytes: memory?,
+            processors_taken,
+        })
+    }
+
+    async fn unmount(&mut self) -> Result<(), String> {
+        match &mut self.mount {
+            Some(mount) => {
+                mount.stop().await?;
+                self.mount = None;
+                Ok(())
+            }
+            None => Ok(()),
+        }
+    }
+
+    async fn close(mut self) -> Result<(), String> {
+        let unmounted = self.unmount().await;
+        self.store.stop().await;
+        unmounted
+    }
+}
+
+/// Listens from now on; what is returned waits for the first signal.
+fn stop_asked() -> Result<impl Future<Output = ()>, String> {
+    let listen = |kind| signal(kind).map_err(|error| format!("listening for signals: {error}"));
+    let mut interrupt = listen(SignalKind::interrupt())?;
+    let mut terminate = listen(SignalKind::terminate())?;
+    let mut hangup = listen(SignalKind::hangup())?;
+    Ok(async move {
+        tokio::select! {
+            _ = interrupt.recv() => {}
+            _ = terminate.recv() => {}
+            _ = hangup.recv() => {}
+        }
+    })
+}

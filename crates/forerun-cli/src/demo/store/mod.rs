@@ -1,0 +1,165 @@
+//! The demo's object store: enough of S3 to be read by anything that reads S3,
+//! with contents that are computed and a network that is slowed down on purpose.
+//!
+//! Beside the bucket it answers, unslowed: `GET /_counters` (what was sent, as
+//! JSON), `POST /_reset` (counts from 0 again) and
+//! `POST /_link?latency_ms=&connection_mb_s=&total_mb_s=` (the link is like this
+//! from now on).
+
+mod answer;
+mod counters;
+mod list;
+mod object;
+mod range;
+
+use std::convert::Infallible;
+use std::net::{Ipv4Addr, SocketAddr};
+use std::sync::Arc;
+use std::time::Duration;
+
+use hyper::body::Incoming;
+use hyper::server::conn::http1;
+use hyper::service::service_fn;
+use hyper::{Method, Request, StatusCode};
+use hyper_util::rt::TokioIo;
+use tokio::net::{TcpListener, TcpSocket, TcpStream};
+use url::form_urlencoded;
+
+use self::answer::{Answer, failure, text};
+use self::counters::Counters;
+use super::data::Contents;
+use super::link::{Link, Shape, Wire};
+
+/// The one bucket.
+pub(crate) const BUCKET: &str = "demo";
+/// What the kernel may hold of one connection's answers: with its default of
+/// several MiB a slow reader's bytes would leave the link long before they are
+/// read.
+const SEND_BUFFER_BYTES: u32 = 256 << 10;
+const CONNECTIONS_WAITING_MAX: u32 = 1024;
+
+/// What all connections share.
+#[derive(Debug)]
+struct Shop {
+    contents: Contents,
+    counters: Counters,
+    link: Arc<Link>,
+}
+
+#[derive(Debug)]
+struct Connection {
+    shop: Arc<Shop>,
+    wire: Arc<Wire>,
+}
+
+/// The store, listening.
+#[derive(Debug)]
+pub(crate) struct Store {
+    listener: TcpListener,
+    shop: Arc<Shop>,
+}
+
+impl Store {
+    /// A store with `contents` behind a link like `shape`, on a free port of the
+    /// loopback interface.
+    ///
+    /// # Errors
+    /// If there is no such port.
+    pub(crate) fn bind(contents: Contents, shape: Shape) -> std::io::Result<Store> {
+        let socket = TcpSocket::new_v4()?;
+        socket.set_send_buffer_size(SEND_BUFFER_BYTES)?;
+        socket.bind((Ipv4Addr::LOCALHOST, 0).into())?;
+        let listener = socket.listen(CONNECTIONS_WAITING_MAX)?;
+        let shop = Shop { contents, counters: Counters::default(), link: Link::new(shape) };
+        Ok(Store { listener, shop: Arc::new(shop) })
+    }
+
+    /// Where it listens.
+    ///
+    /// # Errors
+    /// If the system does not tell.
+    pub(crate) fn address(&self) -> std::io::Result<SocketAddr> {
+        self.listener.local_addr()
+    }
+
+    /// Serves for ever.
+    pub(crate) async fn serve(self) -> Infallible {
+        loop {
+            match self.listener.accept().await {
+                Ok((stream, _)) => _ = tokio::spawn(serve_connection(stream, Arc::clone(&self.shop))),
+                // Out of descriptors, say: the clients that wait may get theirs later.
+                Err(_) => tokio::time::sleep(Duration::from_millis(10)).await,
+            }
+        }
+    }
+}
+
+async fn serve_connection(stream: TcpStream, shop: Arc<Shop>) {
+    let _ = stream.set_nodelay(true);
+    let wire = Arc::new(Wire::new(Arc::clone(&shop.link)));
+    let connection = Arc::new(Connection { shop, wire });
+    let service = service_fn(move |request| {
+        let connection = Arc::clone(&connection);
+        async move { Ok::<_, Infallible>(route(&connection, request).await) }
+    });
+    // A client that goes away in the middle is no failure of the store.
+    let _ = http1::Builder::new().serve_connection(TokioIo::new(stream), service).await;
+}
+
+async fn route(connection: &Connection, request: Request<Incoming>) -> Answer {
+    let (method, path) = (request.method(), request.uri().path());
+    let query = request.uri().query().unwrap_or_default();
+    if let Some(control) = path.strip_prefix("/_") {
+        return answer_control(&connection.shop, method, control, query);
+    }
+    connection.shop.counters.add_request();
+    connection.wire.wait_latency().await;
+    if !matches!(*method, Method::GET | Method::HEAD) {
+        let message = "The specified method is not allowed against this resource.";
+        return failure(StatusCode::METHOD_NOT_ALLOWED, "MethodNotAllowed", message, path);
+    }
+    let (bucket, key) = path[1..].split_once('/').unwrap_or((&path[1..], ""));
+    if bucket != BUCKET {
+        return failure(StatusCode::NOT_FOUND, "NoSuchBucket", "The specified bucket does not exist", bucket);
+    }
+    if key.is_empty() {
+        return text(StatusCode::OK, "application/xml", list::list(&connection.shop.contents, bucket, query));
+    }
+    // Keys of this bucket are plain: nothing in them is escaped in a URL.
+    object::answer(connection, method, request.headers(), key)
+}
+
+fn answer_control(shop: &Shop, method: &Method, name: &str, query: &str) -> Answer {
+    match (method, name) {
+        (&Method::GET, "counters") => text(StatusCode::OK, "application/json", shop.counters.to_json()),
+        (&Method::POST, "reset") => {
+            shop.counters.reset();
+            text(StatusCode::OK, "text/plain", String::new())
+        }
+        (&Method::POST, "link") => match reshaped(shop.link.shape(), query) {
+            Ok(shape) => {
+                shop.link.reshape(shape);
+                text(StatusCode::OK, "text/plain", String::new())
+            }
+            Err(message) => text(StatusCode::BAD_REQUEST, "text/plain", message),
+        },
+        _ => failure(StatusCode::NOT_FOUND, "NoSuchControl", "There is no such control", name),
+    }
+}
+
+/// `shape` with what `query` says changed.
+fn reshaped(mut shape: Shape, query: &str) -> Result<Shape, String> {
+    for (name, value) in form_urlencoded::parse(query.as_bytes()) {
+        let number: u64 = value.parse().map_err(|_| format!("{name}={value}: expected a whole number\n"))?;
+        match &*name {
+            "latency_ms" => shape.latency = Duration::from_millis(number),
+            "connection_mb_s" => shape.connection_bytes_per_s = number * 1_000_000,
+            "total_mb_s" => shape.total_bytes_per_s = number * 1_000_000,
+            _ => return Err(format!("{name}: expected latency_ms, connection_mb_s or total_mb_s\n")),
+        }
+    }
+    Ok(shape)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,63 @@
+//! The `Range` header.
+
+/// What part of an object a request asks for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Asked {
+    /// All of it: no `Range`, or one that is to be ignored.
+    Whole,
+    /// `from..to`, not empty and within the object.
+    Part { from: u64, to: u64 },
+    /// Nothing that the object has.
+    Unsatisfiable,
+}
+
+/// What `header` asks for of an object of `size` bytes. As in S3, several ranges
+/// at once, and what is not a range of bytes, mean the whole object.
+pub(crate) fn asked(header: Option<&str>, size: u64) -> Asked {
+    let range =
+        header.and_then(|header| header.trim().strip_prefix("bytes=")).and_then(|set| set.split_once('-'));
+    match range {
+        Some(("", last)) => {
+            last.parse().map_or(Asked::Whole, |last| part(size.saturating_sub(last), size, size))
+        }
+        Some((first, "")) => first.parse().map_or(Asked::Whole, |first| part(first, size, size)),
+        Some((first, last)) => match (first.parse::<u64>(), last.parse::<u64>()) {
+            (Ok(first), Ok(last)) if first <= last => part(first, last.saturating_add(1), size),
+            _ => Asked::Whole,
+        },
+        None => Asked::Whole,
+    }
+}
+
+fn part(from: u64, to: u64, size: u64) -> Asked {
+    let to = to.min(size);
+    if from < to { Asked::Part { from, to } } else { Asked::Unsatisfiable }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ranges() {
+        let table = [
+            (None, Asked::Whole),
+            (Some("bytes=0-0"), Asked::Part { from: 0, to: 1 }),
+            (Some("bytes=10-19"), Asked::Part { from: 10, to: 20 }),
+            (Some("bytes=90-1000"), Asked::Part { from: 90, to: 100 }),
+            (Some("bytes=90-"), Asked::Part { from: 90, to: 100 }),
+            (Some("bytes=-30"), Asked::Part { from: 70, to: 100 }),
+            (Some("bytes=-1000"), Asked::Part { from: 0, to: 100 }),
+            (Some("bytes=100-"), Asked::Unsatisfiable),
+            (Some("bytes=100-200"), Asked::Unsatisfiable),
+            (Some("bytes=-0"), Asked::Unsatisfiable),
+            (Some("bytes=5-4"), Asked::Whole),
+            (Some("bytes=1-2,4-5"), Asked::Whole),
+            (Some("lines=1-2"), Asked::Whole),
+            (Some("bytes=-"), Asked::Whole),
+        ];
+        for (header, expected) in table {
+            assert_eq!(asked(header, 100), expected, "{header:?}");
+        }
+    }
+}

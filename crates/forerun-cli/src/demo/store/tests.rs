@@ -1,0 +1,112 @@
+use std::time::Instant;
+
+use super::*;
+use crate::demo::http::{self, request};
+
+/// A store without any delay, which lives as long as the test's process.
+fn store() -> (SocketAddr, Contents) {
+    let contents = Contents::new(64 << 20);
+    let (tell, told) = std::sync::mpsc::channel();
+    let served = contents.clone();
+    std::thread::spawn(move || {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+        runtime.block_on(async move {
+            let shape = Shape { latency: Duration::ZERO, ..Shape::default() };
+            let store = Store::bind(served, shape).unwrap();
+            tell.send(store.address().unwrap()).unwrap();
+            store.serve().await
+        })
+    });
+    (told.recv().unwrap(), contents)
+}
+
+fn get(address: SocketAddr, target: &str, headers: &str) -> http::Answer {
+    request(address, "GET", target, headers).unwrap()
+}
+
+#[test]
+fn objects_and_their_parts() {
+    let (address, contents) = store();
+    let object = contents.object("one.bin").unwrap();
+
+    let head = request(address, "HEAD", "/demo/one.bin", "").unwrap();
+    assert_eq!((head.status, head.body.len()), (200, 0));
+    assert!(head.head.contains("content-length: 67108864"), "{}", head.head);
+    assert!(head.head.contains("last-modified: wed, 01 jan 2025"), "{}", head.head);
+
+    let part = get(address, "/demo/one.bin", "range: bytes=2097000-2299999\r\n");
+    assert_eq!((part.status, part.body.len()), (206, 203_000));
+    assert!(part.head.contains("content-range: bytes 2097000-2299999/67108864"), "{}", part.head);
+    assert!(contents.matches(object, 2_097_000, &part.body));
+
+    let whole = get(address, "/demo/many/001.bin", "");
+    assert_eq!((whole.status, whole.body.len()), (200, 1037));
+    let beyond = get(address, "/demo/many/001.bin", "range: bytes=1037-\r\n");
+    assert_eq!(beyond.status, 416);
+    assert!(beyond.head.contains("content-range: bytes */1037"), "{}", beyond.head);
+}
+
+#[test]
+fn versions() {
+    let (address, _) = store();
+    let head = get(address, "/demo/many/001.bin", "").head;
+    let (_, etag) = head.split_once("etag: ").unwrap();
+    let etag = etag.lines().next().unwrap();
+    for (headers, status) in [
+        (format!("if-match: {etag}\r\n"), 200),
+        ("if-match: *\r\n".to_owned(), 200),
+        ("if-match: \"other\"\r\n".to_owned(), 412),
+        (format!("if-none-match: {etag}\r\n"), 304),
+    ] {
+        assert_eq!(get(address, "/demo/many/001.bin", &headers).status, status, "{headers}");
+    }
+}
+
+#[test]
+fn what_is_not_there() {
+    let (address, _) = store();
+    let cases =
+        [("/demo/absent", "NoSuchKey"), ("/demo/one.bin/x", "NoSuchKey"), ("/other/one.bin", "NoSuchBucket")];
+    for (target, code) in cases {
+        let answer = get(address, target, "");
+        assert_eq!(answer.status, 404, "{target}");
+        assert!(
+            String::from_utf8(answer.body).unwrap().contains(&format!("<Code>{code}</Code>")),
+            "{target}"
+        );
+    }
+    assert_eq!(request(address, "PUT", "/demo/new", "").unwrap().status, 405);
+    assert_eq!(get(address, "/", "").status, 404);
+}
+
+#[test]
+fn listings() {
+    let (address, _) = store();
+    for target in ["/demo?list-type=2&delimiter=%2F", "/demo/?list-type=2&delimiter=%2F"] {
+        let answer = get(address, target, "");
+        let xml = String::from_utf8(answer.body).unwrap();
+        assert_eq!(answer.status, 200);
+        assert!(xml.contains("<KeyCount>4</KeyCount>") && xml.contains("<Key>one.bin</Key>"), "{xml}");
+    }
+}
+
+#[test]
+fn counters_and_the_shape_of_the_link() {
+    let (address, _) = store();
+    get(address, "/demo/many/000.bin", "");
+    get(address, "/demo/many/000.bin", "range: bytes=0-9\r\n");
+    let counters = String::from_utf8(get(address, "/_counters", "").body).unwrap();
+    assert!(
+        counters.contains("\"requests\": 2") && counters.contains("\"many/000.bin\": 1010"),
+        "{counters}"
+    );
+    assert_eq!(request(address, "POST", "/_reset", "").unwrap().status, 200);
+    let counters = String::from_utf8(get(address, "/_counters", "").body).unwrap();
+    assert!(counters.contains("\"requests\": 0"), "{counters}");
+
+    assert_eq!(request(address, "POST", "/_link?latency_ms=200&total_mb_s=10", "").unwrap().status, 200);
+    assert_eq!(request(address, "POST", "/_link?latency=200", "").unwrap().status, 400);
+    let asked = Instant::now();
+    get(address, "/demo/many/000.bin", "");
+    assert!(asked.elapsed() >= Duration::from_millis(190));
+}

@@ -1,0 +1,43 @@
+//! Where the program's log goes.
+
+use std::fs::OpenOptions;
+use std::io::{self, IsTerminal};
+use std::path::Path;
+use std::sync::Arc;
+
+use tracing_subscriber::EnvFilter;
+
+/// Sends the log to `file`, or to standard error; `verbose` counts `-v`.
+/// `FORERUN_LOG` (as in `forerun=debug`) overrides it.
+///
+/// # Errors
+/// If `file` cannot be written.
+pub(crate) fn start(verbose: u8, file: Option<&Path>) -> Result<(), String> {
+    // The names of our crates all start with `forerun`. What `fuser` warns of is
+    // requests that the kernel answers itself once we do not.
+    let usual = match verbose {
+        0 => "warn,fuser=off",
+        1 => "warn,fuser=off,forerun=info",
+        2 => "info,forerun=debug",
+        _ => "debug,forerun=trace",
+    };
+    let filter = match std::env::var("FORERUN_LOG") {
+        Ok(wanted) if !wanted.is_empty() => EnvFilter::try_new(&wanted).map_err(|error| {
+            format!("FORERUN_LOG=`{wanted}` cannot be used ({error}): try FORERUN_LOG=forerun=debug")
+        })?,
+        _ => EnvFilter::new(usual),
+    };
+    let log = tracing_subscriber::fmt().with_env_filter(filter);
+    match file {
+        None => log.with_writer(io::stderr).with_ansi(io::stderr().is_terminal()).init(),
+        Some(path) => {
+            let file = OpenOptions::new()
+                .create(true)
+                .append(true)
+                .open(path)
+                .map_err(|error| format!("the log file {} cannot be written: {error}", path.display()))?;
+            log.with_writer(Arc::new(file)).with_ansi(false).init();
+        }
+    }
+    Ok(())
+}

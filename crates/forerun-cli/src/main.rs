@@ -1,0 +1,46 @@
+//! The `forerun` program.
+
+mod demo;
+mod log;
+mod mount;
+mod units;
+
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+
+/// Read slow storage fast
+///
+/// Forerun stands between programs and slow storage, watches how each of them reads, and fetches
+/// what comes next just before it is asked for, within a memory budget that it never exceeds.
+#[derive(Debug, Parser)]
+#[command(name = "forerun", version, arg_required_else_help = true)]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    Mount(mount::MountCommand),
+    Demo(demo::DemoCommand),
+    #[command(hide = true)]
+    Bench(demo::BenchCommand),
+    #[command(hide = true)]
+    DemoStore(demo::StoreCommand),
+}
+
+/// Exit status 0 for success, 1 for a failure, which is told in a sentence, and
+/// 2 (by `clap`) for a command that makes no sense.
+fn main() -> ExitCode {
+    let done = match Cli::parse().command {
+        Command::Mount(mount) => mount.run(),
+        Command::Demo(demo) => demo.run(),
+        Command::Bench(bench) => bench.run(),
+        Command::DemoStore(store) => store.run(),
+    };
+    done.unwrap_or_else(|error| {
+        eprintln!("forerun: {error}");
+        ExitCode::FAILURE
+    })
+}

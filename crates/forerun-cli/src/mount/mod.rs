@@ -1,0 +1,207 @@
+//! `forerun mount`.
+
+mod daemon;
+
+use std::error::Error;
+use std::io::Write;
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::time::Duration;
+
+use forerun::{Forerun, Options, PolicyKind};
+use forerun_backend::ConnectOptions;
+use forerun_serve::fuse::{Mount, MountOptions, Unmounted, check_mount_point};
+use tokio::signal::unix::{Signal, SignalKind, signal};
+
+use crate::log;
+use crate::units::{parse_duration, parse_size, show_size};
+
+const EXAMPLES: &str = "\
+Examples:
+  A bucket, with the credentials of the environment or of ~/.aws:
+      forerun mount s3://my-bucket/data /mnt/data
+  A public bucket, in 1 GiB of memory, in the background:
+      forerun mount --anonymous --region us-west-2 --memory 1GiB --daemon s3://open-data /mnt/data
+  An S3-compatible server of your own:
+      forerun mount --endpoint http://localhost:9000 s3://my-bucket /mnt/data
+  One file of a web server, which then is /mnt/iso/disk.iso:
+      forerun mount https://example.org/images/disk.iso /mnt/iso
+  A slow directory, such as one of a network file system:
+      forerun mount /net/archive /mnt/archive
+
+To unmount, interrupt the program, or run `fusermount3 -u DIR` (as root `umount DIR`).";
+
+/// Mount a URL as a read-only directory
+///
+/// Mounts what is at URL as a read-only directory, and reads ahead of whoever reads from it. It
+/// stays mounted until the program is interrupted or the directory is unmounted.
+#[derive(Debug, clap::Args)]
+#[command(after_long_help = EXAMPLES)]
+pub(crate) struct MountCommand {
+    /// What to mount: s3://BUCKET/PREFIX, https://HOST/PATH, a directory, or a single object
+    ///
+    /// Google Cloud Storage is gs://BUCKET/PREFIX, Azure Blob Storage az://CONTAINER/PREFIX. A
+    /// single object is shown as a directory with that one file.
+    #[arg(value_name = "URL")]
+    url: String,
+
+    /// The empty directory to mount it on
+    #[arg(value_name = "DIR")]
+    directory: PathBuf,
+
+    /// Memory for data, as in 256MiB or 1G
+    ///
+    /// What has been read and what is read ahead is kept in this much memory, data in flight
+    /// included. The kernel keeps a copy of what programs have read in its page cache.
+    #[arg(long, value_name = "SIZE", default_value = "256MiB", value_parser = parse_size)]
+    memory: u64,
+
+    /// Which policy decides what is read ahead
+    ///
+    /// `adaptive` follows several readers of one object and sizes its windows by the storage's
+    /// latency and rate. `ondemand` is what Linux does for local disks. `plain`, `aligned` and
+    /// `eager` are Ceph RBD's. `none` reads nothing ahead.
+    #[arg(long, value_name = "POLICY", default_value = PolicyKind::default().name(), value_parser = policy_values())]
+    policy: String,
+
+    /// The object store's server, for others than the provider's own
+    #[arg(long, value_name = "URL")]
+    endpoint: Option<String>,
+
+    /// Send no credentials, as public buckets ask
+    #[arg(long)]
+    anonymous: bool,
+
+    /// The region of the bucket
+    #[arg(long, value_name = "REGION")]
+    region: Option<String>,
+
+    /// Which profile of ~/.aws to take credentials from
+    #[arg(long, value_name = "PROFILE")]
+    profile: Option<String>,
+
+    /// How long names, sizes and times may be out of date, as in 500ms, 1s or 5m
+    ///
+    /// The program remembers them for this long, and so does the kernel: at worst what is shown is
+    /// twice as old. What is read from an object is never a mixture of two versions, whatever this
+    /// says.
+    #[arg(long, value_name = "TIME", default_value = "1s", value_parser = parse_duration)]
+    metadata_ttl: Duration,
+
+    /// Let other users use the mount
+    ///
+    /// For users other than root this needs the line `user_allow_other` in /etc/fuse.conf.
+    #[arg(long)]
+    allow_other: bool,
+
+    /// Go into the background once mounted
+    ///
+    /// The command ends with status 0 when the directory can be used. The log goes nowhere unless
+    /// --log is given.
+    #[arg(long)]
+    daemon: bool,
+
+    /// Append the log to a file instead of showing it
+    #[arg(long, value_name = "FILE")]
+    log: Option<PathBuf>,
+
+    /// Log more; twice for what programs ask, three times for everything
+    #[arg(short, long, action = clap::ArgAction::Count)]
+    verbose: u8,
+}
+
+impl MountCommand {
+    /// Mounts, and waits for the end of the mount unless a daemon does.
+    pub(crate) fn run(self) -> Result<ExitCode, Box<dyn Error>> {
+        if self.daemon && !daemon::is_daemon() {
+            return daemon::start();
+        }
+        log::start(self.verbose, self.log.as_deref())?;
+        check_mount_point(&self.directory)?;
+        let forerun = Forerun::connect(&self.url, self.options())?;
+
+        // From here on a signal unmounts; until here there is nothing to undo.
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+        let stop = {
+            let _context = runtime.enter();
+            Stop::new()?
+        };
+        let options = MountOptions { allow_other: self.allow_other, metadata_ttl: self.metadata_ttl };
+        let mount = Mount::new(forerun.clone(), &self.directory, options)?;
+        say(&format!(
+            "mounted {} on {} (policy {}, memory {})",
+            forerun.url(),
+            mount.directory().display(),
+            self.policy,
+            show_size(self.memory)
+        ));
+        if daemon::is_daemon() {
+            daemon::ready()?;
+        }
+        runtime.block_on(stop.or_end_of(&mount));
+        unmount(mount)?;
+        Ok(ExitCode::SUCCESS)
+    }
+
+    fn options(&self) -> Options {
+        Options {
+            memory_bytes: self.memory,
+            policy: PolicyKind::from_name(&self.policy).unwrap_or_default(),
+            metadata_ttl: self.metadata_ttl,
+            connect: ConnectOptions {
+                endpoint: self.endpoint.clone(),
+                anonymous: self.anonymous,
+                region: self.region.clone(),
+                profile: self.profile.clone(),
+                ..ConnectOptions::default()
+            },
+        }
+    }
+}
+
+/// The signals that ask for an end.
+struct Stop {
+    interrupt: Signal,
+    terminate: Signal,
+    hangup: Signal,
+}
+
+impl Stop {
+    fn new() -> std::io::Result<Stop> {
+        Ok(Stop {
+            interrupt: signal(SignalKind::interrupt())?,
+            terminate: signal(SignalKind::terminate())?,
+            hangup: signal(SignalKind::hangup())?,
+        })
+    }
+
+    async fn or_end_of(mut self, mount: &Mount) {
+        tokio::select! {
+            _ = self.interrupt.recv() => {}
+            _ = self.terminate.recv() => {}
+            _ = self.hangup.recv() => {}
+            () = mount.ended() => {}
+        }
+    }
+}
+
+fn unmount(mount: Mount) -> Result<(), Box<dyn Error>> {
+    let directory = mount.directory().display().to_string();
+    match mount.unmount()? {
+        Unmounted::Clean => say(&format!("unmounted {directory}")),
+        Unmounted::Detached => say(&format!(
+            "{directory} was in use; it is unmounted, and programs that have it open get errors from now on"
+        )),
+    }
+    Ok(())
+}
+
+/// Tells whoever is there to read it: a terminal that was closed is no reason to
+/// leave a mount behind.
+fn say(message: &str) {
+    let _ = writeln!(std::io::stderr(), "forerun: {message}");
+}
+
+fn policy_values() -> clap::builder::PossibleValuesParser {
+    clap::builder::PossibleValuesParser::new(PolicyKind::ALL.map(PolicyKind::name))
+}

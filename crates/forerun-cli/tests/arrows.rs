@@ -1,0 +1,62 @@
+//! The dependency arrows of ARCHITECTURE.md, held by `cargo metadata`.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Each crate of ours, and which of ours it may use.
+const ARROWS: &[(&str, &[&str])] = &[
+    ("forerun-engine", &[]),
+    ("forerun-backend", &[]),
+    ("forerun", &["forerun-engine", "forerun-backend"]),
+    ("forerun-serve", &["forerun"]),
+    ("forerun-cli", &["forerun-engine", "forerun-backend", "forerun", "forerun-serve"]),
+];
+
+/// The engine is `no_std` and decides with integers: what it may use at all.
+const ENGINE_USES: &[&str] = &[];
+
+#[test]
+fn crates_use_only_what_the_architecture_allows() {
+    let metadata = cargo_metadata::MetadataCommand::new().no_deps().exec().expect("cargo metadata runs");
+    let allowed: BTreeMap<&str, BTreeSet<&str>> =
+        ARROWS.iter().map(|(name, uses)| (*name, uses.iter().copied().collect())).collect();
+    let ours: BTreeSet<&str> = metadata.packages.iter().map(|package| package.name.as_str()).collect();
+    assert_eq!(ours, allowed.keys().copied().collect(), "a crate without arrows");
+    for package in &metadata.packages {
+        let name = package.name.as_str();
+        for dependency in &package.dependencies {
+            let used = dependency.name.as_str();
+            if dependency.kind != cargo_metadata::DependencyKind::Normal {
+                continue;
+            }
+            if ours.contains(used) {
+                assert!(allowed[name].contains(used), "{name} must not use {used}");
+            } else if name == "forerun-engine" {
+                assert!(ENGINE_USES.contains(&used), "the engine must not use {used}");
+            }
+        }
+    }
+}
+
+#[test]
+fn the_engine_sees_no_floats_clocks_threads_or_hash_order() {
+    let sources = concat!(env!("CARGO_MANIFEST_DIR"), "/../forerun-engine/src");
+    let mut folders = vec![std::path::PathBuf::from(sources)];
+    let mut seen = 0;
+    while let Some(folder) = folders.pop() {
+        for entry in std::fs::read_dir(&folder).expect("the engine's sources are there") {
+            let path = entry.expect("a readable folder").path();
+            if path.is_dir() {
+                folders.push(path);
+                continue;
+            }
+            seen += 1;
+            let text = std::fs::read_to_string(&path).expect("a readable source");
+            for word in
+                ["f32", "f64", "std::time", "std::thread", "std::fs", "HashMap", "HashSet", "unsafe {"]
+            {
+                assert!(!text.contains(word), "{} has `{word}`", path.display());
+            }
+        }
+    }
+    assert!(seen > 20, "only {seen} sources found");
+}

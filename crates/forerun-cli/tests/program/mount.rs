@@ -1,0 +1,210 @@
+//! `forerun mount` in the foreground.
+
+use std::fs::{self, File};
+use std::io::{BufRead, BufReader, Read};
+use std::os::unix::fs::{PermissionsExt, chown};
+use std::os::unix::process::ExitStatusExt;
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use super::support::{Foreground, cat, forerun, is_mounted, output, unmount};
+use rustix::process::Signal;
+use tempfile::TempDir;
+
+/// An ordinary user, if these tests are run by root.
+const NOBODY: u32 = 65534;
+const HELLO: &[u8] = b"hello\n";
+
+/// A directory with one file, and an empty one to mount it on.
+fn source_and_directory() -> (TempDir, TempDir) {
+    let source = tempfile::tempdir().unwrap();
+    fs::write(source.path().join("hello"), HELLO).unwrap();
+    (source, tempfile::tempdir().unwrap())
+}
+
+fn start(source: &Path, directory: &Path) -> Foreground {
+    Foreground::start(forerun().arg("mount").arg(source).arg(directory), directory)
+}
+
+#[test]
+fn says_what_is_mounted_where_and_how() {
+    let (source, directory) = source_and_directory();
+    let mut command = forerun();
+    command.args(["mount", "--memory", "64MiB", "--policy", "none"]).arg(source.path()).arg(directory.path());
+    let mount = Foreground::start(&mut command, directory.path());
+    for word in [source.path().to_str().unwrap(), directory.path().to_str().unwrap(), "none", "64 MiB"] {
+        assert!(mount.greeting.contains(word), "{word} is not in {}", mount.greeting);
+    }
+    let mounts = fs::read_to_string("/proc/self/mounts").unwrap();
+    let line = mounts.lines().find(|line| line.contains(directory.path().to_str().unwrap())).unwrap();
+    let fields: Vec<&str> = line.split(' ').collect();
+    assert!(fields[0].ends_with(source.path().to_str().unwrap()), "{line}");
+    assert_eq!(fields[2], "fuse.forerun");
+    for option in ["ro", "nosuid", "nodev", "default_permissions"] {
+        assert!(fields[3].split(',').any(|given| given == option), "{option} is not in {line}");
+    }
+}
+
+#[test]
+fn a_signal_unmounts() {
+    for signal in [Signal::TERM, Signal::INT, Signal::HUP] {
+        let (source, directory) = source_and_directory();
+        let mount = start(source.path(), directory.path());
+        assert_eq!(cat(&directory.path().join("hello")), HELLO);
+        mount.signal(signal);
+        let (status, said) = mount.end();
+        assert_eq!(status.code(), Some(0), "{signal:?}: {said}");
+        assert!(said.starts_with("forerun: unmounted "), "{said}");
+        assert!(!is_mounted(directory.path()));
+        assert_eq!(fs::read_dir(directory.path()).unwrap().count(), 0);
+    }
+}
+
+#[test]
+fn a_mount_in_use_is_detached_and_the_program_ends() {
+    const ENOTCONN: i32 = 107;
+    let (source, directory) = source_and_directory();
+    let mount = start(source.path(), directory.path());
+    let mut file = File::open(directory.path().join("hello")).unwrap();
+    let inside = File::open(directory.path()).unwrap();
+    mount.signal(Signal::TERM);
+    let (status, said) = mount.end();
+    assert_eq!(status.code(), Some(0), "{said}");
+    assert!(said.contains("was in use"), "{said}");
+    assert!(!is_mounted(directory.path()));
+    assert_eq!(fs::read_dir(directory.path()).unwrap().count(), 0);
+    assert_eq!(file.read(&mut [0]).unwrap_err().raw_os_error(), Some(ENOTCONN));
+    drop(inside);
+}
+
+#[test]
+fn an_unmount_from_outside_ends_the_program() {
+    let (source, directory) = source_and_directory();
+    let mount = start(source.path(), directory.path());
+    unmount(directory.path());
+    let (status, said) = mount.end();
+    assert_eq!(status.code(), Some(0), "{said}");
+}
+
+#[test]
+fn a_newer_mount_in_the_same_place_survives_the_end_of_the_older() {
+    let (source, directory) = source_and_directory();
+    let older = start(source.path(), directory.path());
+    unmount(directory.path());
+    let newer = start(source.path(), directory.path());
+    older.end();
+    assert_eq!(cat(&directory.path().join("hello")), HELLO);
+    newer.signal(Signal::TERM);
+    assert_eq!(newer.end().0.code(), Some(0));
+}
+
+#[test]
+fn a_single_file_is_a_directory_with_that_file() {
+    let (source, directory) = source_and_directory();
+    fs::write(source.path().join("other"), "other").unwrap();
+    let _mount = start(&source.path().join("hello"), directory.path());
+    let names: Vec<_> =
+        fs::read_dir(directory.path()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+    assert_eq!(names, ["hello"]);
+    assert_eq!(cat(&directory.path().join("hello")), HELLO);
+}
+
+#[test]
+fn a_mount_whose_program_was_killed_is_recognised() {
+    let (source, directory) = source_and_directory();
+    let mount = start(source.path(), directory.path());
+    mount.signal(Signal::KILL);
+    let (status, _) = mount.end();
+    assert_eq!(status.signal(), Some(9));
+    let output = output(forerun().arg("mount").arg(source.path()).arg(directory.path()));
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert!(said.contains("holds a mount whose program is gone: remove it with"), "{said}");
+    unmount(directory.path());
+}
+
+#[test]
+fn other_users_may_look_only_if_they_are_allowed_to() {
+    if !is_root() {
+        // What another user sees takes another user.
+        return;
+    }
+    for allow in [false, true] {
+        let (source, directory) = source_and_directory();
+        for path in [source.path(), directory.path()] {
+            fs::set_permissions(path, fs::Permissions::from_mode(0o755)).unwrap();
+        }
+        let mut command = forerun();
+        command.arg("mount").args(allow.then_some("--allow-other")).arg(source.path()).arg(directory.path());
+        let _mount = Foreground::start(&mut command, directory.path());
+        let cat = nobody("cat").arg(directory.path().join("hello")).output().unwrap();
+        assert_eq!(cat.status.success(), allow, "{cat:?}");
+        assert_eq!(cat.stdout, if allow { HELLO } else { b"" });
+    }
+}
+
+/// A mount by an ordinary user, who is `nobody` where the tests are run by root.
+fn start_as_nobody(source: &Path, directory: &Path) -> Foreground {
+    let mut command = forerun();
+    if is_root() {
+        for path in [source, directory] {
+            chown(path, Some(NOBODY), Some(NOBODY)).unwrap();
+        }
+        command = nobody(env!("CARGO_BIN_EXE_forerun"));
+    }
+    Foreground::start(command.arg("mount").arg(source).arg(directory), directory)
+}
+
+/// `program`, run by an ordinary user.
+fn nobody(program: &str) -> Command {
+    let mut command = Command::new("setpriv");
+    command.args([
+        &format!("--reuid={NOBODY}"),
+        &format!("--regid={NOBODY}"),
+        "--clear-groups",
+        "--",
+        program,
+    ]);
+    command
+}
+
+fn is_root() -> bool {
+    rustix::process::geteuid().is_root()
+}
+
+#[test]
+fn an_ordinary_user_mounts_through_fusermount3() {
+    let (source, directory) = source_and_directory();
+    let mount = start_as_nobody(source.path(), directory.path());
+    assert!(is_mounted(directory.path()));
+    if is_root() {
+        let cat = nobody("cat").arg(directory.path().join("hello")).output().unwrap();
+        assert_eq!(cat.stdout, HELLO, "{cat:?}");
+        // Without --allow-other not even root may look into it.
+        assert!(fs::read(directory.path().join("hello")).is_err());
+    }
+    mount.signal(Signal::TERM);
+    let (status, said) = mount.end();
+    assert_eq!(status.code(), Some(0), "{said}");
+    assert!(said.starts_with("forerun: unmounted "), "{said}");
+    assert!(!is_mounted(directory.path()));
+}
+
+#[test]
+fn an_ordinary_users_mount_in_use_is_detached() {
+    let (source, directory) = source_and_directory();
+    let mount = start_as_nobody(source.path(), directory.path());
+    let mut user = if is_root() { nobody("sh") } else { Command::new("sh") };
+    user.args(["-c", "cd \"$0\"; echo inside; read line"]).arg(directory.path());
+    let mut user = user.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+    let mut line = String::new();
+    BufReader::new(user.stdout.take().unwrap()).read_line(&mut line).unwrap();
+    assert_eq!(line, "inside\n");
+
+    mount.signal(Signal::TERM);
+    let (status, said) = mount.end();
+    assert_eq!(status.code(), Some(0), "{said}");
+    assert!(said.contains("was in use"), "{said}");
+    assert!(!is_mounted(directory.path()));
+    drop(user.stdin.take());
+    user.wait().unwrap();
+}

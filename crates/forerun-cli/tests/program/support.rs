@@ -1,0 +1,148 @@
+//! The program, started and ended as a user would.
+
+use std::io::{BufRead, BufReader, Read};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, ExitStatus, Output, Stdio};
+use std::sync::mpsc;
+use std::thread::{self, JoinHandle};
+use std::time::Duration;
+
+use rustix::process::{Pid, Signal, kill_process};
+
+/// How long anything may take that should take no time.
+pub(crate) const DEADLINE: Duration = Duration::from_secs(30);
+
+/// The program under test.
+pub(crate) fn forerun() -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_forerun"));
+    command.env_remove("FORERUN_LOG").stdin(Stdio::null());
+    command
+}
+
+/// Runs `command` to its end.
+pub(crate) fn output(command: &mut Command) -> Output {
+    let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let pid = child.id();
+    match within_deadline(move || child.wait_with_output().unwrap()) {
+        Some(output) => output,
+        None => {
+            send(pid, Signal::KILL);
+            panic!("{command:?} does not end");
+        }
+    }
+}
+
+/// The bytes of the file `path`, read by another process: a file that this one
+/// opens is for an instant open in whatever another test is just starting, and
+/// its mount then in use.
+pub(crate) fn cat(path: &Path) -> Vec<u8> {
+    let output = output(Command::new("cat").arg(path));
+    assert!(output.status.success(), "{output:?}");
+    output.stdout
+}
+
+/// A mount in the foreground. Killed and unmounted when dropped.
+pub(crate) struct Foreground {
+    /// With what it says from its greeting on, which is read all the time so
+    /// that it never waits for somebody to listen.
+    child: Option<(Child, JoinHandle<String>)>,
+    directory: PathBuf,
+    /// What it said once mounted.
+    pub(crate) greeting: String,
+}
+
+impl Foreground {
+    /// Starts `command` and waits until it says that it has mounted `directory`.
+    pub(crate) fn start(command: &mut Command, directory: &Path) -> Foreground {
+        let mut child = command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
+        let mut stderr = BufReader::new(child.stderr.take().unwrap());
+        let pid = child.id();
+        let first_line = within_deadline(move || {
+            let mut line = String::new();
+            stderr.read_line(&mut line).unwrap();
+            (line, stderr)
+        });
+        let Some((greeting, mut stderr)) = first_line else {
+            send(pid, Signal::KILL);
+            panic!("{command:?} says nothing");
+        };
+        if !greeting.starts_with("forerun: mounted ") {
+            send(pid, Signal::KILL);
+            let mut rest = String::new();
+            stderr.read_to_string(&mut rest).unwrap();
+            panic!(
+                "these tests mount, for which they need root or fusermount3: {command:?} says {greeting}{rest}"
+            );
+        }
+        let said = thread::spawn(move || {
+            let mut said = String::new();
+            stderr.read_to_string(&mut said).unwrap();
+            said
+        });
+        Foreground { child: Some((child, said)), directory: directory.to_owned(), greeting }
+    }
+
+    /// Sends a signal.
+    pub(crate) fn signal(&self, signal: Signal) {
+        send(self.child.as_ref().unwrap().0.id(), signal);
+    }
+
+    /// Waits for its end: its exit status, and what it said after the greeting.
+    pub(crate) fn end(mut self) -> (ExitStatus, String) {
+        let (mut child, said) = self.child.take().unwrap();
+        let pid = child.id();
+        let ended = within_deadline(move || (child.wait().unwrap(), said.join().unwrap()));
+        ended.unwrap_or_else(|| {
+            send(pid, Signal::KILL);
+            unmount_leftovers(&self.directory);
+            panic!("the mount does not end");
+        })
+    }
+}
+
+impl Drop for Foreground {
+    fn drop(&mut self) {
+        if let Some((mut child, _)) = self.child.take() {
+            let _ = child.kill();
+            let _ = child.wait();
+            unmount_leftovers(&self.directory);
+        }
+    }
+}
+
+/// Whether something is mounted on `directory`.
+pub(crate) fn is_mounted(directory: &Path) -> bool {
+    let directory = directory.canonicalize().unwrap_or_else(|_| directory.to_owned());
+    let mounts = std::fs::read_to_string("/proc/self/mounts").unwrap();
+    mounts.lines().any(|line| line.split(' ').nth(1) == directory.to_str())
+}
+
+/// Unmounts as a user would from outside.
+pub(crate) fn unmount(directory: &Path) {
+    let status = if rustix::process::geteuid().is_root() {
+        Command::new("umount").arg(directory).status()
+    } else {
+        Command::new("fusermount3").arg("-u").arg(directory).status()
+    };
+    assert!(status.unwrap().success(), "{} cannot be unmounted", directory.display());
+}
+
+/// Unmounts whatever a failed test has left mounted.
+pub(crate) fn unmount_leftovers(directory: &Path) {
+    if is_mounted(directory) {
+        let program =
+            if rustix::process::geteuid().is_root() { ["umount", "-l"] } else { ["fusermount3", "-uz"] };
+        let _ = Command::new(program[0]).arg(program[1]).arg(directory).status();
+    }
+}
+
+fn within_deadline<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> Option<T> {
+    let (done, result) = mpsc::channel();
+    thread::spawn(move || done.send(work()));
+    result.recv_timeout(DEADLINE).ok()
+}
+
+fn send(pid: u32, signal: Signal) {
+    let pid = Pid::from_raw(i32::try_from(pid).unwrap()).unwrap();
+    kill_process(pid, signal).unwrap();
+}

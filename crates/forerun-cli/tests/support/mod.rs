@@ -1,0 +1,15 @@
+//! What the tests of real and of bad input share: mounts of a URL, by the
+//! program, as a user would make them.
+
+#[path = "../../../forerun-backend/tests/buckets/mod.rs"]
+mod buckets;
+mod bytes;
+mod mounted;
+#[allow(dead_code, reason = "each test program uses its part")]
+#[path = "../program/support.rs"]
+pub(crate) mod program;
+mod store;
+
+pub(crate) use bytes::pattern;
+pub(crate) use mounted::{Mounted, mount};
+pub(crate) use store::Store;

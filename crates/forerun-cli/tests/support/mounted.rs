@@ -1,0 +1,50 @@
+//! `forerun mount` of a URL on a directory of its own.
+
+use std::env;
+use std::path::PathBuf;
+use std::process::Command;
+
+use rustix::process::Signal;
+use tempfile::TempDir;
+
+use super::program::{Foreground, forerun, is_mounted};
+
+/// `forerun mount` with `arguments`, the directory still missing, in an
+/// environment without credentials and without somebody's own settings.
+pub(crate) fn mount(arguments: &[&str]) -> Command {
+    let mut command = forerun();
+    command.env_clear().envs(env::var_os("PATH").map(|path| ("PATH", path)));
+    command.env("HOME", "/nowhere").env("AWS_EC2_METADATA_DISABLED", "true");
+    command.arg("mount").args(arguments);
+    command
+}
+
+/// A mount. Killed and unmounted when dropped.
+pub(crate) struct Mounted {
+    foreground: Foreground,
+    // After the mount, so that it is removed once nothing is mounted there.
+    directory: TempDir,
+}
+
+impl Mounted {
+    /// Runs `command` and waits until it has mounted.
+    pub(crate) fn start(mut command: Command) -> Mounted {
+        let directory = tempfile::tempdir().unwrap();
+        let foreground = Foreground::start(command.arg(directory.path()), directory.path());
+        Mounted { foreground, directory }
+    }
+
+    /// Where `path` of the URL is found.
+    pub(crate) fn at(&self, path: &str) -> PathBuf {
+        self.directory.path().join(path)
+    }
+
+    /// Ends the mount, which must end well; what it has logged.
+    pub(crate) fn end(self) -> String {
+        self.foreground.signal(Signal::TERM);
+        let (status, said) = self.foreground.end();
+        assert_eq!(status.code(), Some(0), "{said}");
+        assert!(!is_mounted(self.directory.path()), "{said}");
+        said
+    }
+}

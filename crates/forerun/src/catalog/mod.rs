@@ -1,0 +1,203 @@
+//! What is where: the backend's answers about paths, asked for once by however
+//! many want to know, and believed for a while.
+
+mod cache;
+
+use std::collections::HashMap;
+use std::panic::AssertUnwindSafe;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use forerun_backend::{Backend, Entry, Error, ErrorKind, Result};
+use futures::FutureExt;
+use futures::future::{BoxFuture, Shared};
+use parking_lot::Mutex;
+use tokio::runtime;
+
+use crate::driver::closed;
+use cache::Cache;
+
+/// Metadata of one backend.
+#[derive(Debug)]
+pub(crate) struct Catalog {
+    backend: Arc<dyn Backend>,
+    runtime: runtime::Handle,
+    ttl: Duration,
+    tables: Mutex<Tables>,
+}
+
+#[derive(Debug)]
+struct Tables {
+    stats: Table<Entry>,
+    lists: Table<Arc<[Entry]>>,
+    links: Table<Vec<u8>>,
+    /// Counts invalidations: an answer to a question asked before the last one
+    /// is given to those who wait for it but not kept.
+    epoch: u64,
+}
+
+/// Answers to one kind of question, kept and awaited.
+#[derive(Debug)]
+struct Table<V: Clone> {
+    cache: Cache<V>,
+    questions: HashMap<String, Question<V>>,
+}
+
+/// A question on its way to the backend.
+#[derive(Debug)]
+struct Question<V: Clone> {
+    epoch: u64,
+    answer: Shared<BoxFuture<'static, Result<V>>>,
+}
+
+/// What tells the three kinds of question apart.
+trait Topic: Clone + Send + Sync + 'static {
+    fn table(tables: &mut Tables) -> &mut Table<Self>;
+    fn ask(backend: Arc<dyn Backend>, path: String) -> BoxFuture<'static, Result<Self>>;
+    /// Keeps what the answer says of other paths, and counts its entries.
+    fn keep(&self, tables: &mut Tables, until: Instant) -> usize;
+}
+
+impl Catalog {
+    pub(crate) fn new(backend: Arc<dyn Backend>, runtime: runtime::Handle, ttl: Duration) -> Catalog {
+        let tables = Tables { stats: Table::new(), lists: Table::new(), links: Table::new(), epoch: 0 };
+        Catalog { backend, runtime, ttl, tables: Mutex::new(tables) }
+    }
+
+    pub(crate) async fn stat(self: &Arc<Catalog>, path: &str) -> Result<Entry> {
+        self.look_up(path).await
+    }
+
+    pub(crate) async fn list(self: &Arc<Catalog>, path: &str) -> Result<Arc<[Entry]>> {
+        self.look_up(path).await
+    }
+
+    pub(crate) async fn read_link(self: &Arc<Catalog>, path: &str) -> Result<Vec<u8>> {
+        self.look_up(path).await
+    }
+
+    /// What is known of `path` is not believed any more, nor is the list that
+    /// shows it.
+    pub(crate) fn invalidate(&self, path: &str) {
+        let parent = path.rsplit_once('/').map_or("", |(parent, _)| parent);
+        let mut tables = self.tables.lock();
+        tables.epoch += 1;
+        tables.stats.remove(path);
+        tables.links.remove(path);
+        tables.lists.remove(path);
+        tables.lists.remove(parent);
+    }
+
+    async fn look_up<V: Topic>(self: &Arc<Catalog>, path: &str) -> Result<V> {
+        let answer = {
+            let mut tables = self.tables.lock();
+            if let Some(answer) = V::table(&mut tables).cache.get(path, Instant::now()) {
+                return answer;
+            }
+            match V::table(&mut tables).questions.get(path) {
+                Some(question) => question.answer.clone(),
+                None => self.ask(&mut tables, path),
+            }
+        };
+        answer.await
+    }
+
+    /// Asks on a task of its own, so that the answer comes though the first who
+    /// wanted it may not wait for it.
+    fn ask<V: Topic>(
+        self: &Arc<Catalog>,
+        tables: &mut Tables,
+        path: &str,
+    ) -> Shared<BoxFuture<'static, Result<V>>> {
+        let (catalog, path, epoch) = (Arc::clone(self), path.to_owned(), tables.epoch);
+        let asked = path.clone();
+        let task = self.runtime.spawn(async move {
+            let question = AssertUnwindSafe(V::ask(Arc::clone(&catalog.backend), asked.clone()));
+            let answer = question.catch_unwind().await.unwrap_or_else(|_| Err(stopped(&asked)));
+            catalog.keep(&asked, epoch, &answer);
+            answer
+        });
+        let answer = task.map(|joined| joined.unwrap_or_else(|_| Err(closed()))).boxed().shared();
+        V::table(tables).questions.insert(path, Question { epoch, answer: answer.clone() });
+        answer
+    }
+
+    fn keep<V: Topic>(&self, path: &str, epoch: u64, answer: &Result<V>) {
+        let mut tables = self.tables.lock();
+        let questions = &mut V::table(&mut tables).questions;
+        if questions.get(path).is_some_and(|question| question.epoch == epoch) {
+            questions.remove(path);
+        }
+        let Some(until) = Instant::now().checked_add(self.ttl) else { return };
+        if tables.epoch != epoch || self.ttl.is_zero() {
+            return;
+        }
+        let entry_count = match answer {
+            Ok(value) => value.keep(&mut tables, until),
+            Err(error) if matches!(error.kind, ErrorKind::NotFound | ErrorKind::NotADirectory) => 1,
+            Err(_) => return,
+        };
+        V::table(&mut tables).cache.put(path, answer.clone(), entry_count, until);
+    }
+}
+
+impl<V: Clone> Table<V> {
+    fn new() -> Table<V> {
+        Table { cache: Cache::new(), questions: HashMap::new() }
+    }
+
+    fn remove(&mut self, path: &str) {
+        self.cache.remove(path);
+        self.questions.remove(path);
+    }
+}
+
+impl Topic for Entry {
+    fn table(tables: &mut Tables) -> &mut Table<Entry> {
+        &mut tables.stats
+    }
+
+    fn ask(backend: Arc<dyn Backend>, path: String) -> BoxFuture<'static, Result<Entry>> {
+        async move { backend.stat(&path).await }.boxed()
+    }
+
+    fn keep(&self, _tables: &mut Tables, _until: Instant) -> usize {
+        1
+    }
+}
+
+impl Topic for Arc<[Entry]> {
+    fn table(tables: &mut Tables) -> &mut Table<Arc<[Entry]>> {
+        &mut tables.lists
+    }
+
+    fn ask(backend: Arc<dyn Backend>, path: String) -> BoxFuture<'static, Result<Arc<[Entry]>>> {
+        async move { Ok(backend.list(&path).await?.into()) }.boxed()
+    }
+
+    fn keep(&self, tables: &mut Tables, until: Instant) -> usize {
+        for entry in self.iter().take(cache::ENTRIES_MAX) {
+            tables.stats.cache.put(&entry.path, Ok(entry.clone()), 1, until);
+        }
+        1 + self.len()
+    }
+}
+
+impl Topic for Vec<u8> {
+    fn table(tables: &mut Tables) -> &mut Table<Vec<u8>> {
+        &mut tables.links
+    }
+
+    fn ask(backend: Arc<dyn Backend>, path: String) -> BoxFuture<'static, Result<Vec<u8>>> {
+        async move { backend.read_link(&path).await }.boxed()
+    }
+
+    fn keep(&self, _tables: &mut Tables, _until: Instant) -> usize {
+        1
+    }
+}
+
+fn stopped(path: &str) -> Error {
+    let message = format!("looking up {path:?} stopped unexpectedly; this is a bug of the backend");
+    Error::new(ErrorKind::Permanent, message)
+}

@@ -1,0 +1,183 @@
+//! The run loop: tells the engine what happens and does what it says.
+//!
+//! There is no thread that loops. Whoever has something to tell the engine, a
+//! reader or a fetch, takes the lock, tells it, collects what the engine wants
+//! done, lets go of the lock, and does that: starts fetches, cancels some, wakes
+//! readers. The lock is never held over a wait or a copy.
+
+mod failures;
+mod fetch;
+mod objects;
+mod state;
+mod waiter;
+
+use std::fmt;
+use std::future::Future;
+use std::sync::Arc;
+use std::time::Instant;
+
+use forerun_backend::{Backend, Entry, Error, ErrorKind, Result};
+use forerun_engine::{Counters, Engine, Extent, FetchId, MemoryRange, Outcome, ReadId, ReaderId, Time};
+use parking_lot::Mutex;
+use tokio::runtime;
+
+pub(crate) use objects::Object;
+pub(crate) use waiter::{Answer, Call, Parker, Waiter, with_ranges};
+
+use crate::catalog::Catalog;
+use crate::memory::Memory;
+use state::{State, Work};
+
+pub(crate) struct Driver {
+    pub(crate) backend: Arc<dyn Backend>,
+    pub(crate) catalog: Arc<Catalog>,
+    pub(crate) memory: Arc<Memory>,
+    runtime: runtime::Handle,
+    started: Instant,
+    state: Mutex<State>,
+}
+
+impl Driver {
+    pub(crate) fn new(
+        engine: Engine,
+        memory: Memory,
+        catalog: Arc<Catalog>,
+        backend: Arc<dyn Backend>,
+        runtime: runtime::Handle,
+    ) -> Driver {
+        let (memory, state) = (Arc::new(memory), Mutex::new(State::new(engine)));
+        Driver { backend, catalog, memory, runtime, started: Instant::now(), state }
+    }
+
+    pub(crate) fn open(self: &Arc<Driver>, entry: &Entry) -> (Arc<Object>, ReaderId) {
+        self.step(|state, _| state.open(entry))
+    }
+
+    pub(crate) fn close(self: &Arc<Driver>, object: &Object, reader: ReaderId) {
+        let now = self.now();
+        self.step(|state, _| {
+            state.advance(now);
+            state.close(object, reader);
+        });
+    }
+
+    /// Starts a read of at most `READ_BYTES_MAX`; `ranges` and the outcome are as
+    /// the engine says. Whom to tell of a parked read's end, `waiter` says.
+    pub(crate) fn read(
+        self: &Arc<Driver>,
+        object: &Object,
+        reader: ReaderId,
+        extent: Extent,
+        ranges: &mut Vec<MemoryRange>,
+        waiter: impl FnOnce() -> Waiter,
+    ) -> Result<Outcome> {
+        let now = self.now();
+        self.step(|state, _| {
+            state.advance(now);
+            state.read(object, reader, extent, ranges, waiter)
+        })
+    }
+
+    /// The bytes of a read are not looked at any more.
+    pub(crate) fn release(self: &Arc<Driver>, read: ReadId) {
+        self.step(|state, _| state.engine.release(read));
+    }
+
+    /// Waits for a parked read's end. On one of the runtime's own threads its
+    /// other work moves elsewhere meanwhile, the awaited fetch included.
+    pub(crate) fn wait(&self, parker: &Parker) -> Answer {
+        let current = runtime::Handle::try_current();
+        if current.is_ok_and(|current| current.id() == self.runtime.id()) {
+            tokio::task::block_in_place(|| parker.wait())
+        } else {
+            parker.wait()
+        }
+    }
+
+    /// Runs `future` on the runtime.
+    pub(crate) fn spawn(&self, future: impl Future<Output = ()> + Send + 'static) {
+        self.runtime.spawn(future);
+    }
+
+    /// Waits for `future` on the calling thread.
+    pub(crate) fn block_on<F: Future>(&self, future: F) -> F::Output {
+        self.runtime.block_on(future)
+    }
+
+    pub(crate) fn counters(&self) -> Counters {
+        self.state.lock().engine.counters()
+    }
+
+    pub(crate) fn memory_bytes(&self) -> u64 {
+        self.state.lock().engine.memory_bytes()
+    }
+
+    /// Ends every wait and every fetch; nothing is fetched from now on.
+    pub(crate) fn shut_down(&self) {
+        let (waiters, fetches) = self.state.lock().shut_down();
+        fetches.iter().for_each(futures::future::AbortHandle::abort);
+        waiters.into_iter().for_each(Waiter::give_up);
+    }
+
+    fn progress(self: &Arc<Driver>, fetch: FetchId, bytes: u64) {
+        let now = self.now();
+        self.step(|state, _| {
+            state.advance(now);
+            state.progress(fetch, bytes);
+        });
+    }
+
+    fn end(self: &Arc<Driver>, fetch: FetchId, object: &Object, result: Result<()>) {
+        let now = self.now();
+        if let Err(error) = &result {
+            tracing::debug!(path = &*object.name.path, kind = ?error.kind, %error, "a fetch failed");
+            if matches!(error.kind, ErrorKind::Changed | ErrorKind::NotFound) {
+                self.catalog.invalidate(&object.name.path);
+            }
+        }
+        self.step(|state, work| {
+            state.advance(now);
+            state.end(fetch, object, result, work);
+        });
+    }
+
+    /// One turn: tell the engine something, then do what it says.
+    fn step<R>(self: &Arc<Driver>, tell: impl FnOnce(&mut State, &mut Work) -> R) -> R {
+        let mut work = Work::default();
+        let mut state = self.state.lock();
+        let result = tell(&mut state, &mut work);
+        state.drain(&mut work);
+        drop(state);
+        if !work.is_empty() {
+            self.carry_out(work);
+        }
+        result
+    }
+
+    fn carry_out(self: &Arc<Driver>, work: Work) {
+        for start in work.starts {
+            start.spawn(self);
+        }
+        for fetch in work.cancels {
+            fetch.abort();
+        }
+        for (waiter, read, answer) in work.answers {
+            waiter.answer(self, read, answer);
+        }
+    }
+
+    fn now(&self) -> Time {
+        Time(self.started.elapsed().as_nanos() as u64)
+    }
+}
+
+impl fmt::Debug for Driver {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Driver").field("backend", &self.backend).finish_non_exhaustive()
+    }
+}
+
+/// What a reader hears whose Forerun went away.
+pub(crate) fn closed() -> Error {
+    Error::new(ErrorKind::Permanent, "Forerun was closed before the answer came; open it again")
+}

@@ -1,0 +1,168 @@
+//! What the driver's lock guards: the engine, and who is concerned by what it
+//! says.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use forerun_backend::{Entry, Error, ErrorKind, Result};
+use forerun_engine::{Engine, Extent, FetchId, MemoryRange, ObjectId, Outcome, ReadId, ReaderId, Time};
+use futures::future::AbortHandle;
+
+use super::closed;
+use super::failures::Failures;
+use super::fetch::Start;
+use super::objects::{Object, Objects};
+use super::waiter::{Answer, Waiter};
+
+pub(crate) struct State {
+    pub(crate) engine: Engine,
+    objects: Objects,
+    waiters: HashMap<ReadId, (ObjectId, Waiter)>,
+    fetches: HashMap<FetchId, AbortHandle>,
+    failures: Failures,
+    reader_count: u64,
+    /// The latest time the engine was told: threads read the clock before they
+    /// get the lock, in another order.
+    now: Time,
+    closed: bool,
+}
+
+/// What the engine wants done, to be carried out without the lock.
+#[derive(Default)]
+pub(crate) struct Work {
+    pub(crate) starts: Vec<Start>,
+    pub(crate) cancels: Vec<AbortHandle>,
+    pub(crate) answers: Vec<(Waiter, ReadId, Answer)>,
+}
+
+impl Work {
+    pub(crate) fn is_empty(&self) -> bool {
+        self.starts.is_empty() && self.cancels.is_empty() && self.answers.is_empty()
+    }
+}
+
+impl State {
+    pub(crate) fn new(engine: Engine) -> State {
+        State {
+            engine,
+            objects: Objects::default(),
+            waiters: HashMap::new(),
+            fetches: HashMap::new(),
+            failures: Failures::default(),
+            reader_count: 0,
+            now: Time(0),
+            closed: false,
+        }
+    }
+
+    /// Time never goes back for the engine.
+    pub(crate) fn advance(&mut self, now: Time) {
+        self.now = self.now.max(now);
+    }
+
+    pub(crate) fn open(&mut self, entry: &Entry) -> (Arc<Object>, ReaderId) {
+        let reader = ReaderId(self.reader_count);
+        self.reader_count += 1;
+        let object = self.objects.of(entry);
+        self.engine.open(object.id, reader, entry.size);
+        (object, reader)
+    }
+
+    pub(crate) fn close(&mut self, object: &Object, reader: ReaderId) {
+        self.engine.close(self.now, object.id, reader);
+        if object.changed.get().is_some() {
+            self.engine.forget(self.now, object.id);
+        }
+    }
+
+    pub(crate) fn read(
+        &mut self,
+        object: &Object,
+        reader: ReaderId,
+        extent: Extent,
+        ranges: &mut Vec<MemoryRange>,
+        waiter: impl FnOnce() -> Waiter,
+    ) -> Result<Outcome> {
+        if let Some(error) = object.changed.get() {
+            return Err(error.clone());
+        }
+        if self.closed {
+            return Err(closed());
+        }
+        let outcome = self.engine.read(self.now, object.id, reader, extent, ranges);
+        if let Outcome::Parked(read) = outcome {
+            self.waiters.insert(read, (object.id, waiter()));
+        }
+        Ok(outcome)
+    }
+
+    pub(crate) fn progress(&mut self, fetch: FetchId, bytes: u64) {
+        self.engine.handle_progress(self.now, fetch, bytes);
+    }
+
+    /// The fetch is over: nothing is written to its memory any more.
+    pub(crate) fn end(&mut self, fetch: FetchId, object: &Object, result: Result<()>, work: &mut Work) {
+        self.fetches.remove(&fetch);
+        let Err(error) = result else {
+            return self.engine.handle_fetched(self.now, fetch);
+        };
+        if error.kind == ErrorKind::Changed {
+            self.change(object, &error, work);
+        }
+        let failure = self.failures.add(error);
+        self.engine.handle_failed(self.now, fetch, failure);
+    }
+
+    /// The backend has another version of `object`: this one is never read
+    /// again, from memory neither.
+    fn change(&mut self, object: &Object, error: &Error, work: &mut Work) {
+        if object.changed.set(error.clone()).is_err() {
+            return;
+        }
+        let waiting = self.waiters.extract_if(|_, (waited_for, _)| *waited_for == object.id);
+        for (read, (_, waiter)) in waiting {
+            self.engine.abandon(read);
+            work.answers.push((waiter, read, Err(error.clone())));
+        }
+        self.engine.forget(self.now, object.id);
+        self.objects.remove(object.id);
+    }
+
+    /// Asks the engine what to do until it has nothing more.
+    pub(crate) fn drain(&mut self, work: &mut Work) {
+        if self.closed {
+            return;
+        }
+        while let Some(fetch) = self.engine.poll_fetch(self.now) {
+            let Some(object) = self.objects.get(fetch.object) else {
+                let gone =
+                    Error::new(ErrorKind::Changed, "the object has another version by now; open it again");
+                let failure = self.failures.add(gone);
+                self.engine.handle_failed(self.now, fetch.id, failure);
+                continue;
+            };
+            let (abort, registration) = AbortHandle::new_pair();
+            self.fetches.insert(fetch.id, abort);
+            work.starts.push(Start { fetch, object: Arc::clone(object), registration });
+        }
+        while let Some(fetch) = self.engine.poll_cancel() {
+            work.cancels.extend(self.fetches.get(&fetch).cloned());
+        }
+        while let Some(reply) = self.engine.poll_reply() {
+            if let Some((_, waiter)) = self.waiters.remove(&reply.read) {
+                let answer = reply.result.map_err(|failure| self.failures.get(failure));
+                work.answers.push((waiter, reply.read, answer));
+            }
+        }
+        while let Some(object) = self.engine.poll_forgotten() {
+            self.objects.remove(object);
+        }
+    }
+
+    /// Nothing is fetched from now on; gives back who waits and what runs.
+    pub(crate) fn shut_down(&mut self) -> (Vec<Waiter>, Vec<AbortHandle>) {
+        self.closed = true;
+        let waiters = self.waiters.drain().map(|(_, (_, waiter))| waiter).collect();
+        (waiters, self.fetches.values().cloned().collect())
+    }
+}

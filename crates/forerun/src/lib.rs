@@ -1,0 +1,71 @@
+//! Read slow storage fast.
+//!
+//! Forerun stands between a program and slow storage: a disk, an HTTP server, an
+//! object store. It watches how each object is really read (forward, backward,
+//! strided, in several streams at once, at random), fetches what comes next just
+//! before it is asked for, keeps what was read, and does all that within one
+//! memory budget that it never exceeds.
+//!
+//! ```
+//! # let directory = tempfile::tempdir()?;
+//! # let path = directory.path().join("data.bin");
+//! # std::fs::write(&path, b"hello, world")?;
+//! # let url = path.to_str().expect("a UTF-8 path");
+//! // A path here; `https://…`, `s3://…` and others work the same.
+//! let reader = forerun::open(url)?;
+//! let mut buf = [0; 5];
+//! let len = reader.read_at(&mut buf, 7)?;
+//! assert_eq!(&buf[..len], b"world");
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! Several objects share one [`Forerun`], and with it one budget:
+//!
+//! ```
+//! use forerun::{Forerun, Options};
+//! # let directory = tempfile::tempdir()?;
+//! # std::fs::write(directory.path().join("a.bin"), b"a")?;
+//! # std::fs::write(directory.path().join("b.bin"), b"b")?;
+//! # let url = directory.path().to_str().expect("a UTF-8 path");
+//! let options = Options { memory_bytes: 64 << 20, ..Options::default() };
+//! let forerun = Forerun::connect(url, options)?;
+//! for entry in forerun.block_on(forerun.list(""))?.iter() {
+//!     let reader = forerun.reader_of(entry);
+//!     let mut bytes = vec![0; reader.size() as usize];
+//!     reader.read_at(&mut bytes, 0)?;
+//!     assert_eq!(bytes, entry.name()[..1].as_bytes());
+//! }
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! # What to rely on
+//! * A read answers with the bytes of the version that was opened, or with an
+//!   error. When the object is replaced meanwhile, that is
+//!   [`ErrorKind::Changed`], on this [`Reader`] for ever; opening it again reads
+//!   the new version.
+//! * Bytes that several readers want at once are fetched once.
+//! * An error of the backend reaches whoever waits for those bytes, and nobody
+//!   else; a later read tries again.
+//! * What is learned of an object survives closing and opening it.
+//!
+//! # You may not need this
+//! A local disk that is read from front to back is read ahead by the kernel
+//! already. Forerun is read-only, and it is worth its memory where a request
+//! costs milliseconds and reads are many, small, or not simply sequential.
+
+mod catalog;
+mod driver;
+mod instance;
+mod lease;
+mod memory;
+mod options;
+mod reader;
+mod runtime;
+
+pub use forerun_backend::{Backend, ConnectOptions, Entry, Error, ErrorKind, Kind, Result, Version};
+pub use forerun_engine::{Counters, PolicyKind};
+
+pub use instance::{Forerun, open};
+pub use lease::Lease;
+pub use options::Options;
+pub use reader::Reader;

@@ -1,0 +1,32 @@
+//! What a user may choose.
+
+use std::time::Duration;
+
+use forerun_backend::ConnectOptions;
+use forerun_engine::PolicyKind;
+
+/// Choices of one [`Forerun`](crate::Forerun).
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// Memory for cached bytes, data in flight included, in bytes. 256 MiB
+    /// unless chosen; pages that were never filled cost nothing.
+    pub memory_bytes: u64,
+    /// What decides what to read ahead.
+    pub policy: PolicyKind,
+    /// How long the answer to a stat or a list is believed, in which case a
+    /// replaced object is noticed only when it is read. 1 s unless chosen.
+    pub metadata_ttl: Duration,
+    /// How to reach the backend.
+    pub connect: ConnectOptions,
+}
+
+impl Default for Options {
+    fn default() -> Options {
+        Options {
+            memory_bytes: 256 << 20,
+            policy: PolicyKind::default(),
+            metadata_ttl: Duration::from_secs(1),
+            connect: ConnectOptions::default(),
+        }
+    }
+}

@@ -1,0 +1,173 @@
+//! Reads of one object.
+
+use std::sync::Arc;
+
+use forerun_backend::{Entry, Result};
+use forerun_engine::{Config, Extent, Outcome, ReaderId};
+use tokio::sync::oneshot;
+
+use crate::Lease;
+use crate::driver::{Call, Driver, Object, Parker, Waiter, closed, with_ranges};
+use crate::instance::Shared;
+
+/// Reads one version of one object; clones read as one. The object is closed
+/// when the last clone is dropped, and what was learned of it is kept for the
+/// next time it is opened.
+///
+/// Once the backend has another version of the object, every read that needs
+/// bytes from the backend, and every read after that, fails with
+/// [`ErrorKind::Changed`](crate::ErrorKind::Changed): a reader never sees bytes
+/// of two versions. Open the object again to read the new one.
+#[derive(Clone, Debug)]
+pub struct Reader {
+    handle: Arc<Handle>,
+    /// Keeps the runtime alive.
+    _shared: Arc<Shared>,
+}
+
+/// An open object, to the engine one reader.
+#[derive(Debug)]
+pub(crate) struct Handle {
+    driver: Arc<Driver>,
+    object: Arc<Object>,
+    entry: Entry,
+    id: ReaderId,
+}
+
+impl Reader {
+    pub(crate) fn new(shared: &Arc<Shared>, entry: &Entry) -> Reader {
+        let driver = Arc::clone(&shared.driver);
+        let (object, id) = driver.open(entry);
+        let handle = Arc::new(Handle { driver, object, entry: entry.clone(), id });
+        Reader { handle, _shared: Arc::clone(shared) }
+    }
+
+    /// What is read, as it was when it was opened.
+    pub fn entry(&self) -> &Entry {
+        &self.handle.entry
+    }
+
+    /// The object's size in bytes.
+    pub fn size(&self) -> u64 {
+        self.handle.entry.size
+    }
+
+    /// Reads from `offset` on into `buf` and says how many bytes; fewer than
+    /// `buf` holds only where the object ends. Blocks until they are there. Any
+    /// number of threads may read at once.
+    ///
+    /// # Errors
+    /// What kept the backend from answering. A later read tries again, unless
+    /// the object has changed.
+    pub fn read_at(&self, buf: &mut [u8], offset: u64) -> Result<usize> {
+        let extent = self.handle.clip(offset, buf.len());
+        let buf = &mut buf[..extent.len as usize];
+        let mut at = offset;
+        for piece in buf.chunks_mut(Config::READ_BYTES_MAX as usize) {
+            self.handle.read_piece(piece, at)?;
+            at += piece.len() as u64;
+        }
+        Ok(buf.len())
+    }
+
+    /// Reads `len` bytes, fewer only where the object ends, without ever
+    /// blocking: on a hit `done` runs at once on the calling thread, else later on
+    /// one of the runtime's. It runs exactly once, without any lock held, and may
+    /// read in turn, though not block for long.
+    ///
+    /// A read past [`READ_BYTES_MAX`](Config::READ_BYTES_MAX) is gathered piece by piece
+    /// into a buffer of its own, besides the budget.
+    pub fn submit(&self, offset: u64, len: usize, done: impl FnOnce(Result<Lease<'_>>) + Send + 'static) {
+        let extent = self.handle.clip(offset, len);
+        if extent.len > Config::READ_BYTES_MAX {
+            let call = Call::new(&self.handle, Box::new(done));
+            let handle = Arc::clone(&self.handle);
+            self.handle.driver.spawn(async move {
+                let bytes = handle.gather(extent).await;
+                call.finish(bytes.map(Lease::gathered));
+            });
+        } else {
+            self.handle.submit_piece(extent, done);
+        }
+    }
+}
+
+impl Handle {
+    /// The part of the read that lies before the object's end.
+    fn clip(&self, offset: u64, len: usize) -> Extent {
+        Extent::new(offset, self.entry.size.saturating_sub(offset).min(len as u64))
+    }
+
+    /// Fills `buf`, which is not empty.
+    fn read_piece(&self, buf: &mut [u8], offset: u64) -> Result<()> {
+        let extent = Extent::new(offset, buf.len() as u64);
+        let Handle { driver, object, id, .. } = self;
+        with_ranges(|ranges| {
+            let waiter = || Waiter::Thread(Parker::current());
+            match driver.read(object, *id, extent, ranges, waiter)? {
+                Outcome::Ready(read) => {
+                    driver.memory.copy(ranges, buf);
+                    driver.release(read);
+                }
+                Outcome::Parked(read) => {
+                    let ranges = driver.wait(&Parker::current())?;
+                    driver.memory.copy(&ranges, buf);
+                    driver.release(read);
+                }
+            }
+            Ok(())
+        })
+    }
+
+    fn submit_piece(
+        self: &Arc<Handle>,
+        extent: Extent,
+        done: impl FnOnce(Result<Lease<'_>>) + Send + 'static,
+    ) {
+        if extent.is_empty() {
+            return done(Ok(Lease::gathered(Vec::new())));
+        }
+        let Handle { driver, object, id, .. } = &**self;
+        let mut done = Some(done);
+        with_ranges(|ranges| {
+            let waiter = || match done.take() {
+                Some(done) => Waiter::Call(Call::new(self, Box::new(done))),
+                None => unreachable!("a read is parked once"),
+            };
+            let outcome = driver.read(object, *id, extent, ranges, waiter);
+            let Some(done) = done.take() else { return };
+            match outcome {
+                Ok(Outcome::Ready(read)) => done(Ok(Lease::held(driver, read, ranges))),
+                Ok(Outcome::Parked(_)) => unreachable!("a parked read's callback went with it"),
+                Err(error) => done(Err(error)),
+            }
+        });
+    }
+
+    /// Reads more than the engine takes at once.
+    async fn gather(self: &Arc<Handle>, extent: Extent) -> Result<Vec<u8>> {
+        let mut bytes = Vec::with_capacity(extent.len as usize);
+        let mut at = extent.offset;
+        while at < extent.end() {
+            let piece = Extent::new(at, (extent.end() - at).min(Config::READ_BYTES_MAX));
+            at = piece.end();
+            let (answer, answered) = oneshot::channel();
+            self.submit_piece(piece, move |lease| {
+                let more = lease.map(|lease| {
+                    lease.slices().for_each(|slice| bytes.extend_from_slice(slice));
+                    bytes
+                });
+                // Nobody listens any more only when Forerun is closing.
+                let _ = answer.send(more);
+            });
+            bytes = answered.await.unwrap_or_else(|_| Err(closed()))?;
+        }
+        Ok(bytes)
+    }
+}
+
+impl Drop for Handle {
+    fn drop(&mut self) {
+        self.driver.close(&self.object, self.id);
+    }
+}

@@ -1,0 +1,10 @@
+//! What the library promises to its users.
+
+mod bytes;
+mod changed;
+mod errors;
+mod flight;
+mod gate;
+mod lease;
+mod metadata;
+mod shutdown;

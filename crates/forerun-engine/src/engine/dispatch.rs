@@ -60,8 +60,10 @@ impl Engine {
         if self.pending.is_empty() {
             return false;
         }
+        // A quarter of the places is kept for readers who wait.
         let in_flight = self.flights.count();
-        if in_flight >= self.config.in_flight_count_max || self.flights.bytes() >= self.device.pipe_bytes() {
+        let places = (self.config.in_flight_count_max / 4 * 3).max(1);
+        if in_flight >= places || self.flights.bytes() >= self.device.pipe_bytes() {
             return false;
         }
         let Some((object, window)) = self.pending.pop() else { return false };

@@ -136,7 +136,7 @@ fn other_users_may_look_only_if_they_are_allowed_to() {
         let mut command = forerun();
         command.arg("mount").args(allow.then_some("--allow-other")).arg(source.path()).arg(directory.path());
         let _mount = Foreground::start(&mut command, directory.path());
-        let cat = nobody("cat").arg(directory.path().join("hello")).output().unwrap();
+        let cat = output(nobody("cat").arg(directory.path().join("hello")));
         assert_eq!(cat.status.success(), allow, "{cat:?}");
         assert_eq!(cat.stdout, if allow { HELLO } else { b"" });
     }
@@ -177,7 +177,7 @@ fn an_ordinary_user_mounts_through_fusermount3() {
     let mount = start_as_nobody(source.path(), directory.path());
     assert!(is_mounted(directory.path()));
     if is_root() {
-        let cat = nobody("cat").arg(directory.path().join("hello")).output().unwrap();
+        let cat = output(nobody("cat").arg(directory.path().join("hello")));
         assert_eq!(cat.stdout, HELLO, "{cat:?}");
         // Without --allow-other not even root may look into it.
         assert!(fs::read(directory.path().join("hello")).is_err());

@@ -82,9 +82,14 @@ impl Foreground {
         Foreground { child: Some((child, said)), directory: directory.to_owned(), greeting }
     }
 
+    /// The process.
+    pub(crate) fn id(&self) -> u32 {
+        self.child.as_ref().unwrap().0.id()
+    }
+
     /// Sends a signal.
     pub(crate) fn signal(&self, signal: Signal) {
-        send(self.child.as_ref().unwrap().0.id(), signal);
+        send(self.id(), signal);
     }
 
     /// Waits for its end: its exit status, and what it said after the greeting.
@@ -142,7 +147,8 @@ fn within_deadline<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static)
     result.recv_timeout(DEADLINE).ok()
 }
 
-fn send(pid: u32, signal: Signal) {
+/// Sends a signal to a process that has not been waited for.
+pub(crate) fn send(pid: u32, signal: Signal) {
     let pid = Pid::from_raw(i32::try_from(pid).unwrap()).unwrap();
     kill_process(pid, signal).unwrap();
 }

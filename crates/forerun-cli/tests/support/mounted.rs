@@ -3,11 +3,14 @@
 use std::env;
 use std::path::PathBuf;
 use std::process::Command;
+use std::sync::mpsc::{self, RecvTimeoutError, Sender};
+use std::thread;
+use std::time::Duration;
 
 use rustix::process::Signal;
 use tempfile::TempDir;
 
-use super::program::{Foreground, forerun, is_mounted};
+use super::program::{Foreground, forerun, is_mounted, send};
 
 /// `forerun mount` with `arguments`, the directory still missing, in an
 /// environment without credentials and without somebody's own settings.
@@ -19,8 +22,14 @@ pub(crate) fn mount(arguments: &[&str]) -> Command {
     command
 }
 
+/// How long a mount may live: a test that reads from a mount which has stopped
+/// answering could not be ended otherwise.
+const LIFE_MAX: Duration = Duration::from_secs(120);
+
 /// A mount. Killed and unmounted when dropped.
 pub(crate) struct Mounted {
+    // First, so that the process is not killed any more once it has ended.
+    life: Sender<()>,
     foreground: Foreground,
     // After the mount, so that it is removed once nothing is mounted there.
     directory: TempDir,
@@ -31,7 +40,14 @@ impl Mounted {
     pub(crate) fn start(mut command: Command) -> Mounted {
         let directory = tempfile::tempdir().unwrap();
         let foreground = Foreground::start(command.arg(directory.path()), directory.path());
-        Mounted { foreground, directory }
+        let (life, end) = mpsc::channel();
+        let process = foreground.id();
+        thread::spawn(move || {
+            if end.recv_timeout(LIFE_MAX) == Err(RecvTimeoutError::Timeout) {
+                send(process, Signal::KILL);
+            }
+        });
+        Mounted { life, foreground, directory }
     }
 
     /// Where `path` of the URL is found.
@@ -41,6 +57,7 @@ impl Mounted {
 
     /// Ends the mount, which must end well; what it has logged.
     pub(crate) fn end(self) -> String {
+        drop(self.life);
         self.foreground.signal(Signal::TERM);
         let (status, said) = self.foreground.end();
         assert_eq!(status.code(), Some(0), "{said}");

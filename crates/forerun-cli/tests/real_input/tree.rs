@@ -1,0 +1,76 @@
+//! Directory trees, and whether two are the same.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use crate::support::pattern;
+use crate::support::program::output;
+
+/// About as many files are taken from this machine.
+const FILES: usize = 300;
+const FILE_BYTES_MAX: u64 = 1 << 20;
+/// One that takes more than one fetch.
+const LARGE_BYTES: usize = 10 << 20;
+
+/// Names that must be encoded in one place or another.
+const ODD_NAMES: [&str; 12] = [
+    "two  spaces.txt",
+    "Grüße/ключ/日本語 🗻.txt",
+    "100%.txt",
+    "%41 is not A",
+    "a+b&c=d;e",
+    "what?",
+    "#1",
+    "it's \"quoted\"",
+    "<tag> &amp; [brackets] {braces}",
+    "a:b@c,d!e~f$g",
+    "back\\slash",
+    "index.html",
+];
+
+/// Fills `root` with some of the files of this machine's `/usr/share`, a large
+/// one and some with odd names. Not with links or hidden files, which neither S3
+/// nor a web server's listing has.
+pub(crate) fn fill(root: &Path) {
+    let share = Path::new("/usr/share");
+    let mut files = Vec::new();
+    find_files(share, &mut files);
+    assert!(files.len() >= 100, "only {} files in {}", files.len(), share.display());
+    files.sort();
+    for file in files.iter().step_by(files.len().div_ceil(FILES)) {
+        let copy = root.join("share").join(file.strip_prefix(share).unwrap());
+        fs::create_dir_all(copy.parent().unwrap()).unwrap();
+        fs::copy(file, copy).unwrap();
+    }
+    for name in ODD_NAMES {
+        let file = root.join("odd").join(name);
+        fs::create_dir_all(file.parent().unwrap()).unwrap();
+        fs::write(file, format!("this is {name}\n")).unwrap();
+    }
+    fs::write(root.join("empty"), "").unwrap();
+    fs::write(root.join("large"), pattern(LARGE_BYTES, 1)).unwrap();
+}
+
+/// Collects the files below `directory` that every kind of storage can hold.
+fn find_files(directory: &Path, files: &mut Vec<PathBuf>) {
+    for entry in fs::read_dir(directory).unwrap() {
+        let entry = entry.unwrap();
+        let is_plain = entry.file_name().to_str().is_some_and(|name| !name.starts_with('.'));
+        let kind = entry.file_type().unwrap();
+        if is_plain && kind.is_dir() {
+            find_files(&entry.path(), files);
+        } else if is_plain && kind.is_file() && entry.metadata().unwrap().len() <= FILE_BYTES_MAX {
+            files.push(entry.path());
+        }
+    }
+}
+
+/// Checks that `diff -r` finds the same names, links and bytes in both.
+pub(crate) fn check_same(one: &Path, other: &Path) {
+    let mut diff = Command::new("diff");
+    let output = output(diff.args(["-r", "--no-dereference"]).arg(one).arg(other));
+    let differences = String::from_utf8_lossy(&output.stdout);
+    let errors = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{differences}{errors}");
+}

@@ -61,7 +61,11 @@ pub async fn connect(url: &str, options: &ConnectOptions) -> Result<Connected> {
 
 fn file(path: &Path, retry: RetryOptions) -> Result<Connected> {
     let whole = std::path::absolute(path).and_then(std::fs::canonicalize);
-    let whole = whole.map_err(|error| crate::file::io_error(path, error))?;
+    let whole = whole.map_err(|error| {
+        let error = crate::file::io_error(path, error);
+        let advice = "name a directory or file that exists, or a URL such as s3://bucket/prefix";
+        Error { message: format!("{}; {advice}", error.message), ..error }
+    })?;
     if !whole.is_file() {
         let backend = Retry::new(Arc::new(FileBackend::new(path)?), retry);
         return Ok(Connected { backend: Arc::new(backend), object: None });

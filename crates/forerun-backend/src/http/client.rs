@@ -44,7 +44,7 @@ pub(crate) fn client_error(error: &reqwest::Error, url: &str) -> Error {
     let (kind, advice) = if is_certificate(error) {
         (ErrorKind::Permanent, "; its certificate is not trusted here (SSL_CERT_FILE names further ones)")
     } else if error.is_connect() {
-        (ErrorKind::Unreachable, "; is the host right, and the network up?")
+        (ErrorKind::Unreachable, " (are host and port right, and does the server run?)")
     } else if error.is_redirect() {
         (ErrorKind::Permanent, "; it redirects too often")
     } else if error.is_builder() {

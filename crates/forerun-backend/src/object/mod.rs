@@ -66,7 +66,12 @@ impl ObjectBackend {
     }
 
     fn error(&self, key: &Path, error: &object_store::Error) -> Error {
-        failure::classify(error, &format!("{} ({key})", self.url))
+        failure::classify(error, &self.shown(key))
+    }
+
+    /// What messages call `key`.
+    fn shown(&self, key: &Path) -> String {
+        if key.as_ref().is_empty() { self.url.clone() } else { format!("{} ({key})", self.url) }
     }
 
     fn not_found(&self, key: &Path) -> Error {
@@ -163,10 +168,10 @@ impl Backend for ObjectBackend {
         let got = self.store.get_opts(&key, options).await.map_err(|error| self.error(&key, &error))?;
         // Not every server minds If-Match.
         if !describes(version, &got.meta) {
-            let message = format!("{} ({key}) has changed; open it again", self.url);
+            let message = format!("{} has changed; open it again", self.shown(&key));
             return Err(Error::new(ErrorKind::Changed, message));
         }
-        let name = format!("{} ({key})", self.url);
+        let name = self.shown(&key);
         if got.range != extent {
             let message = format!("{name}: the store sent the bytes {:?} for {extent:?}", got.range);
             return Err(Error::new(ErrorKind::Permanent, message));

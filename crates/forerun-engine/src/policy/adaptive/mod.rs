@@ -75,7 +75,7 @@ impl Policy for Adaptive {
             }
         };
         let end = streams.clear_until(index, access);
-        let stream = streams.get_mut(index);
+        let stream = streams.read_at(index);
         self.activity.note(access.time, stream.activity_mut());
         let share = Share::of_one_in(self.activity.count(), view);
         windows.extend(stream.on_read(access, &share, end));

@@ -22,6 +22,8 @@ const LIVE_NS: u64 = 10_000_000_000;
 #[derive(Debug, Default)]
 pub(super) struct Streams {
     streams: Vec<Forward>,
+    /// The stream that was read last.
+    last: usize,
     candidates: VecDeque<Candidate>,
     /// Candidates that a guess was made for.
     guessed_count: usize,
@@ -46,6 +48,9 @@ impl Streams {
     /// The stream whose reader this is: of those near enough, the nearest.
     pub(super) fn find(&self, access: &Access) -> Option<usize> {
         let offset = access.extent.offset;
+        if self.streams.get(self.last).is_some_and(|stream| stream.frontier() == offset) {
+            return Some(self.last);
+        }
         let near = self.streams.iter().enumerate().filter(|(_, stream)| stream.covers(access.extent));
         near.min_by_key(|(_, stream)| stream.distance(offset)).map(|(index, _)| index)
     }
@@ -62,14 +67,16 @@ impl Streams {
         let mut candidate = self.take_near(access.extent);
         if at_start || candidate.is_stream() {
             self.guesses.was_right(&candidate);
-            return Begun::Stream(self.insert(Forward::new(&candidate, access)));
+            return Begun::Stream(self.insert(Forward::new(&candidate, access), access.size));
         }
         let guess = self.guesses.for_first_read(&mut candidate, access.size);
         self.keep(candidate);
         Begun::Candidate(guess)
     }
 
-    pub(super) fn get_mut(&mut self, index: usize) -> &mut Forward {
+    /// The stream at `index`, which is being read.
+    pub(super) fn read_at(&mut self, index: usize) -> &mut Forward {
+        self.last = index;
         &mut self.streams[index]
     }
 
@@ -111,14 +118,19 @@ impl Streams {
         self.candidates.push_back(candidate);
     }
 
-    fn insert(&mut self, stream: Forward) -> usize {
-        if self.streams.len() < STREAMS_MAX {
+    /// The new stream takes the place of one that began where it begins and has
+    /// come to the object's end: somebody reads the same again. Else a new place,
+    /// or that of the stream read longest ago.
+    fn insert(&mut self, stream: Forward, size: u64) -> usize {
+        let done = |other: &Forward| other.start() == stream.start() && other.frontier() >= size;
+        let place = self.streams.iter().position(done);
+        if place.is_none() && self.streams.len() < STREAMS_MAX {
             self.streams.push(stream);
             return self.streams.len() - 1;
         }
-        let oldest =
-            (0..self.streams.len()).min_by_key(|index| self.streams[*index].last_read()).unwrap_or(0);
-        self.streams[oldest] = stream;
-        oldest
+        let oldest = || (0..self.streams.len()).min_by_key(|index| self.streams[*index].last_read());
+        let place = place.or_else(oldest).unwrap_or(0);
+        self.streams[place] = stream;
+        place
     }
 }

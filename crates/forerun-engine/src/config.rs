@@ -63,12 +63,13 @@ pub struct Config {
     pub fetch_bytes_min: u64,
     /// Ceiling of a fetch, in bytes.
     pub fetch_bytes_max: u64,
-    /// Ceiling of fetches in flight.
+    /// Fetches in flight at which no more are started. A read whose bytes lie in
+    /// many pieces may pass it by its pieces.
     pub in_flight_count_max: usize,
     /// Ceiling of a window of `plain`, `aligned`, `eager` and `ondemand`, in
     /// bytes. `adaptive` sizes its windows itself.
     pub window_bytes_max: u64,
-    /// Objects remembered after their last close.
+    /// Objects remembered after their last close, and their cached bytes.
     pub closed_objects_max: usize,
     /// Events kept for [`Engine::poll_event`](crate::Engine::poll_event), the
     /// oldest dropped first; 0 keeps none.
@@ -93,7 +94,7 @@ impl Config {
             fetch_bytes_max: 8 << 20,
             in_flight_count_max: 64,
             window_bytes_max: 4 << 20,
-            closed_objects_max: 4096,
+            closed_objects_max: 16_384,
             events_max: 0,
         }
     }

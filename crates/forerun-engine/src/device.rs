@@ -47,9 +47,9 @@ struct Advice {
 impl Device {
     pub(crate) fn new(config: &Config) -> Device {
         // A thirty-second of the budget, so that many fetches fit at once.
-        let max = config.fetch_bytes_max.min(config.memory_bytes_max / 32);
+        let max = whole_blocks(config.fetch_bytes_max.min(config.memory_bytes_max / 32));
         let mut device = Device {
-            fetch_bytes_min: config.fetch_bytes_min.min(max),
+            fetch_bytes_min: whole_blocks(config.fetch_bytes_min.min(max)),
             fetch_bytes_max: max,
             pipe_bytes_max: config.memory_bytes_max / 2,
             delivered_bytes: 0,
@@ -89,8 +89,7 @@ impl Device {
     /// carries nothing; different sizes get them out of step for good.
     pub(crate) fn fetch_bytes_among(&self, in_flight: usize) -> u64 {
         let fetch = self.fetch_bytes();
-        let bytes = fetch / 2 + fetch / 32 * (in_flight as u64 % 17);
-        (bytes / BLOCK_BYTES).max(1) * BLOCK_BYTES
+        whole_blocks(fetch / 2 + fetch / 32 * (in_flight as u64 % 17))
     }
 
     /// Bytes in flight that are worth it.
@@ -217,6 +216,11 @@ impl Filter {
             (a, b) => a.or(b),
         }
     }
+}
+
+/// A fetch holds whole blocks: half a block would be served as a whole one.
+fn whole_blocks(bytes: u64) -> u64 {
+    (bytes / BLOCK_BYTES).max(1) * BLOCK_BYTES
 }
 
 /// Bytes per second.

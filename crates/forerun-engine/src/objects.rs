@@ -4,6 +4,9 @@ use alloc::collections::BTreeMap;
 
 use crate::types::ObjectId;
 
+/// No object is larger: 2^62 bytes, so that sums of offsets never overflow.
+pub(crate) const OBJECT_BYTES_MAX: u64 = 1 << 62;
+
 #[derive(Clone, Copy, Debug)]
 struct Object {
     size: u64,
@@ -27,7 +30,7 @@ impl Objects {
 
     pub(crate) fn open(&mut self, id: ObjectId, size: u64) {
         let object = self.objects.entry(id).or_insert(Object { size, reader_count: 0, closed: 0 });
-        object.size = size;
+        object.size = size.min(OBJECT_BYTES_MAX);
         object.reader_count += 1;
         self.closed.remove(&object.closed);
     }
@@ -69,7 +72,7 @@ impl Objects {
 
     pub(crate) fn resize(&mut self, id: ObjectId, size: u64) {
         if let Some(object) = self.objects.get_mut(&id) {
-            object.size = size;
+            object.size = size.min(OBJECT_BYTES_MAX);
         }
     }
 

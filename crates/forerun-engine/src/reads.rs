@@ -1,5 +1,7 @@
 //! Reads that were asked for and are not over.
 
+use alloc::vec::Vec;
+
 use crate::cache::Pins;
 use crate::table::Table;
 use crate::types::{Extent, ObjectId, ReadId};
@@ -57,8 +59,15 @@ impl Reads {
         self.table.iter().any(|(_, read)| read.object == object)
     }
 
+    /// Waiting reads of `object` that go past `size`.
+    pub(crate) fn waiting_past(&self, object: ObjectId, size: u64) -> Vec<ReadId> {
+        let past =
+            |read: &Read| read.phase == Phase::Waiting && read.object == object && read.extent.end() > size;
+        self.table.iter().filter(|(_, read)| past(read)).map(|(id, _)| ReadId(id)).collect()
+    }
+
     /// Admitted reads of `object` that touch `extent`.
-    pub(crate) fn admitted(&self, object: ObjectId, extent: Extent) -> alloc::vec::Vec<ReadId> {
+    pub(crate) fn admitted(&self, object: ObjectId, extent: Extent) -> Vec<ReadId> {
         let touched = |read: &Read| {
             read.phase == Phase::Admitted && read.object == object && read.extent.overlaps(&extent)
         };

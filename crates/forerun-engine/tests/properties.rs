@@ -8,6 +8,8 @@ use proptest::prelude::*;
 
 const OBJECTS: u64 = 4;
 const SIZE: u64 = 3 * (1 << 20) + 777;
+const SIZE_MAX: u64 = 4 << 20;
+const BLOCKS: usize = (SIZE_MAX / BLOCK_BYTES) as usize + 1;
 
 #[derive(Clone, Debug)]
 enum Call {
@@ -21,6 +23,7 @@ enum Call {
     Fetched(usize),
     Failed(usize),
     Invalidate { object: u64, offset: u64, len: u64 },
+    Resize { object: u64, size: u64 },
     Forget(u64),
     Wait(u64),
 }
@@ -40,13 +43,14 @@ fn calls() -> impl Strategy<Value = Vec<Call>> {
         2 => any::<usize>().prop_map(Call::Failed),
         1 => (object.clone(), 0..SIZE, 0..SIZE)
             .prop_map(|(object, offset, len)| Call::Invalidate { object, offset, len }),
+        1 => (object.clone(), 0..SIZE_MAX).prop_map(|(object, size)| Call::Resize { object, size }),
         1 => object.prop_map(Call::Forget),
         2 => (0..40_000_000_000u64).prop_map(Call::Wait),
     ];
     prop::collection::vec(call, 1..400)
 }
 
-/// What a slot or a block is: object, block, version of the object.
+/// What a slot holds: object, block, version of the object when it was fetched.
 type Content = (u64, u64, u64);
 
 struct InFlight {
@@ -59,8 +63,9 @@ struct Waiting {
     read: ReadId,
     object: u64,
     extent: Extent,
-    /// The object's version when the read was asked for: no older bytes will do.
-    version: u64,
+    /// For each block the version when the read was asked for: nothing older
+    /// will do.
+    versions: Vec<u64>,
 }
 
 struct Model {
@@ -68,7 +73,11 @@ struct Model {
     budget: u64,
     now: Time,
     slots: BTreeMap<u64, Content>,
+    /// Counts the changes of each object.
     versions: [u64; OBJECTS as usize],
+    /// The last change of each block.
+    block_versions: Vec<[u64; BLOCKS]>,
+    sizes: [u64; OBJECTS as usize],
     positions: [u64; OBJECTS as usize],
     open_count: [u64; OBJECTS as usize],
     in_flight: Vec<InFlight>,
@@ -77,8 +86,8 @@ struct Model {
 }
 
 impl Model {
-    fn new(policy: PolicyKind) -> Model {
-        let mut config = Config::new(Config::MEMORY_BYTES_MIN);
+    fn new(policy: PolicyKind, extra_bytes: u64) -> Model {
+        let mut config = Config::new(Config::MEMORY_BYTES_MIN + extra_bytes);
         config.policy = policy;
         config.in_flight_count_max = 6;
         config.closed_objects_max = 1;
@@ -88,6 +97,8 @@ impl Model {
             now: Time(1),
             slots: BTreeMap::new(),
             versions: [0; OBJECTS as usize],
+            block_versions: vec![[0; BLOCKS]; OBJECTS as usize],
+            sizes: [SIZE; OBJECTS as usize],
             positions: [0; OBJECTS as usize],
             open_count: [0; OBJECTS as usize],
             in_flight: Vec::new(),
@@ -101,7 +112,7 @@ impl Model {
         match call {
             Call::Open(object) => {
                 self.open_count[object as usize] += 1;
-                self.engine.open(ObjectId(object), ReaderId(object), SIZE);
+                self.engine.open(ObjectId(object), ReaderId(object), self.sizes[object as usize]);
             }
             Call::Close(object) if self.open_count[object as usize] > 0 => {
                 self.open_count[object as usize] -= 1;
@@ -137,13 +148,19 @@ impl Model {
                 self.engine.handle_failed(now, failed.fetch.id, FetchError { code: 5 });
             }
             Call::Invalidate { object, offset, len } => {
-                self.versions[object as usize] += 1;
-                // Versions count whole objects here, so the whole object goes.
-                let _ = (offset, len);
-                self.engine.invalidate(now, ObjectId(object), Extent::new(0, SIZE));
+                self.change(object, offset, offset + len);
+                self.engine.invalidate(now, ObjectId(object), Extent::new(offset, len));
+            }
+            Call::Resize { object, size } => {
+                let old = std::mem::replace(&mut self.sizes[object as usize], size);
+                self.change(object, old.min(size), SIZE_MAX);
+                self.engine.resize(now, ObjectId(object), size);
+                for waiting in self.waiting.iter_mut().filter(|waiting| waiting.object == object) {
+                    waiting.extent = waiting.extent.intersection(&Extent::new(0, size));
+                }
             }
             Call::Forget(object) => {
-                self.versions[object as usize] += 1;
+                self.change(object, 0, SIZE_MAX);
                 self.engine.forget(now, ObjectId(object));
             }
             Call::Wait(ns) => self.now.0 += ns,
@@ -157,23 +174,39 @@ impl Model {
         self.drain();
     }
 
+    /// Bytes `start .. end` are others from now on.
+    fn change(&mut self, object: u64, start: u64, end: u64) {
+        if start == end {
+            return;
+        }
+        let object = object as usize;
+        self.versions[object] += 1;
+        for block in start / BLOCK_BYTES..end.div_ceil(BLOCK_BYTES).min(BLOCKS as u64) {
+            self.block_versions[object][block as usize] = self.versions[object];
+        }
+    }
+
     fn read(&mut self, object: u64, offset: u64, len: u64) {
-        let size = if self.open_count[object as usize] > 0 { SIZE } else { return };
+        if self.open_count[object as usize] == 0 {
+            return;
+        }
+        let size = self.sizes[object as usize];
         self.positions[object as usize] = if offset + len >= size { 0 } else { offset + len };
         let extent = Extent::new(offset, len);
-        let version = self.versions[object as usize];
+        let versions = self.block_versions[object as usize].to_vec();
         let mut memory = Vec::new();
         let outcome = self.engine.read(self.now, ObjectId(object), ReaderId(object), extent, &mut memory);
         let extent = extent.intersection(&Extent::new(0, size));
         match outcome {
-            Outcome::Ready(read) => self.copy(read, object, extent, version, memory),
-            Outcome::Parked(read) => self.waiting.push(Waiting { read, object, extent, version }),
+            Outcome::Ready(read) => self.copy(Waiting { read, object, extent, versions }, memory),
+            Outcome::Parked(read) => self.waiting.push(Waiting { read, object, extent, versions }),
         }
     }
 
     /// A reader was told where its bytes are: they must be the right ones, and
     /// stay so until it releases them.
-    fn copy(&mut self, read: ReadId, object: u64, extent: Extent, version: u64, memory: Vec<MemoryRange>) {
+    fn copy(&mut self, waited: Waiting, memory: Vec<MemoryRange>) {
+        let Waiting { read, object, extent, versions } = waited;
         assert_eq!(memory.iter().map(|range| range.len).sum::<u64>(), extent.len);
         let mut offset = extent.offset;
         let mut contents = Vec::new();
@@ -183,7 +216,7 @@ impl Model {
                 let content = self.slots[&slot];
                 let block = (offset + slot * BLOCK_BYTES).saturating_sub(range.start) / BLOCK_BYTES;
                 assert_eq!((content.0, content.1), (object, block.max(offset / BLOCK_BYTES)), "wrong block");
-                assert!(content.2 >= version, "bytes from before a change");
+                assert!(content.2 >= versions[content.1 as usize], "bytes from before a change");
                 contents.push(content);
             }
             offset += range.len;
@@ -229,10 +262,13 @@ impl Model {
         while let Some(fetch) = self.engine.poll_fetch(self.now) {
             assert_eq!(fetch.memory.iter().map(|range| range.len).sum::<u64>(), fetch.extent.len);
             assert_eq!(fetch.extent.offset % BLOCK_BYTES, 0);
-            assert!(fetch.extent.end() <= SIZE && !fetch.extent.is_empty(), "{fetch:?}");
+            let size = self.sizes[fetch.object.0 as usize];
+            assert!(fetch.extent.end() <= size && !fetch.extent.is_empty(), "{fetch:?}");
+            assert!(fetch.extent.end() == size || fetch.extent.end() % BLOCK_BYTES == 0, "half a block");
             let version = self.versions[fetch.object.0 as usize];
             self.in_flight.push(InFlight { fetch, version, done: 0 });
-            assert!(self.in_flight.len() <= 6 + 8, "too many fetches in flight");
+            // A read of 200 KB has at most 25 holes between the blocks that are there.
+            assert!(self.in_flight.len() <= 6 + 25, "too many fetches in flight");
         }
         while let Some(id) = self.engine.poll_cancel() {
             let index = self.in_flight.iter().position(|flight| flight.fetch.id == id);
@@ -243,7 +279,7 @@ impl Model {
             let index = self.waiting.iter().position(|waiting| waiting.read == reply.read);
             let waiting = self.waiting.swap_remove(index.expect("one reply for each who waits"));
             if let Ok(memory) = reply.result {
-                self.copy(reply.read, waiting.object, waiting.extent, waiting.version, memory);
+                self.copy(waiting, memory);
             }
         }
         assert!(self.engine.memory_bytes() <= self.budget, "over budget");
@@ -272,8 +308,12 @@ proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(1500) })]
 
     #[test]
-    fn any_calls_keep_every_promise(calls in calls(), policy in 0..PolicyKind::ALL.len()) {
-        let mut model = Model::new(PolicyKind::ALL[policy]);
+    fn any_calls_keep_every_promise(
+        calls in calls(),
+        policy in 0..PolicyKind::ALL.len(),
+        extra_bytes in prop_oneof![Just(0), 1..4_000_000u64],
+    ) {
+        let mut model = Model::new(PolicyKind::ALL[policy], extra_bytes);
         for call in calls {
             model.call(call);
         }

@@ -43,10 +43,19 @@ impl Cache {
     /// What was read ahead of `object` and not read has lost its readers: it may
     /// go like anything else.
     pub(crate) fn release_unread(&mut self, object: ObjectId) {
+        self.set_released(object, true);
+    }
+
+    /// The object has readers again.
+    pub(crate) fn reclaim_unread(&mut self, object: ObjectId) {
+        self.set_released(object, false);
+    }
+
+    fn set_released(&mut self, object: ObjectId, released: bool) {
         let rows: Vec<RowId> =
             self.index.range((object, 0)..=(object, u64::MAX)).map(|(_, id)| *id).collect();
         for id in rows {
-            self.rows[id.0 as usize].released = true;
+            self.rows[id.0 as usize].released = released;
             self.queues.refresh(&mut self.rows, id);
         }
     }

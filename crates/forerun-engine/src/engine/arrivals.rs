@@ -46,8 +46,9 @@ impl Engine {
     }
 
     /// The fetch failed, or was cancelled as told; its memory will not be
-    /// written any more. Readers who waited for a demand fetch get `error`;
-    /// those who waited for readahead wait for a fetch of their own.
+    /// written any more. Readers who waited for a fetch of just what they asked
+    /// for get `error`; those who waited for one that also read ahead wait for
+    /// one of their own.
     pub fn handle_failed(&mut self, now: Time, fetch: FetchId, error: FetchError) {
         let Some(flight) = self.flights.remove(fetch) else { return };
         let rest = flight.rest();
@@ -55,17 +56,25 @@ impl Engine {
             self.cache.give_disowned(&flight.runs, flight.arrived_blocks);
         } else {
             self.cache.give_up(flight.object, rest);
-            self.policy.on_lost(flight.object, rest);
+            self.pending.cut(flight.object, rest);
+            if flight.cancelled {
+                self.policy.on_lost(flight.object, rest);
+            } else {
+                self.policy.on_failed(flight.object, rest);
+            }
         }
         self.emit(Event::Failed { time: now, id: fetch, cancelled: flight.cancelled, bytes: rest.len });
         for id in flight.waiters {
             let needs_it = self.reads.get(id).is_some_and(|read| {
                 read.phase == Phase::Admitted && read.extent.overlaps(&rest) && !flight.doomed
             });
-            match flight.cause {
-                _ if !needs_it => {}
-                Cause::Demand if !flight.cancelled => self.fail(id, error),
-                Cause::Demand | Cause::Readahead => self.wait_again(id),
+            if !needs_it {
+                continue;
+            }
+            if flight.rides_along || flight.cancelled {
+                self.wait_again(id);
+            } else {
+                self.fail(id, error);
             }
         }
         self.audit();

@@ -2,6 +2,8 @@
 
 use super::Engine;
 use crate::cache::ROW_BYTES;
+use crate::objects::OBJECT_BYTES_MAX;
+use crate::reads::Phase;
 use crate::types::*;
 
 impl Engine {
@@ -12,6 +14,7 @@ impl Engine {
         if extent.is_empty() {
             return;
         }
+        let extent = extent.intersection(&Extent::new(0, OBJECT_BYTES_MAX));
         // Whole rows, because a row that is being copied from leaves as a whole.
         let start = extent.offset / ROW_BYTES * ROW_BYTES;
         let end = extent.end().div_ceil(ROW_BYTES).saturating_mul(ROW_BYTES);
@@ -21,19 +24,26 @@ impl Engine {
     }
 
     /// The object has `size` bytes now; what lay past the smaller of its sizes is
-    /// invalid.
+    /// invalid. Reads that wait for bytes past the end are answered with what is
+    /// left of them.
     pub fn resize(&mut self, now: Time, object: ObjectId, size: u64) {
         let kept = self.objects.size(object).min(size);
         self.objects.resize(object, size);
-        self.invalidate(now, object, Extent::between(kept, u64::MAX / 2));
+        self.cut_pending(object, Extent::between(kept, OBJECT_BYTES_MAX));
+        self.drop_from(now, object, kept);
+        for id in self.reads.waiting_past(object, size) {
+            let Some(read) = self.reads.get_mut(id) else { continue };
+            read.extent = read.extent.intersection(&Extent::new(0, size));
+        }
+        self.audit();
     }
 
     /// Drops all that is known and cached of `object`: it was replaced, say, and
     /// will not be opened again. Its open readers may still read; each read is
     /// fetched anew.
     pub fn forget(&mut self, now: Time, object: ObjectId) {
-        self.pending.cancel(object);
-        self.drop_rows(object, Extent::new(0, u64::MAX / 2));
+        self.cut_pending(object, Extent::new(0, OBJECT_BYTES_MAX));
+        self.drop_from(now, object, 0);
         self.policy.on_forget(object);
         if self.reads.any_of(object) {
             self.objects.keep(object);
@@ -48,15 +58,31 @@ impl Engine {
     /// what is on its way and not waited for is cancelled, and what is here
     /// unread may be evicted.
     pub(super) fn stop_readahead(&mut self, object: ObjectId) {
-        self.pending.cancel(object);
+        self.cut_pending(object, Extent::new(0, OBJECT_BYTES_MAX));
         for id in self.flights.of(object) {
             let Some(flight) = self.flights.get_mut(id) else { continue };
-            if flight.cause == Cause::Readahead && flight.waiters.is_empty() && !flight.cancelled {
+            let reads = &self.reads;
+            flight.waiters.retain(|id| reads.get(*id).is_some_and(|read| read.phase == Phase::Admitted));
+            if flight.waiters.is_empty() && !flight.cancelled {
                 flight.cancelled = true;
                 self.cancels.push_back(id);
             }
         }
         self.cache.release_unread(object);
+    }
+
+    /// What was decided for `extent` and not dispatched will not be.
+    fn cut_pending(&mut self, object: ObjectId, extent: Extent) {
+        for dropped in self.pending.cut(object, extent) {
+            self.policy.on_lost(object, dropped);
+        }
+    }
+
+    /// Drops the rows from `offset` on.
+    fn drop_from(&mut self, now: Time, object: ObjectId, offset: u64) {
+        let start = offset / ROW_BYTES * ROW_BYTES;
+        self.drop_rows(object, Extent::between(start, OBJECT_BYTES_MAX));
+        self.report_lost(now);
     }
 
     fn drop_rows(&mut self, object: ObjectId, rows: Extent) {
@@ -65,9 +91,16 @@ impl Engine {
             self.wait_again(id);
         }
         for id in self.flights.overlapping(object, rows) {
-            let Some(flight) = self.flights.get(id) else { continue };
-            self.cache.disown(object, flight.rest());
+            let Some(flight) = self.flights.get_mut(id) else { continue };
+            let (rest, waiters) = (flight.rest(), core::mem::take(&mut flight.waiters));
+            self.cache.disown(object, rest);
             self.flights.doom(id);
+            // Also those who wait for bytes beside the rows.
+            for waiter in waiters {
+                if self.reads.get(waiter).is_some_and(|read| read.phase == Phase::Admitted) {
+                    self.wait_again(waiter);
+                }
+            }
         }
         let held = self.cache.extents_of(object, rows);
         for row in held {

@@ -33,8 +33,8 @@ impl Engine {
             let whole = self.with_readahead(object, run);
             // What goes along must not take the room that was made for the read.
             let blocks = missing + (whole.len - run.len) / BLOCK_BYTES;
-            let run = if self.cache.make_room(now, blocks, Room::Readahead) { whole } else { run };
-            let reserved = self.launch(now, object, run, Cause::Demand, Room::Demand);
+            let fetched = if self.cache.make_room(now, blocks, Room::Readahead) { whole } else { run };
+            let reserved = self.launch(now, object, fetched, run.len, Cause::Demand, Room::Demand);
             debug_assert!(reserved, "room that was made is gone");
             if !reserved {
                 break;
@@ -57,7 +57,8 @@ impl Engine {
     /// Dispatches one fetch's worth of readahead. False if there is none, or the
     /// device or the memory has no place for it.
     pub(super) fn dispatch_readahead(&mut self, now: Time) -> bool {
-        if self.pending.is_empty() {
+        // Room that a waiting reader could not use yet is kept for it.
+        if self.pending.is_empty() || !self.waiting.is_empty() {
             return false;
         }
         // A quarter of the places is kept for readers who wait.
@@ -71,7 +72,7 @@ impl Engine {
         let Some(run) = self.cache.first_missing(object, window, len) else {
             return true;
         };
-        if !self.launch(now, object, run, Cause::Readahead, Room::Readahead) {
+        if !self.launch(now, object, run, 0, Cause::Readahead, Room::Readahead) {
             self.pending.put_front(object, Extent::between(run.offset, window.end()));
             return false;
         }
@@ -97,16 +98,30 @@ impl Engine {
     }
 
     /// Reserves memory for `extent`, whole blocks of which none is there, and
-    /// puts it in flight. False if there is no such room.
-    fn launch(&mut self, now: Time, object: ObjectId, extent: Extent, cause: Cause, room: Room) -> bool {
+    /// puts it in flight; a reader waits for its first `asked` bytes. False if
+    /// there is no such room.
+    fn launch(
+        &mut self,
+        now: Time,
+        object: ObjectId,
+        extent: Extent,
+        asked: u64,
+        cause: Cause,
+        room: Room,
+    ) -> bool {
         let Some(runs) = self.cache.reserve(now, object, extent, room) else { return false };
-        let extent = extent.intersection(&Extent::new(0, self.objects.size(object)));
+        let size = self.objects.size(object);
+        let extent = extent.intersection(&Extent::new(0, size));
+        debug_assert!(
+            extent.end() == size || extent.end().is_multiple_of(BLOCK_BYTES),
+            "a fetch of half a block"
+        );
         let memory = crate::cache::memory_of(&runs, extent.len);
         let id = self.flights.insert(Flight {
             object,
             extent,
             runs,
-            cause,
+            rides_along: extent.len > asked,
             sample: Sample {
                 dispatched: now,
                 delivered_before: self.device.delivered_bytes(),

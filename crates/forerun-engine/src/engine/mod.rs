@@ -74,10 +74,11 @@ impl Engine {
         })
     }
 
-    /// `reader` opened `object`, which has `size` bytes. What is known of an
-    /// object survives its last close.
+    /// `reader` opened `object`, which has `size` bytes (at most 2^62 count).
+    /// What is known of an object survives its last close.
     pub fn open(&mut self, object: ObjectId, _reader: ReaderId, size: u64) {
         self.objects.open(object, size);
+        self.cache.reclaim_unread(object);
     }
 
     /// `reader` is done with `object`. When it was the last, readahead that
@@ -86,6 +87,7 @@ impl Engine {
         self.policy.on_close(object, reader);
         if self.objects.close(object) {
             self.stop_readahead(object);
+            self.policy.on_idle(object);
             if let Some(surplus) = self.objects.surplus(self.config.closed_objects_max) {
                 self.forget(now, surplus);
             }

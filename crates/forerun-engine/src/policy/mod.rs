@@ -56,6 +56,15 @@ pub(crate) trait Policy: Debug + Send {
     /// them.
     fn on_lost(&mut self, object: ObjectId, extent: Extent);
 
+    /// Bytes that were wanted could not be fetched; to want them again at once
+    /// would only fail again.
+    fn on_failed(&mut self, object: ObjectId, extent: Extent) {
+        self.on_lost(object, extent);
+    }
+
+    /// Nobody has the object open any more.
+    fn on_idle(&mut self, _object: ObjectId) {}
+
     /// A reader closed the object.
     fn on_close(&mut self, object: ObjectId, reader: ReaderId);
 

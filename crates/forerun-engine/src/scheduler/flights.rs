@@ -6,7 +6,7 @@ use alloc::vec::Vec;
 use crate::cache::SlotRun;
 use crate::device::Sample;
 use crate::table::Table;
-use crate::types::{BLOCK_BYTES, Cause, Extent, FetchId, ObjectId, ReadId};
+use crate::types::{BLOCK_BYTES, Extent, FetchId, ObjectId, ReadId};
 
 /// One fetch on its way.
 #[derive(Debug)]
@@ -14,7 +14,9 @@ pub(crate) struct Flight {
     pub(crate) object: ObjectId,
     pub(crate) extent: Extent,
     pub(crate) runs: Vec<SlotRun>,
-    pub(crate) cause: Cause,
+    /// It brings more than readers asked for: should it fail, those who wait get
+    /// another fetch, of just what they asked for.
+    pub(crate) rides_along: bool,
     /// For the device model.
     pub(crate) sample: Sample,
     /// Bytes that have arrived, in total.

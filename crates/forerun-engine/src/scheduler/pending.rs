@@ -1,6 +1,7 @@
 //! Readahead that was decided and not dispatched yet.
 
 use alloc::collections::VecDeque;
+use alloc::vec::Vec;
 
 use crate::types::{Extent, ObjectId};
 
@@ -65,8 +66,18 @@ impl Pending {
             .max()
     }
 
-    /// Forgets what was decided for `object`.
-    pub(crate) fn cancel(&mut self, object: ObjectId) {
-        self.windows.retain(|(owner, _)| *owner != object);
+    /// Drops what was decided for `object` from the first byte of `extent` on,
+    /// where a window has some of it; the parts that were dropped.
+    pub(crate) fn cut(&mut self, object: ObjectId, extent: Extent) -> Vec<Extent> {
+        let mut dropped = Vec::new();
+        for (owner, window) in &mut self.windows {
+            if *owner == object && window.overlaps(&extent) {
+                let kept = Extent::between(window.offset, extent.offset);
+                dropped.push(Extent::between(kept.end(), window.end()));
+                *window = kept;
+            }
+        }
+        self.windows.retain(|(_, window)| !window.is_empty());
+        dropped
     }
 }

@@ -44,6 +44,9 @@ pub(super) struct Forward {
     window: u64,
     /// Bytes that were read before this was known to be a stream.
     evidence: u64,
+    /// Bytes from here on could not be fetched: none is wanted until the reader
+    /// gets here itself.
+    failed: u64,
     /// The window is reconsidered when the frontier gets here.
     turn: u64,
     /// When and where it was last reconsidered.
@@ -63,6 +66,7 @@ impl Forward {
             planned: candidate.end,
             window: 0,
             evidence: candidate.bytes(),
+            failed: u64::MAX,
             turn: candidate.end + 1,
             turned: (access.time, candidate.end),
             late: false,
@@ -110,6 +114,9 @@ impl Forward {
         self.start = self.start.min(access.extent.offset);
         self.frontier = self.frontier.max(access.extent.end());
         self.planned = self.planned.max(self.frontier);
+        if self.frontier > self.failed {
+            self.failed = u64::MAX;
+        }
         if self.window == 0 {
             self.window = self.first_window(share);
         }
@@ -117,7 +124,7 @@ impl Forward {
         if turned {
             self.resize(access.time, share);
         }
-        let window = self.top_up(share, limit);
+        let window = self.top_up(share, limit.min(self.failed));
         if turned {
             self.turn = self.planned.max(self.frontier + 1);
         }
@@ -129,6 +136,14 @@ impl Forward {
         if extent.offset < self.planned && extent.end() > self.frontier {
             self.planned = extent.offset.max(self.frontier);
         }
+    }
+
+    /// Bytes that were planned could not be fetched.
+    pub(super) fn on_failed(&mut self, extent: Extent) {
+        if extent.offset < self.planned && extent.end() > self.frontier {
+            self.failed = self.failed.min(extent.offset.max(self.frontier));
+        }
+        self.on_lost(extent);
     }
 
     /// What may be wrong at the cost of a latency, between 4 and 16 times what

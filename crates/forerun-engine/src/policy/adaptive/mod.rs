@@ -87,6 +87,18 @@ impl Policy for Adaptive {
         }
     }
 
+    fn on_failed(&mut self, object: ObjectId, extent: Extent) {
+        if let Some(streams) = self.objects.get_mut(&object) {
+            streams.on_failed(extent);
+        }
+    }
+
+    fn on_idle(&mut self, object: ObjectId) {
+        if let Some(streams) = self.objects.get_mut(&object) {
+            streams.shrink();
+        }
+    }
+
     fn on_close(&mut self, _: ObjectId, _: ReaderId) {}
 
     fn on_forget(&mut self, object: ObjectId) {

@@ -16,6 +16,8 @@ use crate::types::Extent;
 const STREAMS_MAX: usize = 128;
 /// Candidates of one object: as many, since 128 streams may begin at once.
 const CANDIDATES_MAX: usize = 128;
+/// Streams kept of an object that nobody has open.
+const STREAMS_IDLE_MAX: usize = 4;
 /// A stream that was not read for so long does not stop others at its start.
 const LIVE_NS: u64 = 10_000_000_000;
 
@@ -95,6 +97,22 @@ impl Streams {
         for stream in &mut self.streams {
             stream.on_lost(extent);
         }
+    }
+
+    pub(super) fn on_failed(&mut self, extent: Extent) {
+        for stream in &mut self.streams {
+            stream.on_failed(extent);
+        }
+    }
+
+    /// Keeps little of an object that nobody reads: thousands are remembered.
+    pub(super) fn shrink(&mut self) {
+        self.streams.sort_by_key(|stream| core::cmp::Reverse(stream.last_read()));
+        self.streams.truncate(STREAMS_IDLE_MAX);
+        self.streams.shrink_to_fit();
+        self.last = 0;
+        self.candidates = VecDeque::new();
+        self.guessed_count = 0;
     }
 
     /// The candidate near `extent` with it added, or a new one.

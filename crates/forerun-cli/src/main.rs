@@ -3,6 +3,7 @@
 mod demo;
 mod log;
 mod mount;
+mod trace;
 mod units;
 
 use std::process::ExitCode;
@@ -24,6 +25,7 @@ struct Cli {
 enum Command {
     Mount(mount::MountCommand),
     Demo(demo::DemoCommand),
+    Trace(trace::TraceCommand),
     #[command(hide = true)]
     Bench(demo::BenchCommand),
     #[command(hide = true)]
@@ -36,6 +38,7 @@ fn main() -> ExitCode {
     let done = match Cli::parse().command {
         Command::Mount(mount) => mount.run(),
         Command::Demo(demo) => demo.run(),
+        Command::Trace(trace) => trace.run(),
         Command::Bench(bench) => bench.run(),
         Command::DemoStore(store) => store.run(),
     };

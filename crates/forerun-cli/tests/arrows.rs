@@ -8,7 +8,8 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("forerun-backend", &[]),
     ("forerun", &["forerun-engine", "forerun-backend"]),
     ("forerun-serve", &["forerun"]),
-    ("forerun-cli", &["forerun-engine", "forerun-backend", "forerun", "forerun-serve"]),
+    ("forerun-trace", &[]),
+    ("forerun-cli", &["forerun-engine", "forerun-backend", "forerun", "forerun-serve", "forerun-trace"]),
 ];
 
 /// The engine is `no_std` and decides with integers: what it may use at all.

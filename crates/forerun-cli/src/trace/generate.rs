@@ -1,0 +1,127 @@
+//! `forerun trace generate`.
+
+use std::error::Error;
+use std::time::Duration;
+
+use clap::ValueEnum;
+use forerun_trace::generate::{Pattern, Plan};
+
+use super::shape::Output;
+use super::{nanoseconds, parse_time, report};
+use crate::units::parse_size;
+
+/// Write accesses of a known pattern
+///
+/// The same options give the same accesses on every machine. Several patterns happen at the same
+/// time, each in a thread with a file of its own. Every reader waits for its answers.
+#[derive(Debug, clap::Args)]
+pub(super) struct GenerateCommand {
+    /// In which order to read; more than one for a mix
+    #[arg(value_name = "PATTERN", required = true, num_args = 1..)]
+    patterns: Vec<Name>,
+
+    /// The size of a file; of a tree's files, the largest
+    #[arg(long, value_name = "SIZE", default_value = "64MiB", value_parser = parse_size)]
+    size: u64,
+
+    /// The size of a read
+    #[arg(long, value_name = "SIZE", default_value = "128KiB", value_parser = parse_size)]
+    request: u64,
+
+    /// The most accesses of each pattern
+    #[arg(long, value_name = "N")]
+    count: Option<u64>,
+
+    /// How long a reader thinks before its next read, on average, as in 500us or 2ms
+    #[arg(long, value_name = "DURATION", default_value = "0", value_parser = parse_time)]
+    think: Duration,
+
+    /// How many places early or late a read may come
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    displaced: usize,
+
+    /// Streams of interleaved
+    #[arg(long, value_name = "N", default_value_t = 4)]
+    streams: u64,
+
+    /// Bytes from one read to the next of strided
+    #[arg(long, value_name = "SIZE", default_value = "1MiB", value_parser = parse_size)]
+    stride: u64,
+
+    /// How many of a hundred reads sparse makes
+    #[arg(long, value_name = "N", default_value_t = 25)]
+    percent: u64,
+
+    /// Reads in a burst of bursts
+    #[arg(long, value_name = "N", default_value_t = 16)]
+    burst: u64,
+
+    /// The time between two bursts
+    #[arg(long, value_name = "DURATION", default_value = "100ms", value_parser = parse_time)]
+    pause: Duration,
+
+    /// Files of a tree
+    #[arg(long, value_name = "N", default_value_t = 1000)]
+    files: u64,
+
+    /// Another seed gives other accesses
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    seed: u64,
+
+    #[command(flatten)]
+    output: Output,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum Name {
+    /// From the beginning to the end
+    Sequential,
+    /// Several places of one file, taking turns
+    Interleaved,
+    /// Parts at equal distances
+    Strided,
+    /// From the end to the beginning
+    Backward,
+    /// Forward, leaving parts out
+    Sparse,
+    /// Anywhere
+    Random,
+    /// Sequential, with pauses
+    Bursts,
+    /// Many small files
+    Tree,
+}
+
+impl GenerateCommand {
+    pub(super) fn run(self) -> Result<(), Box<dyn Error>> {
+        let plan = Plan {
+            patterns: self.patterns.iter().map(|name| self.pattern(*name)).collect(),
+            file_bytes: self.size,
+            request_bytes: self.request,
+            count: self.count,
+            think_ns: nanoseconds(self.think),
+            displaced: self.displaced,
+            seed: self.seed,
+        };
+        let mut accesses = plan.generate()?;
+        let mut writer = self.output.create(&[])?;
+        while let Some(access) = accesses.next() {
+            writer.write(&access, accesses.files())?;
+        }
+        report(writer.finish(accesses.files())?, self.output.path());
+        Ok(())
+    }
+
+    fn pattern(&self, name: Name) -> Pattern {
+        match name {
+            Name::Sequential => Pattern::Sequential,
+            Name::Interleaved => Pattern::Interleaved { streams: self.streams },
+            Name::Strided => Pattern::Strided { stride: self.stride },
+            Name::Backward => Pattern::Backward,
+            Name::Sparse => Pattern::Sparse { percent: self.percent },
+            Name::Random => Pattern::Random,
+            Name::Bursts => Pattern::Bursts { requests: self.burst, pause_ns: nanoseconds(self.pause) },
+            Name::Tree => Pattern::Tree { files: self.files },
+        }
+    }
+}

@@ -1,0 +1,136 @@
+//! `forerun trace`.
+
+mod generate;
+mod info;
+mod shape;
+
+use std::error::Error;
+use std::path::Path;
+use std::process::ExitCode;
+use std::time::Duration;
+
+use clap::Subcommand;
+use forerun_trace::{Format, ReadOptions, Reader, Written};
+
+use crate::units::parse_duration;
+
+const EXAMPLES: &str = "\
+Examples:
+  What is in a recording:
+      forerun trace info boot.csv.gz
+  A recording for fio to replay:
+      forerun trace convert boot.rbdreplay boot.iolog
+  The files that blktrace wrote, one for each CPU, as one:
+      forerun trace merge --same-clock sda.blktrace.0 sda.blktrace.1 -o sda.csv
+  Four streams of one file, each thinking 2 ms after each read:
+      forerun trace generate interleaved --streams 4 --think 2ms -o four.csv
+
+Formats: see `forerun trace formats`. Files whose name ends in .gz are compressed.";
+
+/// Look at recorded accesses, convert and generate them
+///
+/// Reads what programs and devices did from the recordings of many tools, shows what they are
+/// like, converts them into one another, and generates the patterns that readahead meets.
+#[derive(Debug, clap::Args)]
+#[command(after_long_help = EXAMPLES)]
+pub(crate) struct TraceCommand {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    Info(info::InfoCommand),
+    Convert(shape::ConvertCommand),
+    Cut(shape::CutCommand),
+    Merge(shape::MergeCommand),
+    Generate(generate::GenerateCommand),
+    /// List the formats
+    Formats,
+}
+
+impl TraceCommand {
+    /// Does what was asked for.
+    pub(crate) fn run(self) -> Result<ExitCode, Box<dyn Error>> {
+        match self.command {
+            Command::Info(info) => info.run()?,
+            Command::Convert(convert) => convert.run()?,
+            Command::Cut(cut) => cut.run()?,
+            Command::Merge(merge) => merge.run()?,
+            Command::Generate(generate) => generate.run()?,
+            Command::Formats => show(&formats())?,
+        }
+        Ok(ExitCode::SUCCESS)
+    }
+}
+
+/// How traces are read, for the commands that do.
+#[derive(Debug, clap::Args)]
+struct Input {
+    /// The format of what is read, if content and name do not tell
+    #[arg(long, value_name = "FORMAT")]
+    format: Option<Format>,
+
+    /// Of block layer recordings, what was dispatched, with service times
+    ///
+    /// Recordings of blktrace and ftrace tell what programs queued, which is read normally, and
+    /// what was dispatched to the device after requests were merged, which is read with this.
+    #[arg(long)]
+    dispatched: bool,
+}
+
+impl Input {
+    fn open(&self, path: &Path) -> Result<Reader, forerun_trace::Error> {
+        Reader::open(path, ReadOptions { format: self.format, dispatched: self.dispatched })
+    }
+}
+
+/// Refuses to write over what is read.
+fn check_output(output: &Path, inputs: &[&Path]) -> Result<(), String> {
+    let real = |path: &Path| std::fs::canonicalize(path).ok();
+    match real(output).is_some_and(|output| inputs.iter().any(|input| real(input) == Some(output.clone()))) {
+        true => Err(format!("{} is both read and written; write to another file", output.display())),
+        false => Ok(()),
+    }
+}
+
+/// Says what the format of the output has no word for.
+fn report(written: Written, output: &Path) {
+    if written.left_out > 0 {
+        eprintln!(
+            "forerun: {} of {} accesses are not in {}: its format has no word for what they did",
+            written.left_out,
+            written.left_out + written.written,
+            output.display()
+        );
+    }
+}
+
+/// Shows `text`; who reads it may have seen enough.
+fn show(text: &str) -> std::io::Result<()> {
+    use std::io::{ErrorKind, Write};
+    let mut out = std::io::stdout().lock();
+    match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
+        Err(error) if error.kind() == ErrorKind::BrokenPipe => Ok(()),
+        done => done,
+    }
+}
+
+fn formats() -> String {
+    let row = |format: Format| {
+        format!("{format:<14} {}\n", if format.is_writable() { "read, write" } else { "read" })
+    };
+    Format::all().map(row).collect()
+}
+
+/// As [`parse_duration`], and microseconds.
+fn parse_time(text: &str) -> Result<Duration, String> {
+    match text.strip_suffix("us").map(str::parse) {
+        Some(Ok(microseconds)) => Ok(Duration::from_micros(microseconds)),
+        _ => parse_duration(text),
+    }
+}
+
+fn nanoseconds(duration: Duration) -> u64 {
+    u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX)
+}

@@ -1,0 +1,165 @@
+//! `forerun trace convert`, `cut` and `merge`: recordings from recordings.
+
+use std::error::Error;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use forerun_trace::{Cut, Format, Merge, Repair, Writer};
+
+use super::{Input, check_output, nanoseconds, parse_time, report};
+
+/// Write a recording in another format
+#[derive(Debug, clap::Args)]
+pub(super) struct ConvertCommand {
+    /// What to read
+    #[arg(value_name = "IN")]
+    input_path: PathBuf,
+
+    /// What to write; its name tells the format, unless --to-format does
+    #[arg(value_name = "OUT")]
+    output: PathBuf,
+
+    /// The format to write
+    #[arg(long, value_name = "FORMAT")]
+    to_format: Option<Format>,
+
+    /// Make dependencies on submissions wait for completions
+    ///
+    /// rbd-replay-prep has written traces since 2015 whose requests do not wait for what the
+    /// recorded program had waited for. DURATION is how long requests took on the recorded
+    /// device, which the trace does not tell, as in 0 or 5ms; it is taken off each delay.
+    #[arg(long, value_name = "DURATION", value_parser = parse_time)]
+    repair: Option<Duration>,
+
+    #[command(flatten)]
+    input: Input,
+}
+
+impl ConvertCommand {
+    pub(super) fn run(self) -> Result<(), Box<dyn Error>> {
+        check_output(&self.output, &[&self.input_path])?;
+        let mut reader = self.input.open(&self.input_path)?;
+        let mut writer = Writer::create(&self.output, self.to_format)?;
+        let mut repair = self.repair.map(|service| Repair::new(nanoseconds(service)));
+        let mut mended = 0;
+        while let Some(access) = reader.next() {
+            let mut access = access?;
+            mended += repair.as_mut().map_or(0, |repair| repair.mend(&mut access));
+            writer.write(&access, reader.files())?;
+        }
+        report(writer.finish(reader.files())?, &self.output);
+        if repair.is_some() {
+            eprintln!("forerun: {mended} dependencies now wait for completions");
+        }
+        Ok(())
+    }
+}
+
+/// Write a part of a recording
+///
+/// Keeps the accesses from a time on and before another, of all files or of some. Time begins
+/// at 0 again.
+#[derive(Debug, clap::Args)]
+pub(super) struct CutCommand {
+    /// What to read
+    #[arg(value_name = "IN")]
+    input_path: PathBuf,
+
+    /// From when on, from the beginning, as in 1500ms
+    #[arg(long, value_name = "DURATION", default_value = "0", value_parser = parse_time)]
+    from: Duration,
+
+    /// Until when, from the beginning
+    #[arg(long, value_name = "DURATION", value_parser = parse_time)]
+    to: Option<Duration>,
+
+    /// The name of a file to keep; may be given more than once
+    #[arg(long = "file", value_name = "NAME")]
+    files: Vec<String>,
+
+    #[command(flatten)]
+    output: Output,
+
+    #[command(flatten)]
+    input: Input,
+}
+
+impl CutCommand {
+    pub(super) fn run(self) -> Result<(), Box<dyn Error>> {
+        let mut writer = self.output.create(&[&self.input_path])?;
+        let mut reader = self.input.open(&self.input_path)?;
+        let mut cut = Cut::new(nanoseconds(self.from), self.to.map(nanoseconds), self.files);
+        while let Some(access) = reader.next() {
+            if let Some(access) = cut.keep(access?, reader.files()) {
+                writer.write(&access, reader.files())?;
+            }
+        }
+        let missing =
+            cut.files.iter().find(|name| !reader.files().iter().any(|known| known == name.as_str()));
+        if let Some(missing) = missing {
+            let path = self.input_path.display();
+            return Err(
+                format!("{path} has no file named {missing}; see it with `forerun trace convert`").into()
+            );
+        }
+        report(writer.finish(reader.files())?, &self.output.path);
+        Ok(())
+    }
+}
+
+/// Write several recordings as one, in the order of time
+#[derive(Debug, clap::Args)]
+pub(super) struct MergeCommand {
+    /// What to read
+    #[arg(value_name = "IN", required = true, num_args = 1..)]
+    inputs: Vec<PathBuf>,
+
+    /// They are of one machine: keep the times between them, and its threads
+    ///
+    /// Without this all of them begin at the same time, and no two share a thread.
+    #[arg(long)]
+    same_clock: bool,
+
+    #[command(flatten)]
+    output: Output,
+
+    #[command(flatten)]
+    input: Input,
+}
+
+impl MergeCommand {
+    pub(super) fn run(self) -> Result<(), Box<dyn Error>> {
+        let inputs: Vec<&Path> = self.inputs.iter().map(PathBuf::as_path).collect();
+        let mut writer = self.output.create(&inputs)?;
+        let readers = inputs.iter().map(|input| self.input.open(input)).collect::<Result<Vec<_>, _>>()?;
+        let mut merge = Merge::new(readers, self.same_clock)?;
+        while let Some(access) = merge.next() {
+            writer.write(&access?, merge.files())?;
+        }
+        report(writer.finish(merge.files())?, &self.output.path);
+        Ok(())
+    }
+}
+
+/// What is written, for the commands that have one output.
+#[derive(Debug, clap::Args)]
+pub(super) struct Output {
+    /// What to write; its name tells the format, unless --to-format does
+    #[arg(short = 'o', long = "output", value_name = "OUT")]
+    path: PathBuf,
+
+    /// The format to write
+    #[arg(long, value_name = "FORMAT")]
+    to_format: Option<Format>,
+}
+
+impl Output {
+    pub(super) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    pub(super) fn create(&self, inputs: &[&Path]) -> Result<Writer, Box<dyn Error>> {
+        check_output(&self.path, inputs)?;
+        Ok(Writer::create(&self.path, self.to_format)?)
+    }
+}

@@ -1,0 +1,264 @@
+//! `strace -f -ttt -T -y`: what programs asked the kernel for.
+//!
+//! Reads without an offset continue where the descriptor stands; a descriptor that was open
+//! before the recording is taken to stand at 0. Only paths count, not pipes, sockets and
+//! terminals. What a program reads through mapped memory is not in the recording.
+
+use std::collections::HashMap;
+
+use super::strace_call::{Call, descriptor, unescape};
+use crate::lines::LineDecoder;
+use crate::text::{Clock, decimal, number, quoted};
+use crate::{Access, FileId, Files, Op};
+
+const UNFINISHED: &str = "<unfinished ...>";
+
+/// Whether `line` has the time of `-ttt` and a call.
+pub(crate) fn looks_like(line: &str) -> bool {
+    Line::parse(line).is_ok_and(|line| {
+        let name = line.text.split('(').next().unwrap_or("");
+        line.text.starts_with("<... ") || line.text.starts_with("+++ ") || line.text.starts_with("--- ") || {
+            line.text.contains('(') && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
+        }
+    })
+}
+
+/// `pid seconds text`, `[pid N] seconds text` or `seconds text`.
+struct Line<'a> {
+    process: u64,
+    time_ns: u64,
+    text: &'a str,
+}
+
+impl Line<'_> {
+    fn parse(line: &str) -> Result<Line<'_>, String> {
+        let line = line.trim_start();
+        let bracket = line.strip_prefix("[pid").and_then(|rest| rest.split_once(']'));
+        let (process, rest) = match (bracket, line.split_once(' ')) {
+            (Some((process, rest)), _) => (number("the process", process)?, rest),
+            (None, Some((first, _))) if first.contains('.') => (0, line),
+            (None, Some((first, rest))) => (number("the process", first)?, rest),
+            (None, None) => return Err("there is no call".to_owned()),
+        };
+        let (time, text) = rest.trim_start().split_once(' ').ok_or("there is no call")?;
+        if !time.contains('.') {
+            return Err(format!("the time is {}; record with strace -ttt", quoted(time)));
+        }
+        Ok(Line { process, time_ns: decimal("the time", time, 9)?, text: text.trim() })
+    }
+}
+
+/// An open file as the kernel has it: descriptors that were duplicated share it.
+struct OpenFile {
+    file: FileId,
+    position: u64,
+}
+
+/// Reads lines.
+#[derive(Default)]
+pub(crate) struct Decoder {
+    clock: Clock,
+    unfinished: HashMap<u64, (u64, String)>,
+    /// The table of descriptors that each process uses: threads share one.
+    table_of: HashMap<u64, usize>,
+    tables: Vec<HashMap<u64, usize>>,
+    open: Vec<OpenFile>,
+}
+
+impl LineDecoder for Decoder {
+    fn line(&mut self, line: &str, files: &mut Files) -> Result<Option<Access>, String> {
+        // strace speaks of itself where it writes to a terminal: `strace: Process 7 attached`.
+        if line.trim().is_empty() || line.starts_with("strace: ") {
+            return Ok(None);
+        }
+        let Line { process, time_ns, text } = Line::parse(line)?;
+        let time_ns = self.clock.since(time_ns)?;
+        if text.starts_with("--- ") {
+            return Ok(None);
+        }
+        if text.starts_with("+++ ") {
+            // Its number may be another process's next.
+            self.table_of.remove(&process);
+            self.unfinished.remove(&process);
+            return Ok(None);
+        }
+        if let Some(begun) = text.strip_suffix(UNFINISHED) {
+            self.unfinished.insert(process, (time_ns, begun.to_owned()));
+            return Ok(None);
+        }
+        let Some(resumed) = text.strip_prefix("<... ") else {
+            return self.call(process, time_ns, text, files);
+        };
+        let (_, end) = resumed.split_once(" resumed>").ok_or("a call resumes without saying so")?;
+        // Without a beginning the call began before the recording.
+        let Some((begun_ns, begun)) = self.unfinished.remove(&process) else { return Ok(None) };
+        self.call(process, begun_ns, &format!("{begun}{end}"), files)
+    }
+
+    fn origin_ns(&self) -> Option<u64> {
+        self.clock.origin_ns()
+    }
+}
+
+impl Decoder {
+    fn call(
+        &mut self,
+        process: u64,
+        time_ns: u64,
+        text: &str,
+        files: &mut Files,
+    ) -> Result<Option<Access>, String> {
+        let call = Call::parse(text)?;
+        let Some(result) = call.result else { return Ok(None) };
+        let made = match call.name {
+            "open" | "openat" | "openat2" | "creat" => self.opened(process, &call, result, files)?,
+            "close" => self.closed(process, &call, files)?,
+            "lseek" | "_llseek" => {
+                if let Some(open) = self.find(process, call.argument(0)?, files) {
+                    self.open[open].position = result;
+                }
+                None
+            }
+            "dup" | "dup2" | "dup3" => {
+                if let Some(open) = self.find(process, call.argument(0)?, files) {
+                    self.table(process).insert(result, open);
+                }
+                None
+            }
+            "clone" | "clone3" | "fork" | "vfork" => {
+                self.cloned(process, result, text);
+                None
+            }
+            "fsync" | "fdatasync" => {
+                let open = self.find(process, call.argument(0)?, files);
+                open.map(|open| Access::new(0, Op::Flush, self.open[open].file, 0, 0))
+            }
+            _ => self.moved(process, &call, result, files)?,
+        };
+        Ok(made.map(|access| Access {
+            time_ns,
+            thread: process,
+            blocking: true,
+            service_ns: call.duration_ns,
+            ..access
+        }))
+    }
+
+    fn opened(
+        &mut self,
+        process: u64,
+        call: &Call<'_>,
+        result: u64,
+        files: &mut Files,
+    ) -> Result<Option<Access>, String> {
+        let (path, flags) = match call.name {
+            "creat" => (0, ""),
+            "open" => (0, call.argument(1)?),
+            _ => (1, call.argument(2)?),
+        };
+        let path = call.result_path.unwrap_or(call.argument(path)?.trim_matches('"'));
+        let file = files.intern(&unescape(path));
+        self.open.push(OpenFile { file, position: 0 });
+        let open = self.open.len() - 1;
+        self.table(process).insert(result, open);
+        let read_only = flags.contains("O_RDONLY");
+        Ok(Some(Access::new(0, Op::Open { read_only }, file, 0, 0)))
+    }
+
+    fn closed(&mut self, process: u64, call: &Call<'_>, files: &mut Files) -> Result<Option<Access>, String> {
+        let Some(open) = self.find(process, call.argument(0)?, files) else { return Ok(None) };
+        if let Some((number, _)) = descriptor(call.argument(0)?) {
+            self.table(process).remove(&number);
+        }
+        Ok(Some(Access::new(0, Op::Close, self.open[open].file, 0, 0)))
+    }
+
+    /// Reads and writes; `None` for every other call.
+    fn moved(
+        &mut self,
+        process: u64,
+        call: &Call<'_>,
+        result: u64,
+        files: &mut Files,
+    ) -> Result<Option<Access>, String> {
+        let op = match call.name {
+            "read" | "readv" | "pread64" | "preadv" | "preadv2" => Op::Read,
+            "write" | "writev" | "pwrite64" | "pwritev" | "pwritev2" => Op::Write,
+            _ => return Ok(None),
+        };
+        let Some(open) = self.find(process, call.argument(0)?, files) else { return Ok(None) };
+        let asked = match call.name.contains('v') {
+            true => vector_len(call.argument(1)?),
+            false => Some(number("the length", call.argument(2)?)?),
+        };
+        let open = &mut self.open[open];
+        let offset = match call.name.starts_with('p') {
+            true => number("the offset", call.argument(3)?)?,
+            false => open.position,
+        };
+        let end = offset.checked_add(result).ok_or("the extent is beyond 2^64 bytes")?;
+        if !call.name.starts_with('p') {
+            open.position = end;
+        }
+        let access = Access::new(0, op, open.file, offset, result);
+        Ok(Some(Access { asked: asked.filter(|asked| *asked != result), ..access }))
+    }
+
+    /// The child shares its parent's descriptors or begins with a copy of them. It may have been
+    /// seen before its parent's call returns; what it has opened itself by then stays.
+    fn cloned(&mut self, process: u64, child: u64, text: &str) {
+        if text.contains("CLONE_FILES") {
+            self.table(process);
+            self.table_of.insert(child, self.table_of[&process]);
+            return;
+        }
+        let copy = self.table(process).clone();
+        let own = self.table(child);
+        copy.into_iter().for_each(|(number, open)| {
+            own.entry(number).or_insert(open);
+        });
+    }
+
+    fn table(&mut self, process: u64) -> &mut HashMap<u64, usize> {
+        let next = self.tables.len();
+        let table = *self.table_of.entry(process).or_insert(next);
+        if table == next {
+            self.tables.push(HashMap::new());
+        }
+        &mut self.tables[table]
+    }
+
+    /// The open file of a descriptor, if it has a path.
+    fn find(&mut self, process: u64, text: &str, files: &mut Files) -> Option<usize> {
+        let (number, path) = descriptor(text)?;
+        let known = self.table(process).get(&number).copied();
+        let Some(path) = path else { return known };
+        // Devices have their numbers in brackets after the path.
+        if !path.starts_with('/') || path.contains('<') {
+            return None;
+        }
+        let file = files.intern(&unescape(path));
+        match known.filter(|open| self.open[*open].file == file) {
+            Some(open) => Some(open),
+            None => {
+                self.open.push(OpenFile { file, position: 0 });
+                let open = self.open.len() - 1;
+                self.table(process).insert(number, open);
+                Some(open)
+            }
+        }
+    }
+}
+
+/// How many bytes `[{iov_base=…, iov_len=N}, …]` has room for; unknown where strace cut it.
+fn vector_len(text: &str) -> Option<u64> {
+    if text.ends_with("...]") {
+        return None;
+    }
+    let mut lens = text.match_indices("iov_len=").map(|(at, name)| {
+        let digits = &text[at + name.len()..];
+        let end = digits.find(|c: char| !c.is_ascii_digit()).unwrap_or(digits.len());
+        digits[..end].parse::<u64>().ok()
+    });
+    lens.try_fold(0_u64, |sum, len| sum.checked_add(len?))
+}

@@ -1,0 +1,40 @@
+//! Recorded accesses: streaming readers and writers, one per format, and seeded
+//! generators of the access patterns that readahead meets.
+//!
+//! [`Reader`] turns a file of any known [`Format`] into an iterator of [`Access`];
+//! [`Writer`] does the reverse. Neither holds more than one record, the names of the
+//! files and, where a format refers to earlier records, the last 65,536 of those; of
+//! strace's, a few bytes for every file that was opened.
+//!
+//! A malformed file ends with an [`Error`] that names the file, the record and the
+//! reason. A file that was cut is malformed: a text file whose last line does not end,
+//! a binary file that ends inside a record, compressed data without its end.
+
+#![forbid(unsafe_code)]
+
+mod access;
+mod block;
+mod bytes;
+mod detect;
+mod error;
+mod files;
+mod format;
+mod formats;
+pub mod generate;
+mod input;
+mod lines;
+mod reader;
+mod recent;
+mod shape;
+mod summary;
+mod text;
+mod writer;
+
+pub use access::{Access, Dependency, Extent, Moment, Op};
+pub use error::{Error, Position, Result};
+pub use files::{FileId, Files};
+pub use format::Format;
+pub use reader::{ReadOptions, Reader};
+pub use shape::{Cut, Merge, Repair};
+pub use summary::Summary;
+pub use writer::{Writer, Written};

@@ -1,0 +1,191 @@
+//! Accesses into any format that has a writer.
+
+use std::fs::File;
+use std::io::{self, BufWriter, Write};
+use std::path::{Path, PathBuf};
+
+use flate2::Compression;
+use flate2::write::GzEncoder;
+
+use crate::formats::{
+    alibaba, blkparse, blktrace, compact_write, csv, iolog, msr, rbd_replay_write, tencent, vscsi,
+};
+use crate::{Access, Error, Files, Format, Result};
+
+/// A format that is being written.
+pub(crate) trait Encode: Send {
+    /// Appends `access` to `out`, or tells that the format has no word for it.
+    fn encode(&mut self, access: &Access, files: &Files, out: &mut Vec<u8>) -> Result<Fate, String>;
+
+    /// Appends what belongs after the last access.
+    fn finish(&mut self, _files: &Files, _out: &mut Vec<u8>) {}
+}
+
+/// What became of an access.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Fate {
+    Written,
+    LeftOut,
+}
+
+/// What was written.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Written {
+    /// Accesses in the file.
+    pub written: u64,
+    /// Accesses whose operation the format has no word for.
+    pub left_out: u64,
+}
+
+/// A trace file that is being written.
+///
+/// A file on disk has its name once it is whole: until then the name ends in `.partial`.
+pub struct Writer {
+    name: String,
+    out: Sink,
+    encode: Box<dyn Encode>,
+    scratch: Vec<u8>,
+    count: Written,
+    partial: Option<Partial>,
+}
+
+impl Writer {
+    /// A new file at `path`, compressed if its name ends in `.gz`, in `format` or in the
+    /// one its name stands for.
+    ///
+    /// # Errors
+    /// It cannot be created, the format is unknown or can only be read.
+    pub fn create(path: &Path, format: Option<Format>) -> Result<Writer> {
+        let name = path.display().to_string();
+        let format = format.or_else(|| Format::of_name(path)).ok_or_else(|| Error::UnknownFormat {
+            name: name.clone(),
+            reason: format!("its name does not tell a format; name one of {}", Format::list(true)),
+        })?;
+        let encode = encoder(format, &name)?;
+        let partial = Partial::of(path);
+        let file = File::create(partial.as_ref().map_or(path, |partial| &partial.path))
+            .map_err(|source| Error::Io { name: name.clone(), doing: "create it", source })?;
+        let file: Box<dyn Write + Send> = Box::new(BufWriter::new(file));
+        let out = match path.extension().is_some_and(|end| end.eq_ignore_ascii_case("gz")) {
+            true => Sink::Packed(GzEncoder::new(file, Compression::default())),
+            false => Sink::Plain(file),
+        };
+        Ok(Writer { name, out, encode, scratch: Vec::new(), count: Written::default(), partial })
+    }
+
+    /// Writes to `out`, called `name` in errors, without compression.
+    ///
+    /// # Errors
+    /// The format can only be read.
+    pub fn new(out: impl Write + Send + 'static, name: &str, format: Format) -> Result<Writer> {
+        let (name, encode) = (name.to_owned(), encoder(format, name)?);
+        let out = Sink::Plain(Box::new(out));
+        Ok(Writer { name, out, encode, scratch: Vec::new(), count: Written::default(), partial: None })
+    }
+
+    /// Writes `access`, whose file is one of `files`.
+    ///
+    /// # Errors
+    /// The format cannot tell its extent or its name, or writing failed.
+    pub fn write(&mut self, access: &Access, files: &Files) -> Result<()> {
+        self.scratch.clear();
+        match self.encode.encode(access, files, &mut self.scratch) {
+            Ok(Fate::Written) => self.count.written += 1,
+            Ok(Fate::LeftOut) => self.count.left_out += 1,
+            Err(reason) => {
+                let number = self.count.written + self.count.left_out + 1;
+                return Err(Error::Unwritable { name: self.name.clone(), number, reason });
+            }
+        }
+        let done = self.out.write_all(&self.scratch);
+        done.map_err(|source| self.failed(source))
+    }
+
+    /// Ends the file; without this there is none.
+    ///
+    /// # Errors
+    /// Writing failed.
+    pub fn finish(mut self, files: &Files) -> Result<Written> {
+        self.scratch.clear();
+        self.encode.finish(files, &mut self.scratch);
+        let done = self.out.write_all(&self.scratch).and_then(|()| self.out.finish());
+        let done = done.and_then(|()| self.partial.take().map_or(Ok(()), Partial::complete));
+        done.map_err(|source| self.failed(source)).map(|()| self.count)
+    }
+
+    fn failed(&self, source: io::Error) -> Error {
+        Error::Io { name: self.name.clone(), doing: "write it", source }
+    }
+}
+
+/// A file that does not have its name yet.
+struct Partial {
+    path: PathBuf,
+    whole: PathBuf,
+}
+
+impl Partial {
+    /// `None` for what is no file, such as a pipe.
+    fn of(whole: &Path) -> Option<Partial> {
+        if whole.metadata().is_ok_and(|metadata| !metadata.is_file()) {
+            return None;
+        }
+        let mut path = whole.as_os_str().to_owned();
+        path.push(".partial");
+        Some(Partial { path: path.into(), whole: whole.to_owned() })
+    }
+
+    fn complete(self) -> io::Result<()> {
+        std::fs::rename(&self.path, &self.whole)
+    }
+}
+
+impl Drop for Partial {
+    fn drop(&mut self) {
+        // After its completion it is not there; if it cannot be removed its name says what it is.
+        let _ = std::fs::remove_file(&self.path);
+    }
+}
+
+enum Sink {
+    Plain(Box<dyn Write + Send>),
+    Packed(GzEncoder<Box<dyn Write + Send>>),
+}
+
+impl Sink {
+    fn write_all(&mut self, bytes: &[u8]) -> io::Result<()> {
+        match self {
+            Sink::Plain(out) => out.write_all(bytes),
+            Sink::Packed(out) => out.write_all(bytes),
+        }
+    }
+
+    fn finish(&mut self) -> io::Result<()> {
+        match self {
+            Sink::Plain(out) => out.flush(),
+            Sink::Packed(out) => out.try_finish().and_then(|()| out.get_mut().flush()),
+        }
+    }
+}
+
+fn encoder(format: Format, name: &str) -> Result<Box<dyn Encode>> {
+    Ok(match format {
+        Format::Csv => Box::new(csv::Encoder::new(false)),
+        Format::CsvFull => Box::new(csv::Encoder::new(true)),
+        Format::RbdReplay => Box::new(rbd_replay_write::Encoder::default()),
+        Format::Blkparse => Box::new(blkparse::Encoder::default()),
+        Format::Blktrace => Box::new(blktrace::Encoder::default()),
+        Format::FioV2 => Box::new(iolog::Encoder::new(false)),
+        Format::FioV3 => Box::new(iolog::Encoder::new(true)),
+        Format::Msr => Box::new(msr::Encoder),
+        Format::VscsiV1 => Box::new(vscsi::Encoder::new(false)),
+        Format::VscsiV2 => Box::new(vscsi::Encoder::new(true)),
+        Format::Alibaba => Box::new(alibaba::Encoder),
+        Format::Tencent => Box::new(tencent::Encoder),
+        Format::Compact => Box::new(compact_write::Encoder::default()),
+        Format::RbdReplayV0 | Format::Ftrace | Format::Strace => {
+            let reason = format!("{format} can only be read; write one of {}", Format::list(true));
+            return Err(Error::UnknownFormat { name: name.to_owned(), reason });
+        }
+    })
+}

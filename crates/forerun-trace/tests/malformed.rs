@@ -1,0 +1,213 @@
+//! Whatever a file holds, a reader ends, and never with a panic.
+
+mod support;
+
+use forerun_trace::generate::{Pattern, Plan};
+use forerun_trace::{Error, Format, Position, ReadOptions};
+use proptest::prelude::*;
+use support::{open, read, write};
+
+const STRACE: &str = r#"7 1.000000 openat(AT_FDCWD, "/a", O_RDONLY) = 3</a> <0.000010>
+7 1.000001 read(3</a>, "\"x"..., 4096) = 832 <0.000020>
+8 1.000002 readv(3</a>, [{iov_base="", iov_len=5}], 1 <unfinished ...>
+7 1.000003 lseek(3</a>, 0, SEEK_SET) = 0 <0.000001>
+8 1.000004 <... readv resumed>) = 5 <0.000002>
+7 1.000005 close(3</a>) = 0 <0.000001>
+"#;
+
+const FTRACE: &str = "# tracer: blk
+ labio-3251    [000] d..1.  6705.590284:   7,0    Q  RM 67848 + 8 [labio]
+ labio-3251    [000] d..1.  6705.590299:   7,0    U   N [labio] 1
+ labio-3251    [000] d..1.  6705.590307:   7,0    D  RM 67848 + 8 [labio]
+ labio-3251    [000] d..1.  6705.590407: block_rq_complete: 7,0 RM () 67848 + 8 none,0,0 [0]
+";
+
+/// A valid file of `format`.
+fn valid(format: Format) -> Vec<u8> {
+    let plan = Plan {
+        patterns: vec![Pattern::Tree { files: 4 }, Pattern::Random],
+        file_bytes: 8192,
+        request_bytes: 512,
+        think_ns: 2_000_000,
+        ..Plan::default()
+    };
+    let mut generated = plan.generate().unwrap();
+    let all: Vec<_> = generated.by_ref().collect();
+    // What only knows one disk or whole sectors gets the random reads.
+    let one: Vec<_> = all.iter().filter(|access| access.thread == 1).cloned().collect();
+    match format {
+        Format::Strace => STRACE.into(),
+        Format::Ftrace => FTRACE.into(),
+        Format::RbdReplayV0 => {
+            let mut bytes = vec![0; 25];
+            for id in 1..4 {
+                bytes.extend([
+                    0,
+                    0,
+                    0,
+                    0,
+                    id * 2,
+                    0,
+                    0,
+                    0,
+                    0,
+                    0,
+                    0,
+                    0,
+                    0,
+                    0,
+                    0,
+                    0,
+                    0,
+                    0,
+                    0,
+                    0,
+                    0,
+                    0,
+                    0,
+                    0,
+                    0,
+                ]);
+            }
+            bytes
+        }
+        _ => {
+            write(&one, generated.files(), format)
+                .or_else(|_| write(&all, generated.files(), format))
+                .unwrap()
+                .0
+        }
+    }
+}
+
+/// How many records a reader may give before it must have ended: each has at least a byte.
+fn exhaust(bytes: Vec<u8>, format: Option<Format>) {
+    for dispatched in [false, true] {
+        let most = bytes.len() + 1;
+        let Ok(mut reader) = open(bytes.clone(), ReadOptions { format, dispatched }) else { continue };
+        let mut count = 0;
+        while let Some(access) = reader.next() {
+            count += 1;
+            assert!(count <= most, "a reader that does not end");
+            if access.is_err() {
+                assert!(reader.next().is_none());
+            }
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(300))]
+
+    #[test]
+    fn mutated_files(
+        changes in prop::collection::vec((any::<u16>(), any::<u8>(), 0..5_u8), 1..12),
+    ) {
+        for format in Format::all() {
+            let mut bytes = valid(format);
+            for (at, value, how) in &changes {
+                if bytes.is_empty() {
+                    break;
+                }
+                let at = usize::from(*at) % bytes.len();
+                match how {
+                    0 => bytes[at] = *value,
+                    1 => bytes[at] ^= 1 << (value % 8),
+                    2 => bytes.truncate(at),
+                    3 => bytes.insert(at, *value),
+                    _ => bytes.extend_from_within(at..),
+                }
+            }
+            exhaust(bytes.clone(), Some(format));
+            exhaust(bytes, None);
+        }
+    }
+
+    /// Damage that a checksum would show, were it not right.
+    #[test]
+    fn blocks_of_our_own_format(
+        payload in prop::collection::vec(any::<u8>(), 0..400),
+        names in 0..4_u8,
+        small in any::<bool>(),
+    ) {
+        let mut block: Vec<u8> = (0..names).flat_map(|name| [15, 1, b'a' + name]).collect();
+        block.extend(payload.iter().map(|byte| if small { byte & 0x9f } else { *byte }));
+        let mut bytes = b"\x89FRT\r\n\x1a\n\x01\0\0\0".to_vec();
+        for (kind, block) in [(1_u32, block), (2, vec![5])] {
+            let mut sum = flate2::Crc::new();
+            sum.update(&kind.to_le_bytes());
+            sum.update(&block);
+            [kind, block.len() as u32, sum.sum()].iter().for_each(|value| bytes.extend(value.to_le_bytes()));
+            bytes.extend(block);
+        }
+        exhaust(bytes, None);
+    }
+
+    #[test]
+    fn random_bytes(bytes in prop::collection::vec(any::<u8>(), 0..600), text in "[ -~\n]{0,300}") {
+        for format in Format::all() {
+            exhaust(bytes.clone(), Some(format));
+            exhaust(text.clone().into_bytes(), Some(format));
+        }
+        exhaust(bytes, None);
+        exhaust(text.into_bytes(), None);
+    }
+}
+
+/// A file cut anywhere is an error, unless the cut is where a record could end and the format
+/// has no end of its own.
+#[test]
+fn cut_files_are_errors() {
+    for format in Format::all() {
+        let bytes = valid(format);
+        assert!(read(bytes.clone(), Some(format)).is_ok(), "{format}");
+        let accepted = (1..bytes.len()).filter(|at| read(&bytes[..*at], Some(format)).is_ok()).count();
+        let lines = bytes.iter().filter(|byte| **byte == b'\n').count();
+        let ends = match format {
+            Format::Compact => 0,
+            Format::RbdReplay | Format::RbdReplayV0 => read(bytes.clone(), Some(format)).unwrap().0.len(),
+            Format::Blktrace => bytes.len() / 48,
+            Format::VscsiV1 => bytes.len() / 32,
+            Format::VscsiV2 => bytes.len() / 40,
+            _ => lines,
+        };
+        assert!(accepted <= ends, "{format}: {accepted} cuts of {ends} possible ends");
+    }
+}
+
+#[test]
+fn errors_say_where_and_why() {
+    let check = |text: &str, format, want: &str| {
+        assert_eq!(read(text, Some(format)).unwrap_err().to_string(), want);
+    };
+    let header = "ts_us,op,file_or_dev,offset,length\n";
+    check(
+        &format!("{header}0,R,d,0,5"),
+        Format::Csv,
+        "given: line 2: the line does not end: the file was cut; if it is whole, add a line feed",
+    );
+    check(
+        &format!("{header}0,R,d,0,5\n0,R,d,-1,5\n"),
+        Format::Csv,
+        "given: line 3: offset is \"-1\", which is not a number in its range",
+    );
+    check(&format!("{header}0,Q,d,0,5\n"), Format::Csv, "given: line 2: op is \"Q\", not R, W, F or D");
+    check(
+        "5,R,1,2,7\n5,R,1,2,6\n",
+        Format::Alibaba,
+        "given: line 2: its time is 1000 ns before that of the first record; sort the file by time",
+    );
+    check(
+        "rbd-replay-traceX",
+        Format::RbdReplay,
+        "given: record 1 at byte 0: the file ends in the middle of this record: it was cut",
+    );
+    assert_eq!(read("", None).unwrap_err().to_string(), "given: the file is empty");
+    assert!(read("what is this\n", None).unwrap_err().to_string().contains("name one of csv, "));
+    assert!(read("BZh91AY", None).unwrap_err().to_string().contains("bunzip2"));
+    let mut damaged = valid(Format::Compact);
+    damaged[30] ^= 1;
+    let Err(Error::Malformed { at, reason, .. }) = read(damaged, None) else { panic!("damage unseen") };
+    assert_eq!(at, Position::Record { number: 1, byte: 0 });
+    assert!(reason.contains("checksum"), "{reason}");
+}

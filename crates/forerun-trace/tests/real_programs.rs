@@ -1,0 +1,107 @@
+//! What the programs whose formats these are say of our files, and we of theirs. Only run when
+//! asked for by name; needs fio, blkparse and strace.
+
+mod support;
+
+use std::path::Path;
+use std::process::Command;
+
+use forerun_trace::generate::{Pattern, Plan};
+use forerun_trace::{Access, Files, Format, Op, ReadOptions, Reader, Writer};
+use support::lines;
+
+fn run(program: &str, arguments: &[&str], folder: &Path) -> String {
+    let done = Command::new(program).args(arguments).current_dir(folder).output();
+    let done = done.unwrap_or_else(|error| panic!("{program} is needed for this test: {error}"));
+    let (out, err) = (String::from_utf8_lossy(&done.stdout), String::from_utf8_lossy(&done.stderr));
+    assert!(done.status.success(), "{program} failed: {out}{err}");
+    out.into_owned()
+}
+
+fn save(path: &Path, format: Format, accesses: &[Access], files: &Files) {
+    let mut writer = Writer::create(path, Some(format)).unwrap();
+    accesses.iter().for_each(|access| writer.write(access, files).unwrap());
+    writer.finish(files).unwrap();
+}
+
+fn load(path: &Path) -> (Vec<Access>, Reader) {
+    let mut reader = Reader::open(path, ReadOptions::default()).unwrap();
+    (reader.by_ref().map(Result::unwrap).collect(), reader)
+}
+
+fn plan(file: &str) -> (Vec<Access>, Files) {
+    let plan = Plan {
+        patterns: vec![Pattern::Random],
+        file_bytes: 1 << 20,
+        request_bytes: 4096,
+        count: Some(100),
+        think_ns: 1_000_000,
+        ..Plan::default()
+    };
+    let mut files = Files::default();
+    files.intern(file);
+    (plan.generate().unwrap().collect(), files)
+}
+
+#[test]
+fn blkparse_reads_our_blktrace_and_we_read_its_text() {
+    let folder = tempfile::tempdir().unwrap();
+    let (accesses, files) = plan("8:3");
+    save(&folder.path().join("x.blktrace.0"), Format::Blktrace, &accesses, &files);
+    for (options, name) in [("-q", "plain"), ("-t", "timed")] {
+        run("blkparse", &["-i", "x", options, "-o", name], folder.path());
+        let (again, reader) = load(&folder.path().join(name));
+        assert_eq!(reader.format(), Format::Blkparse);
+        assert_eq!(lines(&again, reader.files()), lines(&accesses, &files), "{options}");
+    }
+}
+
+#[test]
+fn fio_replays_our_iologs_and_we_read_its_own() {
+    let folder = tempfile::tempdir().unwrap();
+    let data = folder.path().join("data").display().to_string();
+    std::fs::write(&data, vec![7; 1 << 20]).unwrap();
+    let (accesses, files) = plan(&data);
+    for format in [Format::FioV2, Format::FioV3] {
+        save(&folder.path().join("log"), format, &accesses, &files);
+        let arguments = ["--name=r", "--read_iolog=log", "--ioengine=psync", "--output-format=terse"];
+        let out = run("fio", &arguments, folder.path());
+        // Terse output, version 3: the sixth field is the KiB read.
+        let line = out.lines().find(|line| line.starts_with("3;")).expect("a line of terse output");
+        assert_eq!(line.split(';').nth(5), Some("400"), "{format}: {line}");
+    }
+    let arguments = [
+        "--name=w",
+        "--filename=data",
+        "--rw=randread",
+        "--bs=4k",
+        "--size=1m",
+        "--write_iolog=own",
+        "--ioengine=psync",
+    ];
+    run("fio", &arguments, folder.path());
+    let (own, _) = load(&folder.path().join("own"));
+    assert_eq!(own.iter().filter(|access| access.op == Op::Read && access.extent.len == 4096).count(), 256);
+}
+
+#[test]
+fn we_read_what_strace_prints() {
+    let folder = tempfile::tempdir().unwrap();
+    let data = folder.path().join("a, (b) \"c\"");
+    std::fs::write(&data, vec![7; 300_000]).unwrap();
+    let name = data.display().to_string();
+    let script = "cat \"$1\" >/dev/null; dd if=\"$1\" of=/dev/null bs=4096 skip=3 count=5 status=none; true";
+    let options = ["-f", "-ttt", "-T", "-y", "-o", "trace", "sh", "-c", script, "sh", &name];
+    run("strace", &options, folder.path());
+    let (accesses, reader) = load(&folder.path().join("trace"));
+    assert_eq!(reader.format(), Format::Strace);
+    let reads: Vec<_> = accesses
+        .iter()
+        .filter(|access| access.op == Op::Read && reader.files().name(access.file) == name)
+        .map(|access| (access.extent.offset, access.extent.len))
+        .filter(|(_, len)| *len > 0)
+        .collect();
+    let cat: u64 = reads.iter().filter(|(_, len)| *len != 4096).map(|(_, len)| len).sum();
+    let dd: Vec<_> = reads.iter().filter(|(_, len)| *len == 4096).map(|(offset, _)| offset / 4096).collect();
+    assert_eq!((cat, dd), (300_000, vec![3, 4, 5, 6, 7]), "{reads:?}");
+}

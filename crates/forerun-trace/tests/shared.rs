@@ -1,0 +1,120 @@
+//! Real recordings, where they are: in the folder that `FORERUN_SHARED` names, or in `shared`
+//! next to the repository. What is asserted was counted by other programs.
+
+mod support;
+
+use std::path::{Path, PathBuf};
+
+use forerun_trace::{Access, Op, ReadOptions, Reader, Summary};
+
+/// The recording `name`, or `None` with a message.
+fn find(name: &str) -> Option<PathBuf> {
+    let beside = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared");
+    let shared = std::env::var_os("FORERUN_SHARED").map_or(beside, PathBuf::from);
+    let path = shared.join("traces").join(name);
+    if path.exists() {
+        return Some(path);
+    }
+    eprintln!("skipped: {} is not here; set FORERUN_SHARED to the folder of recordings", path.display());
+    None
+}
+
+fn accesses(path: &Path, dispatched: bool) -> Vec<Access> {
+    let reader = Reader::open(path, ReadOptions { format: None, dispatched }).unwrap();
+    reader.map(|access| access.unwrap()).collect()
+}
+
+fn check(name: &str, reads: u64, writes: u64, read_bytes: Option<u64>) -> Option<Summary> {
+    let mut summary = Summary::default();
+    accesses(&find(name)?, false).iter().for_each(|access| summary.add(access));
+    assert_eq!((summary.reads, summary.writes), (reads, writes), "{name}");
+    assert!(read_bytes.is_none_or(|bytes| bytes == summary.read_bytes), "{name}: {}", summary.read_bytes);
+    Some(summary)
+}
+
+#[test]
+fn boots() {
+    if let Some(summary) = check("csv/boot-ide.csv.gz", 89_951, 141, Some(95_822_336)) {
+        assert_eq!(summary.sizes[&512], 88_735);
+    }
+    check("csv/boot-virtio.csv", 3_946, 173, Some(96_096_768));
+    check("csv/grep-virtio.csv.gz", 119_842, 65, Some(2_890_932_224));
+}
+
+#[test]
+fn the_boot_as_rbd_replay_is_the_boot() {
+    let (Some(csv), Some(rbd)) = (find("csv/boot-virtio.csv"), find("raw/boot-virtio.rbdreplay.gz")) else {
+        return;
+    };
+    let extents = |path: &Path| -> Vec<_> {
+        let reads = accesses(path, false).into_iter().filter(|access| access.op == Op::Read);
+        reads.map(|access| access.extent).collect()
+    };
+    assert_eq!(extents(&csv), extents(&rbd));
+}
+
+#[test]
+fn cloud_physics_in_two_formats() {
+    check("raw/cloudPhysicsIO.vscsi.gz", 46_974, 66_898, None);
+    let (Some(csv), Some(raw)) =
+        (find("csv/cloudphysics_w_sample.csv.gz"), find("raw/cloudPhysicsIO.vscsi.gz"))
+    else {
+        return;
+    };
+    let key = |access: &Access| (access.time_ns, access.op, access.extent.offset, access.extent.len);
+    let keys = |path: &Path| accesses(path, false).iter().map(key).collect::<Vec<_>>();
+    assert_eq!(keys(&csv), keys(&raw));
+}
+
+#[test]
+fn random_reads_of_blktrace() {
+    let Some(path) = find("raw/random4k.blktrace.0") else { return };
+    for dispatched in [false, true] {
+        let accesses = accesses(&path, dispatched);
+        assert_eq!(accesses.len(), 963);
+        assert!(accesses.iter().all(|access| access.op == Op::Read && access.extent.len == 4096));
+        assert!(accesses.iter().all(|access| access.service_ns.is_some() == dispatched));
+    }
+}
+
+#[test]
+fn requests_of_the_block_tracer() {
+    let Some(path) = find("raw/ftrace-blk-diff-and-random.txt.gz") else { return };
+    assert_eq!(accesses(&path, false).len(), 3_897);
+    let dispatched = accesses(&path, true);
+    assert_eq!(dispatched.len(), 3_898);
+    assert_eq!(dispatched.iter().filter(|access| access.service_ns.is_some()).count(), 3_840);
+}
+
+#[test]
+fn partial_answers_of_sendfile() {
+    let Some(summary) = check("csv/lighttpd-sendfile-200.csv.gz", 11_989, 0, Some(600_000_000)) else {
+        return;
+    };
+    assert_eq!(summary.files(), 200);
+    assert!(summary.partial > 11_700, "{}", summary.partial);
+}
+
+#[test]
+fn measured_service_times() {
+    for (name, count) in [
+        ("service/disksim_valid_cheetah9LP.csv.gz", 10_000),
+        ("service/disksim_valid_ibm18es.csv.gz", 10_000),
+        ("service/win11_boot.csv.gz", 172_630),
+        ("service/lichota2007_ooo_test1_1.csv", 2_506),
+    ] {
+        let Some(path) = find(name) else { continue };
+        let accesses = accesses(&path, false);
+        assert_eq!(accesses.len(), count, "{name}");
+        assert!(accesses.iter().all(|access| access.service_ns.is_some()), "{name}");
+    }
+}
+
+#[test]
+fn every_other_table_can_be_read() {
+    check("csv/nfs4-two-32k-w8.csv.gz", 6_400, 0, Some(209_715_200));
+    check("csv/dlio_unet3d_posix.csv", 5_595, 0, None);
+    check("csv/mqsim_wsrch_small.csv.gz", 24_779, 4, None);
+    check("csv/mqsim_tpcc_small.csv", 4_381, 2_618, None);
+    check("csv/lichota2007_bootset_01.csv", 5_935, 0, None);
+}

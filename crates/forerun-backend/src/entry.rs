@@ -3,6 +3,11 @@
 use std::sync::Arc;
 use std::time::SystemTime;
 
+use crate::{Error, ErrorKind, Result};
+
+/// The most bytes a file can have: offsets are signed.
+const SIZE_MAX: u64 = i64::MAX as u64;
+
 /// What kind of thing is at a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
@@ -43,6 +48,22 @@ impl Entry {
     pub fn file(path: impl Into<String>, size: u64, version: Version) -> Entry {
         let path = path.into();
         Entry { path, kind: Kind::File, size, modified: None, version, mode: None, owner: None }
+    }
+
+    /// A file as a server describes it, about which nothing else is known.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Permanent`] for a size that no file can have: such a size
+    /// does not fit into what programs are told of a file, and sums of offsets
+    /// would overflow.
+    pub(crate) fn described(path: &str, size: u64, version: Version) -> Result<Entry> {
+        if size > SIZE_MAX {
+            let message = format!(
+                "{path:?} has {size} bytes, says the server; no file can have more than {SIZE_MAX}, so it cannot be read"
+            );
+            return Err(Error::new(ErrorKind::Permanent, message));
+        }
+        Ok(Entry::file(path, size, version))
     }
 
     /// A directory about which nothing else is known.

@@ -16,6 +16,7 @@ pub mod memory;
 mod object;
 mod path;
 mod tls;
+mod tries;
 
 use std::fmt::Debug;
 use std::ops::Range;

@@ -209,6 +209,37 @@ async fn trouble_that_passes_is_survived() {
 }
 
 #[tokio::test]
+async fn a_long_listing_survives_requests_that_fail() {
+    let tree: Vec<_> = (0..400).map(|i| (format!("dir/{i}"), Bytes::from(vec![0; i]))).collect();
+    let server = Server::start(&tree).await;
+    let stumbles = |times| (0..400).step_by(50).map(move |i| (format!("/dir/{i}"), times)).collect();
+    server.behave(|manners| manners.stumbles = stumbles(2));
+    let backend = HttpBackend::directory(server.url("dir").parse().unwrap()).unwrap();
+    let entries = backend.list("").await.unwrap();
+    assert_eq!(entries.len(), 400);
+    assert!(entries.iter().all(|entry| entry.size.to_string() == entry.path));
+    let requests = server.requests();
+    assert_eq!(requests.len(), 1 + 400 + 8 * 2);
+    assert_eq!(requests.iter().filter(|request| *request == "GET /dir/").count(), 1);
+    server.behave(|manners| manners.stumbles = stumbles(4));
+    let error = backend.list("").await.unwrap_err();
+    assert!(error.is_transient() && error.message.contains("gave up after 4 tries"), "{error}");
+}
+
+#[tokio::test]
+async fn a_size_that_no_file_can_have_is_refused() {
+    let (server, backend, _) = site().await;
+    let largest = i64::MAX as u64;
+    server.behave(|manners| (manners.refuses_head, manners.range_total) = (true, Some(largest)));
+    assert_eq!(backend.stat("a b%.bin").await.unwrap().size, largest);
+    for size in [largest + 1, u64::MAX] {
+        server.behave(|manners| manners.range_total = Some(size));
+        let error = backend.stat("a b%.bin").await.unwrap_err();
+        assert!(error.kind == ErrorKind::Permanent && error.message.contains(&size.to_string()), "{error}");
+    }
+}
+
+#[tokio::test]
 async fn an_object_that_changes_while_its_stream_is_resumed_is_changed() {
     let (server, ..) = site().await;
     let Connected { backend, .. } = connect(&server.url("dir/"), &impatient()).await.unwrap();

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use super::Environment;
+use crate::http::IDLE_TIMEOUT;
 use crate::{Error, ErrorKind, Result};
 
 /// How to connect. What is not said here comes from the environment variables
@@ -40,13 +41,15 @@ pub struct RetryOptions {
 }
 
 impl Default for RetryOptions {
-    /// Six tries within 30 s, 100 ms to 5 s apart.
+    /// Six tries within 30 s, 100 ms to 5 s apart; three where the connection
+    /// stays silent, which takes 10 s to notice.
     fn default() -> RetryOptions {
         RetryOptions {
             attempts: 6,
             backoff_first: Duration::from_millis(100),
             backoff_max: Duration::from_secs(5),
-            deadline: Duration::from_secs(30),
+            // Longer than a silent connection, or none would ever be tried again.
+            deadline: 3 * IDLE_TIMEOUT,
         }
     }
 }

@@ -52,6 +52,8 @@ impl Source {
         }
     }
 
+    /// The bytes at `offset`: `len` of them, or fewer where an error follows.
+    ///
     /// Checked before and after: a write in between changes the time or the
     /// size, so bytes of two versions are never mixed.
     fn read(&self, offset: u64, len: u64) -> Result<Bytes> {
@@ -63,8 +65,12 @@ impl Source {
             let read = rustix::io::retry_on_intr(|| {
                 rustix::io::pread(&self.file, rustix::buffer::spare_capacity(&mut buffer), at)
             });
-            if read.map_err(|errno| io_error(&self.name, errno))? == 0 {
-                return Err(changed(&self.name));
+            match read {
+                Ok(0) => return Err(changed(&self.name)),
+                Ok(_) => {}
+                Err(errno) if buffer.is_empty() => return Err(io_error(&self.name, errno)),
+                // What came before a bad block is good; the next piece meets the error.
+                Err(_) => break,
             }
         }
         self.check()?;

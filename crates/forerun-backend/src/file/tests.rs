@@ -76,3 +76,20 @@ fn a_root_that_is_missing_or_a_file_says_so() {
     assert!(missing.message.contains("nowhere"), "{missing}");
     assert_eq!(FileBackend::new(directory.path().join("file")).unwrap_err().kind, ErrorKind::NotADirectory);
 }
+
+/// A file with a bad block: this program's own memory, where the stack ends.
+#[tokio::test]
+async fn what_was_read_before_a_bad_block_arrives_before_the_error() {
+    const GOOD: u64 = 4096;
+    let maps = std::fs::read_to_string("/proc/self/maps").unwrap();
+    let stack = maps.lines().find(|line| line.ends_with("[stack]")).unwrap();
+    let (_, end) = stack.split_once(' ').unwrap().0.split_once('-').unwrap();
+    let end = u64::from_str_radix(end, 16).unwrap();
+    let memory = File::open("/proc/self/mem").unwrap();
+    let version = version_of(&rustix::fs::fstat(&memory).unwrap());
+    let extent = end - GOOD..end + GOOD;
+    let mut stream = read::stream(memory, "memory".into(), version, extent).await.unwrap();
+    assert_eq!(stream.try_next().await.unwrap().unwrap().len() as u64, GOOD);
+    let error = stream.try_next().await.unwrap_err();
+    assert!(error.kind == ErrorKind::Permanent && error.message.contains("memory"), "{error}");
+}

@@ -10,8 +10,9 @@ use url::Url;
 use crate::{Error, ErrorKind, Result};
 
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
-/// How long a connection may be silent before it counts as broken.
-const IDLE_TIMEOUT: Duration = Duration::from_secs(30);
+/// How long a connection may be silent before it counts as broken. Three such
+/// silences fit into the deadline of [`RetryOptions`](crate::RetryOptions).
+pub(crate) const IDLE_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// A client that opens a connection for each request in flight: extents that
 /// are fetched at once must not share one connection's throughput.

@@ -1,5 +1,7 @@
 //! Listing a directory of a web server.
 
+use std::time::Duration;
+
 use futures::{StreamExt, TryStreamExt};
 use reqwest::Response;
 use reqwest::header::CONTENT_TYPE;
@@ -7,10 +9,14 @@ use url::Url;
 
 use super::listing::{self, Link};
 use super::{HttpBackend, client, is_directory};
-use crate::{Backend, Entry, Error, ErrorKind, Kind, Result, path};
+use crate::{Backend, Entry, Error, ErrorKind, Kind, Result, RetryOptions, path, tries};
 
 /// How many files of a listing are asked about at once.
 const STATS_IN_FLIGHT_MAX: usize = 16;
+/// How often one file of a listing is asked about.
+const STAT_TRIES_MAX: u32 = 4;
+/// The wait before the second of these tries.
+const STAT_BACKOFF: Duration = Duration::from_millis(50);
 /// The largest page that is read as a listing; some 200,000 files.
 const PAGE_BYTES_MAX: usize = 32 << 20;
 
@@ -48,14 +54,21 @@ impl HttpBackend {
         Ok(listing::links(&read(response, url).await?, &base))
     }
 
-    /// Asks for what a page of links does not tell: sizes and versions.
+    /// Asks for what a page of links does not tell: sizes and versions. Each file
+    /// is tried by itself: among hundreds of requests some fail, and starting the
+    /// listing over would only meet the next failure.
     async fn entries(&self, directory: &str, links: Vec<Link>) -> Result<Vec<Entry>> {
+        let retry = &RetryOptions {
+            attempts: STAT_TRIES_MAX,
+            backoff_first: STAT_BACKOFF,
+            ..RetryOptions::default()
+        };
         let entries = futures::stream::iter(links).map(|link| async move {
             let path = path::join(directory, &link.name);
             if link.directory {
                 return Ok(Some(Entry::directory(path)));
             }
-            match self.stat(&path).await {
+            match tries::repeat(retry, || self.stat(&path)).await {
                 Ok(entry) => Ok(Some(entry)),
                 Err(error) if error.is_transient() => Err(error),
                 Err(error) => {

@@ -16,7 +16,7 @@ use reqwest::{Method, RequestBuilder, Response, StatusCode};
 use url::Url;
 use validator::State;
 
-pub(crate) use client::{client, client_error};
+pub(crate) use client::{IDLE_TIMEOUT, client, client_error};
 pub(crate) use listing::unescape;
 
 use crate::{Backend, ByteStream, Entry, Error, ErrorKind, Result, Version, path};
@@ -166,7 +166,7 @@ impl Backend for HttpBackend {
         if found.directory || is_root {
             return Ok(Entry::directory(path));
         }
-        let file = Entry::file(path, found.state.size, found.state.version());
+        let file = Entry::described(path, found.state.size, found.state.version())?;
         Ok(Entry { modified: found.modified, ..file })
     }
 

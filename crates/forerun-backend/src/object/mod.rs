@@ -123,7 +123,7 @@ impl Backend for ObjectBackend {
         }
         let key = self.key(path)?;
         match self.store.head(&key).await {
-            Ok(meta) => Ok(file(path, &meta)),
+            Ok(meta) => file(path, &meta),
             Err(error) => match self.error(&key, &error) {
                 error if error.kind != ErrorKind::NotFound => Err(error),
                 _ if self.is_prefix(&key).await? => Ok(Entry::directory(path)),
@@ -144,8 +144,12 @@ impl Backend for ObjectBackend {
         }
         // The marker of the directory itself has the directory's own key.
         let objects = listed.objects.iter().filter(|meta| meta.location != directory);
-        let files = objects
-            .filter_map(|meta| Some(file(&path::join(path, self.name(&directory, &meta.location)?), meta)));
+        let files = objects.filter_map(|meta| {
+            let name = self.name(&directory, &meta.location)?;
+            file(&path::join(path, name), meta)
+                .inspect_err(|error| tracing::warn!(url = %self.url, %error, "skipped an object"))
+                .ok()
+        });
         let prefixes = listed.common_prefixes.iter().filter(|key| **key != directory);
         let directories =
             prefixes.filter_map(|key| Some(Entry::directory(path::join(path, self.name(&directory, key)?))));
@@ -201,8 +205,9 @@ fn measured(body: BoxStream<'static, object_store::Result<Bytes>>, name: String,
     pieces.boxed()
 }
 
-fn file(path: &str, meta: &ObjectMeta) -> Entry {
-    Entry { modified: Some(meta.last_modified.into()), ..Entry::file(path, meta.size, version_of(meta)) }
+fn file(path: &str, meta: &ObjectMeta) -> Result<Entry> {
+    let file = Entry::described(path, meta.size, version_of(meta))?;
+    Ok(Entry { modified: Some(meta.last_modified.into()), ..file })
 }
 
 fn version_of(meta: &ObjectMeta) -> Version {

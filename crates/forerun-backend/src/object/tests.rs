@@ -57,3 +57,18 @@ async fn an_empty_bucket_is_there_and_an_empty_prefix_is_not() {
     assert_eq!(prefix.stat("").await.unwrap_err().kind, ErrorKind::NotFound);
     assert_eq!(ObjectBackend::new(store, "a//b", "memory://test").unwrap_err().kind, ErrorKind::Invalid);
 }
+
+#[test]
+fn a_size_that_no_file_can_have_is_refused() {
+    let mut meta = ObjectMeta {
+        location: Path::from("a"),
+        last_modified: std::time::SystemTime::UNIX_EPOCH.into(),
+        size: i64::MAX as u64,
+        e_tag: None,
+        version: None,
+    };
+    assert_eq!(file("a", &meta).unwrap().size, meta.size);
+    meta.size += 1;
+    let error = file("a", &meta).unwrap_err();
+    assert!(error.kind == ErrorKind::Permanent && error.message.contains("9223372036854775808"), "{error}");
+}

@@ -38,6 +38,8 @@ pub(crate) struct Manners {
     pub cuts: VecDeque<usize>,
     /// The next answers are these.
     pub statuses: VecDeque<u16>,
+    /// These paths are answered 503 so many times first.
+    pub stumbles: BTreeMap<String, usize>,
     /// Every answer is this.
     pub always: Option<u16>,
     /// Where paths are redirected to.
@@ -108,6 +110,10 @@ fn answer(site: &mut Site, request: &Request<Incoming>) -> Response<Body> {
     site.requests.push(format!("{} {}", request.method(), request.uri().path()));
     if let Some(status) = site.manners.statuses.pop_front().or(site.manners.always) {
         return status_only(status);
+    }
+    if let Some(left @ 1..) = site.manners.stumbles.get_mut(request.uri().path()) {
+        *left -= 1;
+        return status_only(503);
     }
     if let Some(location) = site.manners.redirects.get(request.uri().path()) {
         let builder = Response::builder().status(302).header(header::LOCATION, location);

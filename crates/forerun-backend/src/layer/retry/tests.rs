@@ -1,5 +1,10 @@
+use std::time::Duration;
+
+use tokio::time::Instant;
+
 use super::*;
-use crate::layer::{Fault, Faults};
+use crate::http::IDLE_TIMEOUT;
+use crate::layer::{Delay, Fault, Faults};
 use crate::{MemoryBackend, conformance};
 
 const SIZE: u64 = 300_000;
@@ -87,4 +92,18 @@ async fn a_resumed_stream_never_mixes_versions() {
     let entry = retry.stat("a").await.unwrap();
     assert_eq!(conformance::fetch(&retry, &entry, 0..SIZE).await.unwrap_err().kind, ErrorKind::Changed);
     assert_eq!(fault.requests_count(), 3);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_silent_connection_is_tried_again() {
+    let (fault, _) = over(Faults::new().fail(1, ErrorKind::Transient).fail(2, ErrorKind::Transient));
+    let entry = fault.stat("a").await.unwrap();
+    // Every try takes as long as it takes to notice a silent connection.
+    let slow = Arc::new(Delay::new(fault.clone(), IDLE_TIMEOUT));
+    let retry = Retry::new(slow, RetryOptions::default());
+    assert_eq!(conformance::fetch(&retry, &entry, 0..SIZE).await.unwrap().len() as u64, SIZE);
+    assert_eq!(fault.requests_count(), 4);
+    fault.set(Faults::new().random(1, 1000, ErrorKind::Transient));
+    let error = conformance::fetch(&retry, &entry, 0..SIZE).await.unwrap_err();
+    assert!(error.message.contains("gave up after 3 tries in 30."), "{error}");
 }

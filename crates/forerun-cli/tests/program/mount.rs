@@ -7,7 +7,7 @@ use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use super::support::{Foreground, cat, forerun, is_mounted, output, unmount};
+use super::support::{Foreground, cat, forerun, is_mounted, output, unmount, unmount_leftovers};
 use rustix::process::Signal;
 use tempfile::TempDir;
 
@@ -96,6 +96,84 @@ fn a_newer_mount_in_the_same_place_survives_the_end_of_the_older() {
     assert_eq!(cat(&directory.path().join("hello")), HELLO);
     newer.signal(Signal::TERM);
     assert_eq!(newer.end().0.code(), Some(0));
+}
+
+#[test]
+fn another_mount_in_the_place_of_one_still_in_use_survives_its_end() {
+    if !is_root() {
+        return;
+    }
+    let (source, directory) = source_and_directory();
+    let mount = start(source.path(), directory.path());
+    let file = File::open(directory.path().join("hello")).unwrap();
+    run(Command::new("umount").arg("-l").arg(directory.path()));
+    run(Command::new("mount").args(["-t", "tmpfs", "other"]).arg(directory.path()));
+    mount.signal(Signal::TERM);
+    let (status, said) = mount.end();
+    let other_is_there = is_mounted(directory.path());
+    unmount_leftovers(directory.path());
+    assert!(other_is_there, "{said}");
+    assert_eq!(status.code(), Some(0), "{said}");
+    assert!(said.contains("was in use"), "{said}");
+    drop(file);
+}
+
+#[test]
+fn a_mount_that_is_also_elsewhere_does_not_keep_the_program() {
+    if !is_root() {
+        return;
+    }
+    let (source, directory) = source_and_directory();
+    let elsewhere = tempfile::tempdir().unwrap();
+    let mount = start(source.path(), directory.path());
+    run(Command::new("mount").arg("--bind").arg(directory.path()).arg(elsewhere.path()));
+    mount.signal(Signal::TERM);
+    let (status, said) = mount.end();
+    unmount_leftovers(elsewhere.path());
+    assert_eq!(status.code(), Some(0), "{said}");
+    assert!(said.contains("was in use"), "{said}");
+    assert!(!is_mounted(directory.path()));
+}
+
+#[test]
+fn a_mount_that_fails_by_itself_is_a_failure_of_the_program() {
+    if !is_root() {
+        // The helper that mounts for ordinary users needs more files than the mount has.
+        return;
+    }
+    let (source, directory) = source_and_directory();
+    let mount = start(source.path(), directory.path());
+    // An answer means that every thread has opened its queue.
+    run(Command::new("stat").arg(directory.path()));
+    let last_queue = last_fuse_descriptor(mount.id());
+    drop(mount);
+
+    let mut command = Command::new("prlimit");
+    command.arg(format!("--nofile={last_queue}")).arg(env!("CARGO_BIN_EXE_forerun"));
+    command.arg("mount").arg(source.path()).arg(directory.path());
+    let mount = Foreground::start(&mut command, directory.path());
+    let (status, said) = mount.end();
+    let is_left = is_mounted(directory.path());
+    unmount_leftovers(directory.path());
+    assert_eq!(status.code(), Some(1), "{said}");
+    assert!(said.contains("Too many open files"), "{said}");
+    assert!(!said.contains("forerun: unmounted "), "{said}");
+    assert!(!is_left);
+}
+
+/// The highest number of a descriptor that the process `pid` has of the FUSE device.
+fn last_fuse_descriptor(pid: u32) -> u32 {
+    let descriptors = fs::read_dir(format!("/proc/{pid}/fd")).unwrap().map(|entry| entry.unwrap());
+    let numbers = descriptors.filter_map(|descriptor| {
+        let is_fuse = fs::read_link(descriptor.path()).is_ok_and(|file| file == Path::new("/dev/fuse"));
+        is_fuse.then(|| descriptor.file_name().to_str().unwrap().parse().unwrap())
+    });
+    numbers.max().unwrap()
+}
+
+fn run(command: &mut Command) {
+    let output = output(command);
+    assert!(output.status.success(), "{command:?}: {output:?}");
 }
 
 #[test]

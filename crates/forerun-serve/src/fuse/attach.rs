@@ -14,6 +14,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use forerun::{Error, ErrorKind, Result};
+use rustix::fs::{AtFlags, CWD, StatxFlags, statx};
 use rustix::io::Errno;
 use rustix::mount::{MountFlags, UnmountFlags};
 use rustix::net::{RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, recvmsg};
@@ -32,7 +33,12 @@ pub(crate) struct Attachment {
     directory: PathBuf,
     /// Mounted by the helper, which then has to unmount too.
     by_helper: bool,
+    /// What tells it from what others mount in the same place.
+    file_system: Option<FileSystemId>,
 }
+
+/// The device number of a file system: no other has it as long as this one is in use.
+type FileSystemId = (u32, u32);
 
 /// Mounts on `directory`: the connection to the kernel, and the way back.
 /// `source` is what `mount` and `df` show as mounted.
@@ -44,7 +50,8 @@ pub(crate) fn attach(directory: PathBuf, source: &str, allow_other: bool) -> Res
     } else {
         attach_directly(device.into(), &directory, source, allow_other)?
     };
-    Ok((device, Attachment { directory, by_helper }))
+    let file_system = file_system_at(&directory);
+    Ok((device, Attachment { directory, by_helper, file_system }))
 }
 
 impl Attachment {
@@ -54,6 +61,8 @@ impl Attachment {
     }
 
     /// Unmounts, or if it is in use takes it out of the tree for new users only.
+    /// Where somebody else has done so, or has covered it, there is nothing to
+    /// take out: it counts as in use, for else its session would have ended.
     pub(crate) fn detach(&self) -> Result<Unmounted> {
         let failed = |error: String| {
             let shown = self.directory.display();
@@ -62,22 +71,35 @@ impl Attachment {
                 format!("{shown} cannot be unmounted: {error}; try `umount -l {shown}` as root"),
             )
         };
+        if !self.is_there() {
+            return Ok(Unmounted::Detached);
+        }
         match self.try_unmount(false) {
             Ok(()) => return Ok(Unmounted::Clean),
             Err(error) => tracing::debug!("{} is not unmounted at once: {error}", self.directory.display()),
         }
-        self.try_unmount(true).map_err(failed)?;
-        Ok(Unmounted::Detached)
+        match self.try_unmount(true) {
+            Ok(()) => Ok(Unmounted::Detached),
+            // Somebody else was faster.
+            Err(_) if !self.is_there() => Ok(Unmounted::Clean),
+            Err(error) => Err(failed(error)),
+        }
     }
 
     /// Takes out what is left if the kernel hung up without an unmount, as it
     /// does when its connection is aborted.
     pub(crate) fn remove_if_dead(&self) {
-        if fs::metadata(&self.directory).is_err_and(|error| is_dead_mount(&error))
+        if self.is_there()
+            && fs::metadata(&self.directory).is_err_and(|error| is_dead_mount(&error))
             && let Err(error) = self.try_unmount(true)
         {
             tracing::warn!("{} cannot be unmounted: {error}", self.directory.display());
         }
+    }
+
+    /// Whether the directory shows this mount, and not what is below or above it.
+    fn is_there(&self) -> bool {
+        file_system_at(&self.directory) == self.file_system
     }
 
     fn try_unmount(&self, lazily: bool) -> Result<(), String> {
@@ -96,6 +118,14 @@ impl Attachment {
             .map_err(|error| format!("`{HELPER}` does not start: {error}"))?;
         if output.status.success() { Ok(()) } else { Err(said(&output.stderr)) }
     }
+}
+
+/// Which file system `directory` shows, or none if the system does not tell.
+/// Asks nothing of a FUSE file system, which may not be answering any more.
+fn file_system_at(directory: &Path) -> Option<FileSystemId> {
+    let flags = AtFlags::STATX_DONT_SYNC | AtFlags::SYMLINK_NOFOLLOW;
+    let found = statx(CWD, directory, flags, StatxFlags::empty()).ok()?;
+    Some((found.stx_dev_major, found.stx_dev_minor))
 }
 
 fn attach_directly(device: OwnedFd, directory: &Path, source: &str, allow_other: bool) -> Result<OwnedFd> {
@@ -189,4 +219,20 @@ fn said(stderr: &[u8]) -> String {
     let text = String::from_utf8_lossy(stderr);
     let text = text.trim();
     if text.is_empty() { format!("`{HELPER}` failed and did not say why") } else { text.replace('\n', "; ") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What nobody serves: whatever asked it something would wait for ever.
+    #[test]
+    fn a_mount_is_told_from_others_without_a_word_from_it() {
+        let temp = tempfile::tempdir().unwrap();
+        let (_device, attachment) = attach(temp.path().canonicalize().unwrap(), "test", false).unwrap();
+        assert!(attachment.is_there());
+        attachment.try_unmount(true).unwrap();
+        assert!(!attachment.is_there());
+        assert_eq!(attachment.detach().unwrap(), Unmounted::Detached);
+    }
 }

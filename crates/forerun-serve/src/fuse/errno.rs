@@ -15,6 +15,13 @@ pub(crate) fn report(error: &Error) -> Errno {
     errno_of(error.kind)
 }
 
+/// The same for a read of an open file: its name was there when it was opened, and
+/// an object that is gone since is a stale handle as much as one that was replaced.
+pub(crate) fn report_read(error: &Error) -> Errno {
+    let errno = report(error);
+    if error.kind == ErrorKind::NotFound { Errno::ESTALE } else { errno }
+}
+
 fn errno_of(kind: ErrorKind) -> Errno {
     match kind {
         ErrorKind::NotFound => Errno::ENOENT,
@@ -45,7 +52,10 @@ mod tests {
             (ErrorKind::Permanent, Errno::EIO),
         ];
         for (kind, errno) in table {
-            assert_eq!(i32::from(report(&Error::new(kind, "it failed"))), i32::from(errno), "{kind:?}");
+            let error = Error::new(kind, "it failed");
+            assert_eq!(i32::from(report(&error)), i32::from(errno), "{kind:?}");
+            let of_a_read = if kind == ErrorKind::NotFound { Errno::ESTALE } else { errno };
+            assert_eq!(i32::from(report_read(&error)), i32::from(of_a_read), "{kind:?}");
         }
     }
 }

@@ -1,6 +1,8 @@
 //! The life of a mount.
 
+use std::io;
 use std::path::Path;
+use std::sync::mpsc;
 use std::thread;
 use std::time::{Duration, SystemTime};
 
@@ -12,6 +14,10 @@ use super::attach::{Attachment, attach};
 use super::attr::Defaults;
 use super::check::check_mount_point;
 use super::filesystem::ForerunFilesystem;
+
+/// How long the kernel may take to hang up after an unmount: it does so at once,
+/// unless the file system is also mounted elsewhere.
+const HANG_UP_TIME: Duration = Duration::from_secs(5);
 
 /// How to mount.
 #[derive(Clone, Debug)]
@@ -35,8 +41,9 @@ impl Default for MountOptions {
 pub enum Unmounted {
     /// It is gone.
     Clean,
-    /// It was in use: it is gone from the directory tree, and who still has files
-    /// of it open can use them until this process ends.
+    /// It was in use: it is gone from the directory tree, or below what somebody
+    /// else has mounted there, and who still has files of it open can use them
+    /// until this process ends.
     Detached,
 }
 
@@ -99,25 +106,44 @@ impl Mount {
     /// Unmounts; if it is in use, lazily.
     ///
     /// # Errors
-    /// [`ErrorKind::Permanent`] if the system does not let it be unmounted.
+    /// [`ErrorKind::Permanent`] if the system does not let it be unmounted, or if
+    /// it had ended before for a reason other than an unmount.
     pub fn unmount(mut self) -> Result<Unmounted> {
         self.unmount_now()
     }
 
     fn unmount_now(&mut self) -> Result<Unmounted> {
         let Some(session) = self.session.take() else { return Ok(Unmounted::Clean) };
-        let unmounted = if self.has_ended() {
+        if self.has_ended() {
+            // First the session, which holds the connection: what is left of the
+            // mount is dead only without it.
+            let end = end_of(session);
             self.attachment.remove_if_dead();
-            Unmounted::Clean
-        } else {
-            self.attachment.detach()?
-        };
-        if unmounted == Unmounted::Clean
-            && let Err(error) = session.join()
-        {
-            tracing::warn!("the mount on {} ended with: {error}", self.directory().display());
+            return match end {
+                Some(Err(error)) => Err(self.failed(&error)),
+                _ => Ok(Unmounted::Clean),
+            };
         }
-        Ok(unmounted)
+        if self.attachment.detach()? == Unmounted::Detached {
+            return Ok(Unmounted::Detached);
+        }
+        match end_of(session) {
+            Some(end) => {
+                if let Err(error) = end {
+                    tracing::warn!("the mount on {} ended with: {error}", self.directory().display());
+                }
+                Ok(Unmounted::Clean)
+            }
+            None => Ok(Unmounted::Detached),
+        }
+    }
+
+    fn failed(&self, error: &io::Error) -> Error {
+        let shown = self.directory().display();
+        Error::new(
+            ErrorKind::Permanent,
+            format!("the mount on {shown} failed and is gone: {error}; mount it again"),
+        )
     }
 
     fn has_ended(&self) -> bool {
@@ -131,6 +157,15 @@ impl Drop for Mount {
             tracing::warn!("{error}");
         }
     }
+}
+
+/// How `session` ended, or none if it has not within [`HANG_UP_TIME`].
+fn end_of(session: BackgroundSession) -> Option<io::Result<()>> {
+    let (ended, end) = mpsc::channel();
+    // Without the thread the channel closes, and nothing is known of the end.
+    let _ =
+        thread::Builder::new().name("forerun-unmount".to_owned()).spawn(move || ended.send(session.join()));
+    end.recv_timeout(HANG_UP_TIME).ok()
 }
 
 fn session_config() -> Config {

@@ -10,7 +10,7 @@ use fuser::{
 };
 
 use super::attr::{Defaults, file_type};
-use super::errno::report;
+use super::errno::{report, report_read};
 use super::handles::Handles;
 use super::inode::{Inodes, same_inode};
 use super::listing::OpenDirectory;
@@ -95,11 +95,11 @@ impl Tree {
         reader.submit(offset, len, move |result| match result {
             Ok(lease) => reply.data(&lease.to_contiguous()),
             Err(error) => {
-                if error.kind == ErrorKind::Changed {
+                if matches!(error.kind, ErrorKind::Changed | ErrorKind::NotFound) {
                     // So that the next open does not meet the old version again.
                     tree.forerun.invalidate_metadata(&path);
                 }
-                reply.error(report(&error));
+                reply.error(report_read(&error));
             }
         });
     }

@@ -83,7 +83,8 @@ fn a_removed_file_is_stale_for_who_has_it_open_and_gone_for_others() {
     });
     let file = File::open(mounted.at("file")).unwrap();
     fs::remove_file(mounted.source.path().join("file")).unwrap();
-    assert!(file.read_exact_at(&mut [0; 4096], 0).is_err());
+    let error = file.read_exact_at(&mut [0; 4096], 0).unwrap_err();
+    assert_eq!(error.raw_os_error(), Some(ESTALE));
     assert_eq!(file.metadata().unwrap().len(), SIZE as u64);
     assert_eq!(File::open(mounted.at("file")).unwrap_err().kind(), std::io::ErrorKind::NotFound);
 }

@@ -1,9 +1,11 @@
-//! What a 4 KiB read costs whose bytes are in memory: no more than 1 us, with a
-//! bare copy of as many bytes beside it as the bound.
+//! What a 4 KiB read costs whose bytes are in memory, with a bare copy of as many
+//! bytes beside it as the bound. Fails if one thread needs more than 1 us; what
+//! two threads need that get in each other's way is shown beside it.
 //!
 //! `cargo bench -p forerun`
 
 use std::hint::black_box;
+use std::process::ExitCode;
 use std::sync::{Arc, Barrier};
 use std::time::Instant;
 
@@ -37,7 +39,7 @@ impl Order {
     }
 }
 
-fn main() {
+fn main() -> ExitCode {
     let memory = MemoryBackend::new();
     memory.replace("a", vec![1; OBJECT_BYTES]);
     let forerun = Forerun::over(Arc::new(memory), Options::default()).expect("the default options");
@@ -46,12 +48,14 @@ fn main() {
     reader.read_at(&mut all, 0).expect("memory does not fail");
 
     println!("4 KiB reads, all hits, ns per read and thread: median of {RUNS} runs (least .. most)");
+    let mut is_within = true;
     for (name, order) in [("sequential", Order::Sequential), ("random", Order::Random)] {
         for threads in [1, 2] {
             let copies = runs(threads, order, |offset, buf| {
                 buf.copy_from_slice(&all[offset..][..READ_BYTES]);
             });
             let hits = runs(threads, order, |offset, buf| read(&reader, offset, buf));
+            is_within &= threads > 1 || hits[RUNS / 2] <= GOAL_NS;
             let verdict = if hits[RUNS / 2] <= GOAL_NS { "within" } else { "MORE THAN" };
             println!("{name:>10}, threads: {threads}  memcpy   {}", show(&copies));
             println!("{name:>10}, threads: {threads}  read_at  {}  {verdict} {GOAL_NS} ns", show(&hits));
@@ -60,6 +64,7 @@ fn main() {
     let counters = forerun.counters();
     let fetched_bytes = counters.demand_bytes + counters.readahead_bytes;
     assert_eq!(fetched_bytes, OBJECT_BYTES as u64, "not all reads were hits");
+    if is_within { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
 
 fn read(reader: &Reader, offset: usize, buf: &mut [u8]) {

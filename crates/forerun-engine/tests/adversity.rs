@@ -43,7 +43,7 @@ fn read(engine: &mut Engine, now: Time, extent: Extent, bad: u64, failures: &mut
 #[test]
 fn what_cannot_be_read_ahead_is_not_tried_over_and_over() {
     let mut engine = engine(64 * MIB, PolicyKind::Adaptive);
-    engine.open(OBJECT, READER, 64 * MIB);
+    engine.open(OBJECT, 64 * MIB);
     let (bad, mut failures) = (4 * MIB, 0);
     for index in 0..bad / 4096 {
         let extent = Extent::new(index * 4096, 4096);
@@ -56,7 +56,7 @@ fn what_cannot_be_read_ahead_is_not_tried_over_and_over() {
 #[test]
 fn a_reader_does_not_pay_for_readahead_that_rode_along() {
     let mut engine = engine(64 * MIB, PolicyKind::Adaptive);
-    engine.open(OBJECT, READER, 64 * MIB);
+    engine.open(OBJECT, 64 * MIB);
     let mut failures = 0;
     assert!(read(&mut engine, Time(0), Extent::new(0, 4096), 4096, &mut failures));
     assert!(failures >= 1, "nothing rode along");
@@ -69,7 +69,7 @@ fn readahead_leaves_the_room_that_a_waiting_reader_needs() {
     let mut memory = Vec::new();
     // Half of the memory is being copied from.
     let copied = ObjectId(99);
-    engine.open(copied, READER, 64 * MIB);
+    engine.open(copied, 64 * MIB);
     for index in [8, 16] {
         let extent = Extent::new(index * MIB, MIB);
         assert!(matches!(engine.read(now, copied, READER, extent, &mut memory), Outcome::Parked(_)));
@@ -82,7 +82,7 @@ fn readahead_leaves_the_room_that_a_waiting_reader_needs() {
     let mut in_flight = std::collections::VecDeque::new();
     for id in 0..16 {
         let (object, reader) = (ObjectId(id), ReaderId(id));
-        engine.open(object, reader, 64 * MIB);
+        engine.open(object, 64 * MIB);
         for index in 0..11 {
             let outcome = engine.read(now, object, reader, Extent::new(index * 4096, 4096), &mut memory);
             while let Some(fetch) = engine.poll_fetch(now) {

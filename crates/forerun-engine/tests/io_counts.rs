@@ -17,7 +17,7 @@ fn count(window_bytes: u64, accesses: impl IntoIterator<Item = (u64, u64)>) -> (
     config.fetch_bytes_min = config.fetch_bytes_max;
     let mut engine = Engine::new(config).expect("a configuration that works");
     let (object, reader) = (ObjectId(1), ReaderId(1));
-    engine.open(object, reader, PAGES * PAGE);
+    engine.open(object, PAGES * PAGE);
     let (mut fetches, mut pages, mut memory) = (0, 0, Vec::new());
     for (time, (page, len)) in accesses.into_iter().enumerate() {
         let now = Time(time as u64 * 1_000_000);

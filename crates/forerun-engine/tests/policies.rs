@@ -13,7 +13,7 @@ fn windows(policy: PolicyKind, script: &str) -> String {
     config.policy = policy;
     config.events_max = 1000;
     let mut engine = Engine::new(config).expect("a configuration that works");
-    engine.open(ObjectId(1), ReaderId(1), 64 << 20);
+    engine.open(ObjectId(1), 64 << 20);
     let mut said = String::new();
     for (index, line) in script.split(';').enumerate() {
         let words: Vec<&str> = line.split_whitespace().collect();

@@ -112,7 +112,7 @@ impl Model {
         match call {
             Call::Open(object) => {
                 self.open_count[object as usize] += 1;
-                self.engine.open(ObjectId(object), ReaderId(object), self.sizes[object as usize]);
+                self.engine.open(ObjectId(object), self.sizes[object as usize]);
             }
             Call::Close(object) if self.open_count[object as usize] > 0 => {
                 self.open_count[object as usize] -= 1;

@@ -32,7 +32,7 @@ fn check(world: &World, took_us: u64, share_percent: u64, waste_percent: u64) {
 
 fn open(world: &mut World, readers: &[Reader], size: u64) {
     for reader in readers {
-        world.engine.open(reader.object, reader.id, size);
+        world.engine.open(reader.object, size);
     }
 }
 

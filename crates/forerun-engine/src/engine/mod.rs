@@ -74,9 +74,9 @@ impl Engine {
         })
     }
 
-    /// `reader` opened `object`, which has `size` bytes (at most 2^62 count).
+    /// A reader opened `object`, which has `size` bytes (at most 2^62 count).
     /// What is known of an object survives its last close.
-    pub fn open(&mut self, object: ObjectId, _reader: ReaderId, size: u64) {
+    pub fn open(&mut self, object: ObjectId, size: u64) {
         self.objects.open(object, size);
         self.cache.reclaim_unread(object);
     }

@@ -64,7 +64,7 @@ impl State {
         let reader = ReaderId(self.reader_count);
         self.reader_count += 1;
         let object = self.objects.of(entry);
-        self.engine.open(object.id, reader, entry.size);
+        self.engine.open(object.id, entry.size);
         (object, reader)
     }
 

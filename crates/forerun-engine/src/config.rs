@@ -3,6 +3,7 @@
 use core::fmt;
 
 use crate::BLOCK_BYTES;
+use crate::kernel::AraTuning;
 
 /// Which idea decides what to read ahead.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
@@ -15,8 +16,16 @@ pub enum PolicyKind {
     Aligned,
     /// Ceph RBD's: once triggered, read to the end of the storage object.
     Eager,
+    /// Linux 2.6.10 to 2.6.22: two windows per reader.
+    Stock,
+    /// Linux 2.6.23: on-demand readahead as it began.
+    OnDemand2623,
+    /// Linux 2.6.31: on-demand readahead with the cache as history.
+    Context2631,
     /// Linux 6.12's on-demand readahead, one state per reader.
     OnDemand,
+    /// Adaptive readahead of 2006: windows from measured thrashing thresholds.
+    Ara,
     /// Several streams per object, windows from measured latency and rate.
     #[default]
     Adaptive,
@@ -24,12 +33,16 @@ pub enum PolicyKind {
 
 impl PolicyKind {
     /// Every policy, in the order tables show them.
-    pub const ALL: [PolicyKind; 6] = [
+    pub const ALL: [PolicyKind; 10] = [
         PolicyKind::None,
         PolicyKind::Plain,
         PolicyKind::Aligned,
         PolicyKind::Eager,
+        PolicyKind::Stock,
+        PolicyKind::OnDemand2623,
+        PolicyKind::Context2631,
         PolicyKind::OnDemand,
+        PolicyKind::Ara,
         PolicyKind::Adaptive,
     ];
 
@@ -40,7 +53,11 @@ impl PolicyKind {
             PolicyKind::Plain => "plain",
             PolicyKind::Aligned => "aligned",
             PolicyKind::Eager => "eager",
+            PolicyKind::Stock => "stock",
+            PolicyKind::OnDemand2623 => "ondemand-2.6.23",
+            PolicyKind::Context2631 => "context-2.6.31",
             PolicyKind::OnDemand => "ondemand",
+            PolicyKind::Ara => "ara",
             PolicyKind::Adaptive => "adaptive",
         }
     }
@@ -66,9 +83,14 @@ pub struct Config {
     /// Fetches in flight at which no more are started. A read whose bytes lie in
     /// many pieces may pass it by its pieces.
     pub in_flight_count_max: usize,
-    /// Ceiling of a window of `plain`, `aligned`, `eager` and `ondemand`, in
+    /// Ceiling of a window of every policy but `none`, `ara` and `adaptive`, in
     /// bytes. `adaptive` sizes its windows itself.
     pub window_bytes_max: u64,
+    /// The size of the storage objects that an object is striped over, for `aligned`
+    /// and `eager`, in bytes.
+    pub storage_object_bytes: u64,
+    /// How `ara` works, its ceiling included.
+    pub ara: AraTuning,
     /// Objects remembered after their last close, and their cached bytes.
     pub closed_objects_max: usize,
     /// Events kept for [`Engine::poll_event`](crate::Engine::poll_event), the
@@ -94,6 +116,9 @@ impl Config {
             fetch_bytes_max: 8 << 20,
             in_flight_count_max: 64,
             window_bytes_max: 4 << 20,
+            //= seed 003
+            storage_object_bytes: 4 << 20,
+            ara: AraTuning::default(),
             closed_objects_max: 16_384,
             events_max: 0,
         }
@@ -106,6 +131,9 @@ impl Config {
         }
         if self.fetch_bytes_max < BLOCK_BYTES || self.in_flight_count_max == 0 {
             return Err(ConfigError::Fetch);
+        }
+        if self.storage_object_bytes == 0 {
+            return Err(ConfigError::StorageObject);
         }
         Ok(())
     }
@@ -121,6 +149,8 @@ pub enum ConfigError {
     },
     /// A fetch must be allowed a block and one must be allowed in flight.
     Fetch,
+    /// A storage object has at least a byte.
+    StorageObject,
 }
 
 impl fmt::Display for ConfigError {
@@ -132,6 +162,9 @@ impl fmt::Display for ConfigError {
                 Config::MEMORY_BYTES_MIN >> 20
             ),
             ConfigError::Fetch => f.write_str("at least one fetch of one block must be allowed in flight"),
+            ConfigError::StorageObject => {
+                f.write_str("storage objects of 0 bytes do not work: give their size")
+            }
         }
     }
 }

@@ -41,6 +41,7 @@ mod cache;
 mod config;
 mod device;
 mod engine;
+pub mod kernel;
 mod objects;
 mod policy;
 mod reads;

@@ -32,10 +32,12 @@ impl Cache {
     /// Frees slots until `count` are free; says whether that worked.
     pub(crate) fn make_room(&mut self, now: Time, count: u64, room: Room) -> bool {
         while u64::from(self.slots.free_count()) < count {
+            let free_before = self.slots.free_count();
             let evicted = self.evict_read() || self.evict_behind() || self.evict_unread(now, room);
             if !evicted {
                 return false;
             }
+            self.scanned_count += u64::from(self.slots.free_count() - free_before);
         }
         true
     }
@@ -125,6 +127,7 @@ impl Cache {
                 return Some(id);
             }
             row.referenced = false;
+            self.scanned_count += u64::from(row.resident.count_ones());
             self.queues.requeue(&mut self.rows, id);
         }
         None

@@ -44,6 +44,8 @@ pub(crate) struct Cache {
     /// Slots whose blocks were invalidated while a fetch was filling them.
     disowned_count: u32,
     slots_used_peak: u32,
+    /// Blocks that making room has evicted or passed over since the beginning.
+    scanned_count: u64,
     /// Unread extents evicted since [`Cache::take_lost`].
     lost: Vec<(ObjectId, Extent)>,
 }
@@ -59,6 +61,7 @@ impl Cache {
             queues: queue::Queues::new(),
             disowned_count: 0,
             slots_used_peak: 0,
+            scanned_count: 0,
             lost: Vec::new(),
         }
     }
@@ -76,6 +79,20 @@ impl Cache {
         let block = offset / BLOCK_BYTES;
         let (resident, in_flight) = self.held(object, block / row::ROW_BLOCKS);
         (resident | in_flight) >> (block % row::ROW_BLOCKS) & 1 == 1
+    }
+
+    /// Whether the block at `offset` was read, once, and is still here.
+    pub(crate) fn is_read_once(&self, object: ObjectId, offset: u64) -> bool {
+        let block = offset / BLOCK_BYTES;
+        self.index.get(&(object, block / row::ROW_BLOCKS)).is_some_and(|id| {
+            let row = &self.rows[id.0 as usize];
+            !row.hot && (row.resident & !row.unread) >> (block % row::ROW_BLOCKS) & 1 == 1
+        })
+    }
+
+    /// Blocks that making room has evicted or passed over since the beginning.
+    pub(crate) fn scanned_count(&self) -> u64 {
+        self.scanned_count
     }
 
     /// The first run of blocks of `extent` that are neither resident nor in

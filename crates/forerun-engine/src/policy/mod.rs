@@ -5,8 +5,8 @@
 //! the object's end; the scheduler leaves those out.
 
 mod adaptive;
+mod kernel;
 mod none;
-mod ondemand;
 mod rbd;
 
 use alloc::boxed::Box;
@@ -16,7 +16,9 @@ use core::fmt::Debug;
 use crate::cache::Cache;
 use crate::config::{Config, PolicyKind};
 use crate::device::Device;
-use crate::types::{Extent, ObjectId, ReaderId, Time};
+use crate::kernel::{Ara, OnDemand, Stock};
+use crate::types::{BLOCK_BYTES, Extent, ObjectId, ReaderId, Time};
+use kernel::Kernel;
 
 /// What is to be read ahead: reading at or past `mark` starts the next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -74,12 +76,17 @@ pub(crate) trait Policy: Debug + Send {
 
 pub(crate) fn build(config: &Config) -> Box<dyn Policy> {
     let window = config.window_bytes_max;
+    let pages = window / BLOCK_BYTES;
     match config.policy {
         PolicyKind::None => Box::new(none::None),
         PolicyKind::Plain => Box::new(rbd::Rbd::plain(window)),
-        PolicyKind::Aligned => Box::new(rbd::Rbd::aligned(window)),
-        PolicyKind::Eager => Box::new(rbd::Eager::new()),
-        PolicyKind::OnDemand => Box::new(ondemand::OnDemand::new(window)),
+        PolicyKind::Aligned => Box::new(rbd::Rbd::aligned(window, config.storage_object_bytes)),
+        PolicyKind::Eager => Box::new(rbd::Eager::new(config.storage_object_bytes)),
+        PolicyKind::Stock => Box::new(Kernel::new(Stock::new(pages))),
+        PolicyKind::OnDemand2623 => Box::new(Kernel::new(OnDemand::linux_2_6_23(pages))),
+        PolicyKind::Context2631 => Box::new(Kernel::new(OnDemand::linux_2_6_31(pages))),
+        PolicyKind::OnDemand => Box::new(Kernel::new(OnDemand::linux_6_12(pages))),
+        PolicyKind::Ara => Box::new(Kernel::new(Ara::new(config.ara))),
         PolicyKind::Adaptive => Box::new(adaptive::Adaptive::new()),
     }
 }

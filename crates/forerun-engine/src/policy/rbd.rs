@@ -11,9 +11,6 @@ use crate::types::{Extent, ObjectId, ReaderId};
 /// Sequential requests before the first readahead.
 //= seed 003: "trigger after 10 sequential requests"
 const TRIGGER_REQUESTS: u64 = 10;
-/// The size of the storage objects an RBD image is striped over.
-//= seed 003
-const STORAGE_OBJECT_BYTES: u64 = 4 << 20;
 
 /// Consecutive requests seen, and the window.
 #[derive(Clone, Copy, Debug, Default)]
@@ -39,7 +36,7 @@ impl Detector {
 
     /// The next window, once `trigger` requests came in sequence and the reader
     /// is past the middle of the last one.
-    fn next_window(&mut self, trigger: u64, max: u64, alignments: &[u64], limit: u64) -> Option<Window> {
+    fn next_window(&mut self, trigger: u64, max: u64, alignment: Option<u64>, limit: u64) -> Option<Window> {
         if self.count < trigger || self.last_position < self.trigger_position {
             return None;
         }
@@ -52,45 +49,45 @@ impl Detector {
         }
         self.readahead_bytes = self.readahead_bytes.min(max);
         let offset = self.readahead_position;
-        let len = aligned(offset, self.readahead_bytes, alignments).min(limit.saturating_sub(offset));
+        let len = aligned(offset, self.readahead_bytes, alignment).min(limit.saturating_sub(offset));
         self.trigger_position = offset + len / 2;
         self.readahead_position = offset + len;
         (len > 0).then_some(Window { extent: Extent::new(offset, len), mark: self.trigger_position })
     }
 }
 
-/// `len` cut or grown by less than half so that the window ends on the largest
-/// alignment it can.
-fn aligned(offset: u64, len: u64, alignments: &[u64]) -> u64 {
+/// `len` cut or grown by less than half so that the window ends at a multiple of
+/// `alignment`, if it can.
+fn aligned(offset: u64, len: u64, alignment: Option<u64>) -> u64 {
+    let Some(alignment) = alignment else { return len };
     let end = offset + len;
-    for alignment in alignments {
-        let previous = end / alignment * alignment;
-        let (cut, grow) = (end - previous, previous + alignment - end);
-        if cut < len / 2 && cut < grow {
-            return previous - offset;
-        }
-        if grow < len / 2 {
-            return previous + alignment - offset;
-        }
+    let previous = end / alignment * alignment;
+    let (cut, grow) = (end - previous, previous + alignment - end);
+    if cut < len / 2 && cut < grow {
+        previous - offset
+    } else if grow < len / 2 {
+        previous + alignment - offset
+    } else {
+        len
     }
-    len
 }
 
 /// `plain` and `aligned`.
 #[derive(Debug)]
 pub(crate) struct Rbd {
     window_bytes_max: u64,
-    alignments: &'static [u64],
+    /// Where windows should end at multiples of it.
+    alignment: Option<u64>,
     detectors: BTreeMap<ObjectId, Detector>,
 }
 
 impl Rbd {
     pub(crate) fn plain(window_bytes_max: u64) -> Rbd {
-        Rbd { window_bytes_max, alignments: &[], detectors: BTreeMap::new() }
+        Rbd { window_bytes_max, alignment: None, detectors: BTreeMap::new() }
     }
 
-    pub(crate) fn aligned(window_bytes_max: u64) -> Rbd {
-        Rbd { alignments: &[STORAGE_OBJECT_BYTES], ..Rbd::plain(window_bytes_max) }
+    pub(crate) fn aligned(window_bytes_max: u64, storage_object_bytes: u64) -> Rbd {
+        Rbd { alignment: Some(storage_object_bytes), ..Rbd::plain(window_bytes_max) }
     }
 }
 
@@ -101,7 +98,7 @@ impl Policy for Rbd {
         windows.extend(detector.next_window(
             TRIGGER_REQUESTS,
             self.window_bytes_max,
-            self.alignments,
+            self.alignment,
             access.size,
         ));
     }
@@ -117,12 +114,13 @@ impl Policy for Rbd {
 /// `eager`: once triggered, to the end of the storage object, once for each.
 #[derive(Debug)]
 pub(crate) struct Eager {
+    storage_object_bytes: u64,
     detectors: BTreeMap<ObjectId, (Detector, Option<u64>)>,
 }
 
 impl Eager {
-    pub(crate) fn new() -> Eager {
-        Eager { detectors: BTreeMap::new() }
+    pub(crate) fn new(storage_object_bytes: u64) -> Eager {
+        Eager { storage_object_bytes, detectors: BTreeMap::new() }
     }
 }
 
@@ -131,12 +129,12 @@ impl Policy for Eager {
         let (detector, done) = self.detectors.entry(access.object).or_default();
         detector.observe(access.extent);
         let start = detector.last_position;
-        let storage_object = start / STORAGE_OBJECT_BYTES;
+        let storage_object = start / self.storage_object_bytes;
         if detector.count < TRIGGER_REQUESTS || *done == Some(storage_object) {
             return;
         }
         *done = Some(storage_object);
-        let end = ((storage_object + 1) * STORAGE_OBJECT_BYTES).min(access.size);
+        let end = ((storage_object + 1) * self.storage_object_bytes).min(access.size);
         windows.push(Window { extent: Extent::between(start, end), mark: end });
     }
 
@@ -153,13 +151,13 @@ mod tests {
     use super::*;
 
     /// Ten-byte reads from 1000 on, trigger 2, windows of at most 50 bytes.
-    fn windows(alignments: &[u64], max: u64) -> Vec<(u64, u64, u64)> {
+    fn windows(alignment: Option<u64>, max: u64) -> Vec<(u64, u64, u64)> {
         let mut detector = Detector::default();
         let mut seen = Vec::new();
         for i in 0..45 {
             let extent = Extent::new(1000 + i * 10, 10);
             detector.observe(extent);
-            if let Some(window) = detector.next_window(2, max, alignments, u64::MAX) {
+            if let Some(window) = detector.next_window(2, max, alignment, u64::MAX) {
                 seen.push((extent.offset, window.extent.offset, window.extent.len));
             }
         }
@@ -169,14 +167,14 @@ mod tests {
     #[test]
     fn librbd_test_vectors_plain() {
         assert_eq!(
-            windows(&[], 50)[..4],
+            windows(None, 50)[..4],
             [(1020, 1030, 20), (1030, 1050, 40), (1060, 1090, 50), (1110, 1140, 50)]
         );
     }
 
     #[test]
     fn librbd_test_vectors_aligned() {
-        let windows: Vec<_> = windows(&[100], 1 << 30).into_iter().map(|(_, o, l)| (o, l)).collect();
+        let windows: Vec<_> = windows(Some(100), 1 << 30).into_iter().map(|(_, o, l)| (o, l)).collect();
         assert_eq!(windows[..5], [(1030, 20), (1050, 50), (1100, 100), (1200, 200), (1400, 300)]);
     }
 }

@@ -1,0 +1,16 @@
+//! An NFS server's reads, out of order and without an open file: the request is
+//! served first, and whether a stream is behind it is seen from what is cached
+//! around it then. So servers side by side do not read the same ahead.
+
+use super::Call;
+
+impl Call<'_> {
+    pub(super) fn serve_then_look(&mut self) {
+        self.read_random();
+        let end = self.page + self.request.min(self.ra_max.max(1));
+        let has_past = self.page > 0 && self.pages.is_cached(self.page - 1);
+        if has_past && end < self.pages.page_count && !self.pages.is_cached(end) {
+            self.read_after(end);
+        }
+    }
+}

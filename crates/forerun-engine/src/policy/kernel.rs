@@ -1,0 +1,99 @@
+//! Readahead as kernels do it, over the engine's own cache: each read is told to
+//! the algorithm page by page, and what it wants read past the request becomes
+//! windows.
+
+use alloc::vec::Vec;
+
+use super::{Access, Policy, View, Window};
+use crate::kernel::{Algorithm, PageCache, PageRead, Step};
+use crate::types::{BLOCK_BYTES, Extent, ObjectId, ReaderId};
+
+#[derive(Debug)]
+pub(crate) struct Kernel<A> {
+    algorithm: A,
+    /// Between calls empty, kept for its memory.
+    steps: Vec<Step>,
+}
+
+impl<A: Algorithm> Kernel<A> {
+    pub(crate) fn new(algorithm: A) -> Kernel<A> {
+        Kernel { algorithm, steps: Vec::new() }
+    }
+}
+
+/// The engine's cache, with what the request so far will bring into it.
+struct Pages<'a> {
+    view: &'a View<'a>,
+    coming: &'a [Extent],
+}
+
+impl PageCache for Pages<'_> {
+    fn is_cached(&self, object: ObjectId, page: u64) -> bool {
+        let offset = page * BLOCK_BYTES;
+        self.coming.iter().any(|extent| extent.offset <= offset && offset < extent.end())
+            || self.view.cache.is_held(object, offset)
+    }
+
+    fn is_inactive_and_read(&self, object: ObjectId, page: u64) -> bool {
+        self.view.cache.is_read_once(object, page * BLOCK_BYTES)
+    }
+
+    fn scanned_count(&self) -> u64 {
+        self.view.cache.scanned_count()
+    }
+
+    fn fillable_count(&self) -> u64 {
+        self.view.config.memory_bytes_max / BLOCK_BYTES
+    }
+}
+
+impl<A: Algorithm> Policy for Kernel<A> {
+    fn on_read(&mut self, access: &Access, view: &View<'_>, windows: &mut Vec<Window>) {
+        let Access { object, reader, extent, size, .. } = *access;
+        let first_page = extent.offset / BLOCK_BYTES;
+        let end_page = extent.end().div_ceil(BLOCK_BYTES);
+        let mut coming = Vec::new();
+        for page in first_page..end_page {
+            let read = PageRead {
+                object,
+                reader,
+                page,
+                rest: end_page - page,
+                is_first: page == first_page,
+                page_count: size.div_ceil(BLOCK_BYTES),
+            };
+            let pages = Pages { view, coming: &coming };
+            self.algorithm.on_page(&read, &pages, &mut self.steps);
+            for step in self.steps.drain(..) {
+                // A rescue keeps unread pages from being reclaimed before their
+                // reader comes. Here they are the last to go anyway.
+                let Step::Fetch { start, count, mark } = step else { continue };
+                let wanted = Extent::new(start * BLOCK_BYTES, count * BLOCK_BYTES);
+                coming.push(wanted);
+                // What the reader asks for is the engine's to fetch.
+                if start < first_page || start + count > end_page {
+                    windows.push(Window { extent: wanted, mark: mark * BLOCK_BYTES });
+                }
+            }
+            if !(Pages { view, coming: &coming }).is_cached(object, page) {
+                self.algorithm.on_unserved(&read);
+                coming.push(Extent::new(page * BLOCK_BYTES, BLOCK_BYTES));
+            }
+        }
+        self.algorithm.on_end(object, reader, end_page - 1);
+    }
+
+    fn on_lost(&mut self, object: ObjectId, extent: Extent) {
+        let first_page = extent.offset / BLOCK_BYTES;
+        let end_page = extent.end().div_ceil(BLOCK_BYTES);
+        self.algorithm.on_lost(object, first_page, end_page - first_page);
+    }
+
+    fn on_close(&mut self, object: ObjectId, reader: ReaderId) {
+        self.algorithm.on_close(object, reader);
+    }
+
+    fn on_forget(&mut self, object: ObjectId) {
+        self.algorithm.on_forget(object);
+    }
+}

@@ -100,6 +100,58 @@ fn a_tree_opens_reads_and_closes_each_file() {
 }
 
 #[test]
+fn clients_of_a_file_server_write_each_file_and_read_it_back() {
+    // A tenth of each of the 30 MB of five clients' ten files.
+    let client = Pattern::FileServer { files: 10 };
+    let plan = Plan {
+        patterns: vec![client; 5],
+        file_bytes: 3_000_000,
+        request_bytes: 8 * KIB,
+        think_ns: 1000,
+        ..Plan::default()
+    };
+    let mut generated = plan.generate().unwrap();
+    let all: Vec<Access> = generated.by_ref().collect();
+    let pass = |op, open| {
+        let mut lines = vec![(open, 0, 0)];
+        lines.extend((0..367).map(|at| (op, at * 8192, 3_000_000.min(at * 8192 + 8192) - at * 8192)));
+        lines.push((Op::Close, 0, 0));
+        lines
+    };
+    let one = [pass(Op::Write, Op::Open { read_only: false }), pass(Op::Read, Op::Open { read_only: true })];
+    let one = one.concat();
+    for client in 0..5 {
+        let own: Vec<&Access> = all.iter().filter(|access| access.thread == client).collect();
+        assert_eq!(own.len(), 10 * one.len());
+        for (file, accesses) in own.chunks(one.len()).enumerate() {
+            let found = accesses.iter().map(|access| (access.op, access.extent.offset, access.extent.len));
+            assert!(found.eq(one.iter().copied()), "file {file} of client {client}");
+            let name = format!("client{client}/{file:06}");
+            assert!(accesses.iter().all(|access| generated.files().name(access.file) == name), "{name}");
+        }
+    }
+    assert_eq!(generated.files().len(), 50);
+}
+
+#[test]
+fn partial_answers_are_asked_for_again_from_where_they_ended() {
+    let plan = Plan { file_bytes: 20_000_000, request_bytes: 1, ..plan(Pattern::Partial) };
+    let all = accesses(&plan);
+    let (last, others) = all.split_last().unwrap();
+    let mut next = 0;
+    for access in &all {
+        assert_eq!((access.op, access.extent.offset), (Op::Read, next));
+        next += access.extent.len;
+    }
+    assert_eq!((next, last.asked), (20_000_000, None));
+    for access in others {
+        assert_eq!(access.asked, Some(20_000_000 - access.extent.offset));
+        assert!([14_400, 28_800, 37_440].contains(&access.extent.len), "{}", access.extent.len);
+    }
+    assert_eq!(accesses(&Plan { count: Some(7), ..plan }).len(), 7);
+}
+
+#[test]
 fn a_mix_is_its_patterns_in_the_order_of_time() {
     let patterns = vec![Pattern::Sequential, Pattern::Random, Pattern::Backward];
     let mix = Plan { patterns, think_ns: 1000, ..plan(Pattern::Sequential) };
@@ -125,6 +177,7 @@ fn plans_without_sense_are_refused() {
         plan(Pattern::Strided { stride: 1 }),
         plan(Pattern::Sparse { percent: 0 }),
         plan(Pattern::Bursts { requests: 0, pause_ns: 0 }),
+        Plan { displaced: 1, ..plan(Pattern::Partial) },
     ] {
         assert!(plan.generate().is_err(), "{plan:?}");
     }

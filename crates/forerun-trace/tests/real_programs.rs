@@ -1,5 +1,6 @@
 //! What the programs whose formats these are say of our files, and we of theirs. Only run when
-//! asked for by name; needs fio, blkparse and strace.
+//! asked for by name; needs fio, blkparse, btt, strace and rbd-replay (of Debian's packages fio,
+//! blktrace, strace and ceph-common) and cc.
 
 mod support;
 
@@ -54,6 +55,60 @@ fn blkparse_reads_our_blktrace_and_we_read_its_text() {
         assert_eq!(reader.format(), Format::Blkparse);
         assert_eq!(lines(&again, reader.files()), lines(&accesses, &files), "{options}");
     }
+}
+
+/// btt pairs the events of each request; a request that it cannot follow is missing from its counts.
+#[test]
+fn btt_follows_the_requests_of_our_blktrace() {
+    let folder = tempfile::tempdir().unwrap();
+    let (accesses, files) = plan("8:3");
+    save(&folder.path().join("x.blktrace.0"), Format::Blktrace, &accesses, &files);
+    run("blkparse", &["-i", "x", "-q", "-o", "text", "-d", "x.bin"], folder.path());
+    let out = run("btt", &["-i", "x.bin"], folder.path());
+    let line = out.lines().find(|line| line.starts_with("Q2Q ")).expect("times from one request to the next");
+    assert_eq!(line.split_whitespace().last(), Some("99"), "{out}");
+}
+
+/// rbd-replay asks its storage for what the trace says; the storage is our stand-in.
+#[test]
+fn rbd_replay_replays_our_traces() {
+    let folder = tempfile::tempdir().unwrap();
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/support/rbd_stand_in.c");
+    let source = source.display().to_string();
+    run("cc", &["-shared", "-fPIC", "-Wall", "-Werror", "-o", "stand_in.so", &source], folder.path());
+    let (mut accesses, files) = plan("vm@snapshot");
+    for (at, access) in accesses.iter_mut().enumerate() {
+        access.op = [Op::Read, Op::Write, Op::Discard][at % 3];
+        access.blocking = at % 2 == 0;
+    }
+    save(&folder.path().join("x.rbdreplay"), Format::RbdReplay, &accesses, &files);
+    assert_eq!(replayed(folder.path()), asked(&accesses));
+
+    // What was read is written as it was, and is still what rbd-replay understands.
+    let (again, reader) = load(&folder.path().join("x.rbdreplay"));
+    save(&folder.path().join("x.rbdreplay"), Format::RbdReplay, &again, reader.files());
+    assert_eq!(replayed(folder.path()), asked(&accesses));
+}
+
+/// What rbd-replay asks the stand-in for.
+fn replayed(folder: &Path) -> String {
+    let log = folder.join("log");
+    let preload = format!("LD_PRELOAD={}", folder.join("stand_in.so").display());
+    let told = format!("STAND_IN_LOG={}", log.display());
+    let replay = ["rbd-replay", "--no-mon-config", "--conf", "/dev/null", "--latency-multiplier", "0"];
+    run("env", &[&[preload.as_str(), &told], &replay[..], &["x.rbdreplay"]].concat(), folder);
+    let lines = std::fs::read_to_string(&log).unwrap();
+    std::fs::remove_file(&log).unwrap();
+    lines
+}
+
+fn asked(accesses: &[Access]) -> String {
+    let mut lines = "open vm@snapshot\n".to_owned();
+    for Access { op, blocking, extent, .. } in accesses {
+        let when = if *blocking { "" } else { "aio_" };
+        lines += &format!("{when}{} {}+{}\n", op.name(), extent.offset, extent.len);
+    }
+    lines
 }
 
 #[test]

@@ -3,9 +3,13 @@
 
 mod support;
 
+use std::fs::File;
+use std::io::Read;
 use std::path::{Path, PathBuf};
 
-use forerun_trace::{Access, Op, ReadOptions, Reader, Summary};
+use flate2::read::MultiGzDecoder;
+use forerun_trace::{Access, Format, Op, ReadOptions, Reader, Summary};
+use support::{read, write};
 
 /// The recording `name`, or `None` with a message.
 fn find(name: &str) -> Option<PathBuf> {
@@ -53,6 +57,17 @@ fn the_boot_as_rbd_replay_is_the_boot() {
     assert_eq!(extents(&csv), extents(&rbd));
 }
 
+/// The real rbd-replay takes that file, so it takes what is the same byte for byte.
+#[test]
+fn rbd_replay_is_written_as_it_was_read() {
+    let Some(path) = find("raw/boot-virtio.rbdreplay.gz") else { return };
+    let mut recorded = Vec::new();
+    MultiGzDecoder::new(File::open(&path).unwrap()).read_to_end(&mut recorded).unwrap();
+    let (accesses, reader) = read(recorded.clone(), None).unwrap();
+    let (again, _) = write(&accesses, reader.files(), Format::RbdReplay).unwrap();
+    assert!(again == recorded, "{} bytes became {}", recorded.len(), again.len());
+}
+
 #[test]
 fn cloud_physics_in_two_formats() {
     check("raw/cloudPhysicsIO.vscsi.gz", 46_974, 66_898, None);
@@ -93,6 +108,22 @@ fn partial_answers_of_sendfile() {
     };
     assert_eq!(summary.files(), 200);
     assert!(summary.partial > 11_700, "{}", summary.partial);
+}
+
+#[test]
+fn the_samples_are_these_recordings() {
+    let samples = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../samples");
+    for (sample, name) in [
+        ("boot-ide.frt.gz", "csv/boot-ide.csv.gz"),
+        ("boot-virtio.frt.gz", "csv/boot-virtio.csv"),
+        ("grep-virtio.frt.gz", "csv/grep-virtio.csv.gz"),
+        ("lighttpd-sendfile-200.frt.gz", "csv/lighttpd-sendfile-200.csv.gz"),
+        ("nfs4-two-32k-w8.frt.gz", "csv/nfs4-two-32k-w8.csv.gz"),
+    ] {
+        let Some(path) = find(name) else { continue };
+        let (sample, recorded) = (accesses(&samples.join(sample), false), accesses(&path, false));
+        assert!(recorded.starts_with(&sample), "{name} begins with its sample");
+    }
 }
 
 #[test]

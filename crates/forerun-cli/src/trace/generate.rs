@@ -13,7 +13,7 @@ use crate::units::parse_size;
 /// Write accesses of a known pattern
 ///
 /// The same options give the same accesses on every machine. Several patterns happen at the same
-/// time, each in a thread with a file of its own. Every reader waits for its answers.
+/// time, each in a thread with files of its own. Every reader waits for its answers.
 #[derive(Debug, clap::Args)]
 pub(super) struct GenerateCommand {
     /// In which order to read; more than one for a mix
@@ -28,7 +28,11 @@ pub(super) struct GenerateCommand {
     #[arg(long, value_name = "SIZE", default_value = "128KiB", value_parser = parse_size)]
     request: u64,
 
-    /// The most accesses of each pattern
+    /// How many threads do each pattern
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..))]
+    clients: u16,
+
+    /// The most accesses of each thread
     #[arg(long, value_name = "N")]
     count: Option<u64>,
 
@@ -60,9 +64,9 @@ pub(super) struct GenerateCommand {
     #[arg(long, value_name = "DURATION", default_value = "100ms", value_parser = parse_time)]
     pause: Duration,
 
-    /// Files of a tree
-    #[arg(long, value_name = "N", default_value_t = 1000)]
-    files: u64,
+    /// Files of a tree, 1000 if not given, or of each file-server client, 10 if not given
+    #[arg(long, value_name = "N")]
+    files: Option<u64>,
 
     /// Another seed gives other accesses
     #[arg(long, value_name = "N", default_value_t = 1)]
@@ -90,12 +94,16 @@ enum Name {
     Bursts,
     /// Many small files
     Tree,
+    /// Write a file, read it back, and so on with the next
+    FileServer,
+    /// Sequential, always asking for the whole rest of the file and getting some tens of KiB
+    Partial,
 }
 
 impl GenerateCommand {
     pub(super) fn run(self) -> Result<(), Box<dyn Error>> {
         let plan = Plan {
-            patterns: self.patterns.iter().map(|name| self.pattern(*name)).collect(),
+            patterns: self.patterns.iter().flat_map(|name| self.threads(*name)).collect(),
             file_bytes: self.size,
             request_bytes: self.request,
             count: self.count,
@@ -112,6 +120,10 @@ impl GenerateCommand {
         Ok(())
     }
 
+    fn threads(&self, name: Name) -> impl Iterator<Item = Pattern> {
+        std::iter::repeat_n(self.pattern(name), self.clients.into())
+    }
+
     fn pattern(&self, name: Name) -> Pattern {
         match name {
             Name::Sequential => Pattern::Sequential,
@@ -121,7 +133,9 @@ impl GenerateCommand {
             Name::Sparse => Pattern::Sparse { percent: self.percent },
             Name::Random => Pattern::Random,
             Name::Bursts => Pattern::Bursts { requests: self.burst, pause_ns: nanoseconds(self.pause) },
-            Name::Tree => Pattern::Tree { files: self.files },
+            Name::Tree => Pattern::Tree { files: self.files.unwrap_or(1000) },
+            Name::FileServer => Pattern::FileServer { files: self.files.unwrap_or(10) },
+            Name::Partial => Pattern::Partial,
         }
     }
 }

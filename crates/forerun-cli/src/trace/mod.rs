@@ -24,6 +24,8 @@ Examples:
       forerun trace merge --same-clock sda.blktrace.0 sda.blktrace.1 -o sda.csv
   Four streams of one file, each thinking 2 ms after each read:
       forerun trace generate interleaved --streams 4 --think 2ms -o four.csv
+  Five clients of a file server, each writing ten files of 30 MB and reading them back:
+      forerun trace generate file-server --clients 5 --size 30MB --request 8KiB -o server.frt
 
 Formats: see `forerun trace formats`. Files whose name ends in .gz are compressed.";
 
@@ -66,7 +68,7 @@ impl TraceCommand {
 
 /// How traces are read, for the commands that do.
 #[derive(Debug, clap::Args)]
-struct Input {
+pub(crate) struct Input {
     /// The format of what is read, if content and name do not tell
     #[arg(long, value_name = "FORMAT")]
     format: Option<Format>,
@@ -80,13 +82,18 @@ struct Input {
 }
 
 impl Input {
+    /// As the trace crate has it.
+    pub(crate) fn options(&self) -> ReadOptions {
+        ReadOptions { format: self.format, dispatched: self.dispatched }
+    }
+
     fn open(&self, path: &Path) -> Result<Reader, forerun_trace::Error> {
-        Reader::open(path, ReadOptions { format: self.format, dispatched: self.dispatched })
+        Reader::open(path, self.options())
     }
 }
 
 /// Refuses to write over what is read.
-fn check_output(output: &Path, inputs: &[&Path]) -> Result<(), String> {
+pub(crate) fn check_output(output: &Path, inputs: &[&Path]) -> Result<(), String> {
     let real = |path: &Path| std::fs::canonicalize(path).ok();
     match real(output).is_some_and(|output| inputs.iter().any(|input| real(input) == Some(output.clone()))) {
         true => Err(format!("{} is both read and written; write to another file", output.display())),
@@ -107,7 +114,7 @@ fn report(written: Written, output: &Path) {
 }
 
 /// Shows `text`; who reads it may have seen enough.
-fn show(text: &str) -> std::io::Result<()> {
+pub(crate) fn show(text: &str) -> std::io::Result<()> {
     use std::io::{ErrorKind, Write};
     let mut out = std::io::stdout().lock();
     match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
@@ -124,13 +131,13 @@ fn formats() -> String {
 }
 
 /// As [`parse_duration`], and microseconds.
-fn parse_time(text: &str) -> Result<Duration, String> {
+pub(crate) fn parse_time(text: &str) -> Result<Duration, String> {
     match text.strip_suffix("us").map(str::parse) {
         Some(Ok(microseconds)) => Ok(Duration::from_micros(microseconds)),
         _ => parse_duration(text),
     }
 }
 
-fn nanoseconds(duration: Duration) -> u64 {
+pub(crate) fn nanoseconds(duration: Duration) -> u64 {
     u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX)
 }

@@ -83,7 +83,7 @@ impl Encode for Encoder {
                 self.open.insert(access.file);
                 tail = open_tail(access.file, files.name(access.file), read_only);
             }
-            _ => tail.extend_from_slice(&u64::from(access.file.0).to_le_bytes()),
+            _ => tail.extend_from_slice(&image(access.file).to_le_bytes()),
         }
         if access.op == Op::Close {
             self.open.remove(&access.file);
@@ -148,10 +148,15 @@ impl Record<'_> {
     }
 }
 
+/// The number of an image; in recordings it is an address, and 0 is none.
+fn image(file: FileId) -> u64 {
+    u64::from(file.0) + 1
+}
+
 fn open_tail(file: FileId, name: &str, read_only: bool) -> Vec<u8> {
-    let (image, snapshot) = name.rsplit_once('@').unwrap_or((name, ""));
-    let mut tail = u64::from(file.0).to_le_bytes().to_vec();
-    for text in [image, snapshot] {
+    let (name, snapshot) = name.rsplit_once('@').unwrap_or((name, ""));
+    let mut tail = image(file).to_le_bytes().to_vec();
+    for text in [name, snapshot] {
         tail.extend_from_slice(&(text.len() as u32).to_le_bytes());
         tail.extend_from_slice(text.as_bytes());
     }

@@ -7,6 +7,7 @@
 mod displace;
 mod numbers;
 mod pattern;
+mod whole_files;
 
 pub use numbers::Numbers;
 
@@ -53,6 +54,15 @@ pub enum Pattern {
         /// How many.
         files: u64,
     },
+    /// The client of a file server: writes a file from beginning to end, reads it back, and goes
+    /// on with the next of `files` files.
+    FileServer {
+        /// How many.
+        files: u64,
+    },
+    /// A reader that asks for the rest of its file each time, gets a small part of it, some tens
+    /// of KiB whatever the size of a request, and asks again for what follows.
+    Partial,
 }
 
 /// What to generate.
@@ -119,6 +129,8 @@ struct Request {
     file: crate::FileId,
     offset: u64,
     len: u64,
+    /// What it asks for, where it gets less.
+    asked: Option<u64>,
     /// How long its reader thinks before it.
     think_ns: u64,
 }
@@ -159,7 +171,7 @@ impl Iterator for Generated {
 
     fn next(&mut self) -> Option<Access> {
         let Reverse(Due { time_ns, thread, request }) = self.due.pop()?;
-        let Request { op, file, offset, len, think_ns } = request;
+        let Request { op, file, offset, len, asked, think_ns } = request;
         let after =
             self.last[thread].map(|(id, _)| Dependency { id, moment: Moment::Completed, delta_ns: think_ns });
         let id = self.count;
@@ -170,6 +182,7 @@ impl Iterator for Generated {
         Some(Access {
             id,
             thread: thread as u64,
+            asked,
             blocking: true,
             after: after.into_iter().collect(),
             ..access

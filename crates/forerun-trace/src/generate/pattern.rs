@@ -1,32 +1,31 @@
 //! The order in which one thread reads.
 
+use super::whole_files::{File, WholeFiles, equal, small};
 use super::{Numbers, Pattern, Plan, Request};
-use crate::{FileId, Files, Op};
+use crate::{Files, Op};
+
+/// What partial answers hold: what a web server's `sendfile` to slow clients got rid of at once,
+/// 10, 20 and 26 segments of 1,440 bytes, the last one most often.
+//= seed 000
+const PARTIAL_BYTES: [u64; 6] = [37_440, 28_800, 37_440, 14_400, 37_440, 37_440];
 
 /// The requests of one thread.
 pub(super) struct Thread {
     pattern: Pattern,
-    files: Vec<File>,
+    source: Source,
     request_bytes: u64,
     think_ns: u64,
     count: u64,
     at: u64,
     numbers: Numbers,
-    /// Where a pattern with a memory stands: the next request of a sparse file, the file of a tree.
+    /// Where a pattern with a memory stands: the next request of a sparse file, the next byte
+    /// after partial answers.
     place: u64,
-    phase: Phase,
 }
 
-#[derive(Clone, Copy)]
-struct File {
-    id: FileId,
-    bytes: u64,
-}
-
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Phase {
-    Closed,
-    Reading(u64),
+enum Source {
+    One(File),
+    Many(WholeFiles),
 }
 
 impl Thread {
@@ -37,52 +36,27 @@ impl Thread {
         files: &mut Files,
     ) -> Result<Thread, String> {
         let mut numbers = Numbers::new(plan.seed.wrapping_mul(31).wrapping_add(number));
-        let requests = plan.file_bytes.div_ceil(plan.request_bytes);
-        let count = match pattern {
-            Pattern::Interleaved { streams } if streams == 0 || streams > requests => {
-                return Err(format!(
-                    "interleaved has 1 to {requests} streams in a file of {requests} requests"
-                ));
+        let count = count(plan, pattern)?;
+        let source = match pattern {
+            Pattern::Tree { files: count } => {
+                Source::Many(WholeFiles::read(small(count, plan.file_bytes, number, &mut numbers, files)))
             }
-            Pattern::Strided { stride } if stride < plan.request_bytes => {
-                return Err("a stride is not smaller than a request".to_owned());
+            Pattern::FileServer { files: count } => {
+                Source::Many(WholeFiles::written(equal(count, plan.file_bytes, number, files)))
             }
-            Pattern::Sparse { percent } if !(1..=100).contains(&percent) => {
-                return Err("sparse reads 1 to 100 percent".to_owned());
-            }
-            Pattern::Bursts { requests: 0, .. } => return Err("a burst has at least one request".to_owned()),
-            Pattern::Strided { stride } => plan.file_bytes.div_ceil(stride),
-            Pattern::Interleaved { streams } => (requests / streams).saturating_mul(streams),
-            // Closing the last of them ends a tree; there are a few accesses to each file.
-            Pattern::Tree { .. } => u64::MAX,
-            _ => requests,
+            _ => Source::One(File { id: files.intern(&format!("file{number}")), bytes: plan.file_bytes }),
         };
-        let count = match pattern {
-            Pattern::Random => plan.count.unwrap_or(count),
-            _ => plan.count.unwrap_or(count).min(count),
-        };
-        let files = own_files(plan, pattern, number, &mut numbers, files);
         let Plan { request_bytes, think_ns, .. } = *plan;
-        Ok(Thread {
-            pattern,
-            files,
-            request_bytes,
-            think_ns,
-            count,
-            at: 0,
-            numbers,
-            place: 0,
-            phase: Phase::Closed,
-        })
+        Ok(Thread { pattern, source, request_bytes, think_ns, count, at: 0, numbers, place: 0 })
     }
 
-    /// The offset of request `at` of the file, `None` after the last.
-    fn offset(&mut self) -> Option<u64> {
-        let requests = self.files[0].bytes.div_ceil(self.request_bytes);
+    /// The offset of the next request of a file of `bytes`, `None` after the last.
+    fn offset(&mut self, bytes: u64) -> Option<u64> {
+        let requests = bytes.div_ceil(self.request_bytes);
         let index = match self.pattern {
-            Pattern::Sequential | Pattern::Bursts { .. } | Pattern::Tree { .. } => self.at,
             Pattern::Interleaved { streams } => self.at % streams * (requests / streams) + self.at / streams,
             Pattern::Strided { stride } => return Some(self.at * stride),
+            Pattern::Partial => return (self.place < bytes).then_some(self.place),
             Pattern::Backward => requests - 1 - self.at,
             Pattern::Random => self.numbers.below(requests),
             Pattern::Sparse { percent } => {
@@ -92,8 +66,23 @@ impl Thread {
                 self.place += 1;
                 self.place - 1
             }
+            _ => self.at,
         };
         (index < requests).then(|| index * self.request_bytes)
+    }
+
+    fn next_of_one(&mut self, file: File) -> Option<Request> {
+        let offset = self.offset(file.bytes)?;
+        let rest = file.bytes - offset;
+        let (len, asked) = match self.pattern {
+            Pattern::Partial => {
+                let most = PARTIAL_BYTES[self.numbers.below(PARTIAL_BYTES.len() as u64) as usize];
+                self.place += most.min(rest);
+                (most.min(rest), Some(rest).filter(|rest| *rest > most))
+            }
+            _ => (self.request_bytes.min(rest), None),
+        };
+        Some(Request { op: Op::Read, file: file.id, offset, len, asked, think_ns: 0 })
     }
 
     /// From half to one and a half times the average.
@@ -105,27 +94,6 @@ impl Thread {
             _ => self.think_ns / 2 + self.numbers.below(self.think_ns.saturating_add(1)),
         }
     }
-
-    /// Opens, reads to the end and closes one file after the other.
-    fn next_of_tree(&mut self) -> Option<Request> {
-        let File { id, bytes } = *self.files.get(self.place as usize)?;
-        let (op, offset, len) = match self.phase {
-            Phase::Closed => (Op::Open { read_only: true }, 0, 0),
-            Phase::Reading(offset) if offset < bytes => {
-                (Op::Read, offset, self.request_bytes.min(bytes - offset))
-            }
-            Phase::Reading(_) => (Op::Close, 0, 0),
-        };
-        let think_ns = if op == Op::Close { 0 } else { self.think() };
-        self.phase = match op {
-            Op::Close => {
-                self.place += 1;
-                Phase::Closed
-            }
-            _ => Phase::Reading(offset + len),
-        };
-        Some(Request { op, file: id, offset, len, think_ns })
-    }
 }
 
 impl Iterator for Thread {
@@ -135,41 +103,44 @@ impl Iterator for Thread {
         if self.at == self.count {
             return None;
         }
-        let request = match self.pattern {
-            Pattern::Tree { .. } => self.next_of_tree()?,
-            _ => {
-                let File { id, bytes } = self.files[0];
-                let (offset, think_ns) = (self.offset()?, self.think());
-                let len = self.request_bytes.min(bytes - offset);
-                Request { op: Op::Read, file: id, offset, len, think_ns }
+        let request = match &mut self.source {
+            Source::Many(files) => files.next(self.request_bytes)?,
+            Source::One(file) => {
+                let file = *file;
+                self.next_of_one(file)?
             }
         };
+        let think_ns = if request.op == Op::Close { 0 } else { self.think() };
         self.at += 1;
-        Some(request)
+        Some(Request { think_ns, ..request })
     }
 }
 
-fn own_files(
-    plan: &Plan,
-    pattern: Pattern,
-    number: u64,
-    numbers: &mut Numbers,
-    files: &mut Files,
-) -> Vec<File> {
-    let Pattern::Tree { files: count } = pattern else {
-        return vec![File { id: files.intern(&format!("file{number}")), bytes: plan.file_bytes }];
+/// How many accesses `pattern` makes at most, or what about it makes no sense.
+fn count(plan: &Plan, pattern: Pattern) -> Result<u64, String> {
+    let requests = plan.file_bytes.div_ceil(plan.request_bytes);
+    let count = match pattern {
+        Pattern::Interleaved { streams } if streams == 0 || streams > requests => {
+            return Err(format!("interleaved has 1 to {requests} streams in a file of {requests} requests"));
+        }
+        Pattern::Strided { stride } if stride < plan.request_bytes => {
+            return Err("a stride is not smaller than a request".to_owned());
+        }
+        Pattern::Sparse { percent } if !(1..=100).contains(&percent) => {
+            return Err("sparse reads 1 to 100 percent".to_owned());
+        }
+        Pattern::Bursts { requests: 0, .. } => return Err("a burst has at least one request".to_owned()),
+        Pattern::Partial if plan.displaced > 0 => {
+            return Err(
+                "a reader of partial answers asks for what follows the last; it is not displaced".to_owned()
+            );
+        }
+        Pattern::Random => return Ok(plan.count.unwrap_or(requests)),
+        Pattern::Strided { stride } => plan.file_bytes.div_ceil(stride),
+        Pattern::Interleaved { streams } => (requests / streams).saturating_mul(streams),
+        // The end of the last file ends these.
+        Pattern::Tree { .. } | Pattern::FileServer { .. } | Pattern::Partial => u64::MAX,
+        _ => requests,
     };
-    let mut tree: Vec<File> = (0..count)
-        .map(|at| {
-            let id = files.intern(&format!("tree{number}/{:03}/{at:06}", at / 1000));
-            // Small files are many: the logarithm of the size is even.
-            let bits = u64::from(plan.file_bytes.ilog2());
-            let most = 1_u64 << (numbers.below(bits + 1));
-            File { id, bytes: (most + numbers.below(most)).min(plan.file_bytes) }
-        })
-        .collect();
-    for at in (1..tree.len()).rev() {
-        tree.swap(at, numbers.below(at as u64 + 1) as usize);
-    }
-    tree
+    Ok(plan.count.unwrap_or(count).min(count))
 }

@@ -1,6 +1,9 @@
 //! Traces in memory.
 #![allow(dead_code, reason = "each test uses some of it")]
 
+pub(crate) mod recorded;
+pub(crate) mod valid;
+
 use std::io::{self, Cursor, Write};
 use std::sync::{Arc, Mutex};
 

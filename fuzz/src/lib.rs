@@ -1,0 +1,95 @@
+//! What must hold of a reader whatever it is given: it ends, it does not panic, what it says of
+//! damage tells where, and what it has read can be kept in Forerun's own format.
+
+use std::io::{self, Cursor, Write};
+use std::sync::{Arc, Mutex};
+
+use forerun_trace::{Access, Error, Files, Format, Position, ReadOptions, Reader, Writer};
+
+/// What gzip makes of a byte at most; also the least of a record's size in bytes is 1.
+const UNPACKED_MAX: usize = 1032;
+
+/// Names the input in errors.
+const NAME: &str = "given";
+
+/// Reads `bytes` as `format`, both what was queued and what was dispatched.
+pub fn read(format: Format, bytes: &[u8]) {
+    check(Some(format), bytes);
+}
+
+/// Reads `bytes` as whatever they look like.
+pub fn detect(bytes: &[u8]) {
+    check(None, bytes);
+}
+
+fn check(format: Option<Format>, bytes: &[u8]) {
+    for dispatched in [false, true] {
+        match Reader::new(Cursor::new(bytes.to_vec()), NAME, ReadOptions { format, dispatched }) {
+            Ok(reader) => exhaust(reader, bytes),
+            Err(Error::UnknownFormat { name, reason }) => assert!(name == NAME && !reason.is_empty()),
+            Err(error) => check_error(&error, bytes),
+        }
+    }
+}
+
+fn exhaust(mut reader: Reader, bytes: &[u8]) {
+    let mut accesses = Vec::new();
+    while let Some(access) = reader.next() {
+        match access {
+            Ok(access) => accesses.push(access),
+            Err(error) => {
+                check_error(&error, bytes);
+                assert!(reader.next().is_none(), "a reader goes on after {error}");
+            }
+        }
+        assert!(accesses.len() <= bytes.len() * UNPACKED_MAX, "more records than bytes");
+    }
+    keep(&accesses, reader.files());
+}
+
+fn check_error(error: &Error, bytes: &[u8]) {
+    let Error::Malformed { name, at, reason } = error else { panic!("memory cannot fail: {error}") };
+    assert!(name == NAME && !reason.is_empty(), "{error}");
+    let bytes_max = bytes.len() * UNPACKED_MAX;
+    match at {
+        Position::Line(line) => assert!(*line >= 1 && *line <= bytes_max as u64 + 1, "{error}"),
+        Position::Record { number, byte } => {
+            assert!(*number >= 1 && *number <= bytes_max as u64 + 1, "{error}");
+            assert!(*byte <= bytes_max as u64, "{error}");
+        }
+    }
+}
+
+/// Forerun's own format keeps all of what was read.
+fn keep(accesses: &[Access], files: &Files) {
+    let kept = Shared::default();
+    let mut writer = Writer::new(kept.clone(), NAME, Format::Compact).expect("it can be written");
+    for access in accesses {
+        match writer.write(access, files) {
+            Ok(()) => {}
+            // A dependency may be too far back.
+            Err(Error::Unwritable { .. }) => return,
+            Err(error) => panic!("memory takes all: {error}"),
+        }
+    }
+    writer.finish(files).expect("memory takes all");
+    let bytes = std::mem::take(&mut *kept.0.lock().expect("no writer panicked"));
+    let mut reader =
+        Reader::new(Cursor::new(bytes), NAME, ReadOptions::default()).expect("its format is known");
+    let again: Vec<Access> = reader.by_ref().map(|access| access.expect("it is whole")).collect();
+    assert_eq!(again, accesses);
+    assert!(accesses.is_empty() || reader.files().iter().eq(files.iter()));
+}
+
+#[derive(Clone, Default)]
+struct Shared(Arc<Mutex<Vec<u8>>>);
+
+impl Write for Shared {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.lock().expect("no writer panicked").write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}

@@ -103,6 +103,13 @@ fn adaptive_begins_at_the_start_or_after_two_in_a_row() {
 }
 
 #[test]
+fn adaptive_sees_readers_of_less_than_a_block() {
+    let sectors: Vec<String> = (0..9).map(|i| format!("r {} 512", (1 << 20) + i * 512)).collect();
+    check(PolicyKind::Adaptive, &sectors[..8].join("; "), "");
+    check(PolicyKind::Adaptive, &sectors.join("; "), "1032k+64k mark 1048k");
+}
+
+#[test]
 fn adaptive_bets_a_little_on_a_large_first_read() {
     check(PolicyKind::Adaptive, "r 1m 64k", "1088k+64k mark 1088k");
     let first_reads: Vec<String> = (1..40).map(|i| format!("r {}m 64k", i * 3 % 64)).collect();

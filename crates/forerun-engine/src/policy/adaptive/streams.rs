@@ -66,7 +66,10 @@ impl Streams {
         if !access.late && !at_start && self.guessed_count == 0 {
             return Begun::Candidate(None);
         }
-        let mut candidate = self.take_near(access.extent);
+        // In blocks, since the rest of a block is there once it was fetched: reads
+        // of a few bytes each would otherwise show up once in a while only.
+        let blocks = access.extent.to_blocks().intersection(&Extent::new(0, access.size));
+        let mut candidate = self.take_near(blocks);
         if at_start || candidate.is_stream() {
             self.guesses.was_right(&candidate);
             return Begun::Stream(self.insert(Forward::new(&candidate, access), access.size));

@@ -3,6 +3,7 @@
 mod demo;
 mod log;
 mod mount;
+mod replay;
 mod trace;
 mod units;
 
@@ -26,6 +27,7 @@ enum Command {
     Mount(mount::MountCommand),
     Demo(demo::DemoCommand),
     Trace(trace::TraceCommand),
+    Replay(replay::ReplayCommand),
     #[command(hide = true)]
     Bench(demo::BenchCommand),
     #[command(hide = true)]
@@ -39,6 +41,7 @@ fn main() -> ExitCode {
         Command::Mount(mount) => mount.run(),
         Command::Demo(demo) => demo.run(),
         Command::Trace(trace) => trace.run(),
+        Command::Replay(replay) => replay.run(),
         Command::Bench(bench) => bench.run(),
         Command::DemoStore(store) => store.run(),
     };

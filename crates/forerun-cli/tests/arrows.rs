@@ -9,7 +9,20 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("forerun", &["forerun-engine", "forerun-backend"]),
     ("forerun-serve", &["forerun"]),
     ("forerun-trace", &[]),
-    ("forerun-cli", &["forerun-engine", "forerun-backend", "forerun", "forerun-serve", "forerun-trace"]),
+    ("forerun-sim", &["forerun-engine", "forerun-trace"]),
+    ("forerun-lab", &["forerun-engine", "forerun-sim", "forerun-trace", "forerun"]),
+    (
+        "forerun-cli",
+        &[
+            "forerun-engine",
+            "forerun-backend",
+            "forerun",
+            "forerun-serve",
+            "forerun-trace",
+            "forerun-sim",
+            "forerun-lab",
+        ],
+    ),
 ];
 
 /// The engine is `no_std` and decides with integers: what it may use at all.

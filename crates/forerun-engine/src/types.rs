@@ -174,7 +174,7 @@ pub enum Event {
     /// A fetch failed or was cancelled with `bytes` still to come.
     Failed { time: Time, id: FetchId, cancelled: bool, bytes: u64 },
     /// Bytes that nobody had read since they were fetched were evicted.
-    Wasted { time: Time, object: ObjectId, bytes: u64 },
+    Wasted { time: Time, object: ObjectId, extent: Extent },
 }
 
 /// What the engine has learned about the backend.
@@ -241,7 +241,7 @@ impl Counters {
             }
             Event::Failed { cancelled: true, .. } => self.cancelled_count += 1,
             Event::Failed { .. } => self.failed_count += 1,
-            Event::Wasted { bytes, .. } => self.wasted_bytes += bytes,
+            Event::Wasted { extent, .. } => self.wasted_bytes += extent.len,
             Event::Window { .. } | Event::Fetched { .. } => {}
         }
     }

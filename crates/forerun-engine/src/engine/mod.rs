@@ -240,7 +240,7 @@ impl Engine {
         }
         for (object, extent) in self.cache.take_lost() {
             self.policy.on_lost(object, extent);
-            self.emit(Event::Wasted { time: now, object, bytes: extent.len });
+            self.emit(Event::Wasted { time: now, object, extent });
         }
     }
 

@@ -1,0 +1,167 @@
+//! `forerun replay`.
+
+mod lists;
+mod output;
+
+use std::error::Error;
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::time::Duration;
+
+use clap::ValueEnum;
+use forerun_lab::replay::{Plan, Settings};
+use forerun_lab::workload::{Workload, tell_apart};
+use forerun_sim::source::Pace;
+
+use crate::trace::{Input, nanoseconds, parse_time};
+use crate::units::parse_size;
+use lists::{Devices, Policies};
+use output::Output;
+
+const EXAMPLES: &str = "\
+Examples:
+  A recording against every policy, on the store of `forerun demo`:
+      forerun replay boot.csv.gz
+  Two policies on S3 and on a store that you describe, with two budgets:
+      forerun replay app.strace --policy none,adaptive --memory 64MiB,1GiB \\
+          --device s3,network:latency=50ms,connection=80MB/s,total=400MB/s
+  As it was recorded, in time, with the numbers of every run for other programs:
+      forerun replay disk.blktrace.0 --pace recorded --csv runs.csv
+  The numbers only:
+      forerun replay boot.csv.gz --json - | jq '.outcomes[].policy'
+
+How to record, and what the numbers mean: docs/replay.md.";
+
+/// Replay recorded accesses against readahead policies, on modelled storage
+///
+/// Shows for each recording, device and budget how long it would have taken with each policy, how
+/// near that is to the best possible, and what was fetched for it. Nothing waits: time is
+/// computed, and the same command prints the same everywhere.
+#[derive(Debug, clap::Args)]
+#[command(after_long_help = EXAMPLES)]
+pub(crate) struct ReplayCommand {
+    /// The recordings, in any format of `forerun trace formats`
+    #[arg(value_name = "TRACE", required = true)]
+    traces: Vec<PathBuf>,
+
+    /// Which policies, with commas, or all
+    #[arg(long, value_name = "POLICY,...", default_value = "all")]
+    policy: Policies,
+
+    /// On which devices, with commas
+    #[arg(long, value_name = "DEVICE,...", default_value = "demo", long_help = lists::device_help())]
+    device: Devices,
+
+    /// With how much memory, with commas, as in 64MiB,1G
+    #[arg(long, value_name = "SIZE,...", default_value = "256MiB", value_delimiter = ',', value_parser = parse_size)]
+    memory: Vec<u64>,
+
+    /// How often, each time with other luck of the device
+    #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u64).range(1..=100_000))]
+    repeat: u64,
+
+    /// The seed of the device's luck the first time; it grows by one each time
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u64).range(..=1 << 62))]
+    seed: u64,
+
+    /// When accesses are made; by their dependencies if the recording has some, else closed
+    #[arg(long, value_name = "PACE")]
+    pace: Option<PaceName>,
+
+    /// How much of the recorded think time to keep between accesses that depend on one another
+    #[arg(long, value_name = "PERCENT", value_parser = clap::value_parser!(u64).range(..=10_000))]
+    think: Option<u64>,
+
+    /// What every read costs its reader besides waiting, as in 20us
+    #[arg(long, value_name = "TIME", default_value = "0", value_parser = parse_time)]
+    read_cost: Duration,
+
+    /// The most that policies with a fixed ceiling read ahead at once; adaptive has none
+    #[arg(long, value_name = "SIZE", value_parser = parse_size)]
+    window: Option<u64>,
+
+    #[command(flatten)]
+    input: Input,
+
+    #[command(flatten)]
+    output: Output,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum PaceName {
+    /// At their recorded times, whatever became of the ones before
+    Recorded,
+    /// Each as soon as the one before it in its thread is done
+    Closed,
+    /// Each when what it depends on is done and its thread has thought
+    Dependencies,
+}
+
+impl ReplayCommand {
+    /// Replays, and shows what came of it.
+    pub(crate) fn run(self) -> Result<ExitCode, Box<dyn Error>> {
+        self.output.check(&self.traces)?;
+        let options = self.input.options();
+        let mut workloads =
+            self.traces.iter().map(|path| Workload::open(path, options)).collect::<Result<Vec<_>, _>>()?;
+        tell_apart(&mut workloads)?;
+        workloads.iter().try_for_each(|workload| self.check_pace(workload))?;
+        let plan = Plan {
+            workloads,
+            devices: self.device.0.clone(),
+            memory_bytes: self.budgets(),
+            policies: self.policy.0.clone(),
+            settings: self.settings(),
+        };
+        let outcomes = plan.run()?;
+        self.output.write(&plan, &outcomes)?;
+        Ok(ExitCode::SUCCESS)
+    }
+
+    /// Each once, in the order given.
+    fn budgets(&self) -> Vec<u64> {
+        let mut budgets = Vec::new();
+        for bytes in &self.memory {
+            if !budgets.contains(bytes) {
+                budgets.push(*bytes);
+            }
+        }
+        budgets
+    }
+
+    fn settings(&self) -> Settings {
+        let dependencies = || Pace::Dependencies { think_percent: self.think.unwrap_or(100) };
+        let pace = match self.pace {
+            Some(PaceName::Recorded) => Some(Pace::Recorded),
+            Some(PaceName::Closed) => Some(Pace::Closed),
+            Some(PaceName::Dependencies) => Some(dependencies()),
+            None => self.think.map(|_| dependencies()),
+        };
+        Settings {
+            repeat: self.repeat,
+            seed: self.seed,
+            pace,
+            read_cost_ns: nanoseconds(self.read_cost),
+            window_bytes_max: self.window,
+        }
+    }
+
+    /// Dependencies that are asked for must be there.
+    fn check_pace(&self, workload: &Workload) -> Result<(), String> {
+        let option = match (self.pace, self.think) {
+            (Some(PaceName::Recorded | PaceName::Closed), Some(_)) => {
+                return Err("--think is for --pace dependencies only; leave one of them out".to_owned());
+            }
+            (Some(PaceName::Dependencies), _) => "--pace dependencies",
+            (None, Some(_)) => "--think",
+            _ => return Ok(()),
+        };
+        if workload.has_dependencies() {
+            return Ok(());
+        }
+        let path = workload.path().display();
+        Err(format!(
+            "{option}: {path} does not tell what its accesses depend on; use --pace closed or recorded"
+        ))
+    }
+}

@@ -1,0 +1,114 @@
+//! Where the results go: tables to the terminal, and files for other programs.
+
+use std::error::Error;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use forerun_lab::outcome::Outcome;
+use forerun_lab::replay::{Plan, Settings, describe};
+use forerun_lab::report::Report;
+use forerun_lab::{export, show};
+
+use crate::trace::{check_output, show as print};
+use crate::units::show_size;
+
+#[derive(Debug, clap::Args)]
+pub(super) struct Output {
+    /// Write every run's numbers as JSON to FILE, or - for the terminal instead of the tables
+    #[arg(long, value_name = "FILE")]
+    json: Option<PathBuf>,
+
+    /// Write every run's numbers as CSV to FILE, or - for the terminal instead of the tables
+    #[arg(long, value_name = "FILE")]
+    csv: Option<PathBuf>,
+
+    /// Write a page of charts to FILE, or - for the terminal instead of the tables
+    ///
+    /// The page needs nothing else, no network and no script. What it shows of single runs is of
+    /// the first device, budget and seed.
+    #[arg(long, value_name = "FILE")]
+    html: Option<PathBuf>,
+}
+
+impl Output {
+    fn paths(&self) -> impl Iterator<Item = &Path> {
+        [&self.json, &self.csv, &self.html].into_iter().flatten().map(PathBuf::as_path)
+    }
+
+    /// Said before the work is done rather than after it.
+    ///
+    /// # Errors
+    /// Two outputs go to the same place, one over a recording, or one where no file can be.
+    pub(super) fn check(&self, traces: &[PathBuf]) -> Result<(), String> {
+        let traces: Vec<&Path> = traces.iter().map(PathBuf::as_path).collect();
+        for (at, path) in self.paths().enumerate() {
+            check_output(path, &traces)?;
+            check_folder(path)?;
+            if self.paths().take(at).any(|before| before == path) {
+                return Err(format!("two outputs go to {}; give each its own", path.display()));
+            }
+        }
+        Ok(())
+    }
+
+    pub(super) fn write(&self, plan: &Plan, outcomes: &[Outcome]) -> Result<(), Box<dyn Error>> {
+        if !self.paths().any(is_terminal) {
+            let tables = show::tables(outcomes, |outcome| plan.caption(outcome));
+            print(&format!("{tables}\n{}", show::legend(plan.settings.repeat as usize)))?;
+        }
+        if let Some(path) = &self.json {
+            put(path, &export::json(outcomes, &plan.settings))?;
+        }
+        if let Some(path) = &self.csv {
+            put(path, &export::csv(outcomes, &plan.settings))?;
+        }
+        if let Some(path) = &self.html {
+            put(path, &page(plan, outcomes)?)?;
+        }
+        Ok(())
+    }
+}
+
+fn page(plan: &Plan, outcomes: &[Outcome]) -> Result<String, Box<dyn Error>> {
+    let timelines = plan.timelines()?;
+    let mut report = Report::new("forerun replay", outcomes, &timelines)
+        .parameter("seeds", &seeds(&plan.settings))
+        .parameter("cost of a read", &format!("{} us", plan.settings.read_cost_ns as f64 / 1e3));
+    for workload in &plan.workloads {
+        let pace = describe(plan.settings.pace_of(workload));
+        report = report.parameter(&format!("pace of {}", workload.name()), &pace);
+    }
+    if let Some(bytes) = plan.settings.window_bytes_max {
+        report = report.parameter("largest window", &show_size(bytes));
+    }
+    Ok(report.html())
+}
+
+fn seeds(settings: &Settings) -> String {
+    match settings.repeat {
+        1 => settings.seed.to_string(),
+        _ => format!("{} to {}", settings.seed, settings.seed + settings.repeat - 1),
+    }
+}
+
+fn check_folder(path: &Path) -> Result<(), String> {
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+    match folder.filter(|folder| !folder.is_dir()) {
+        Some(folder) => {
+            Err(format!("cannot write {}: there is no folder {}", path.display(), folder.display()))
+        }
+        None if path.is_dir() => Err(format!("cannot write {}: it is a folder", path.display())),
+        None => Ok(()),
+    }
+}
+
+fn is_terminal(path: &Path) -> bool {
+    path == Path::new("-")
+}
+
+fn put(path: &Path, text: &str) -> Result<(), Box<dyn Error>> {
+    if is_terminal(path) {
+        return Ok(print(text)?);
+    }
+    fs::write(path, text).map_err(|error| format!("cannot write {}: {error}", path.display()).into())
+}

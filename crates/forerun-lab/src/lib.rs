@@ -1,0 +1,25 @@
+//! Experiments: workload, policy, device, memory and seed in; tables, files and
+//! reports out.
+//!
+//! * [`outcome`] is what one cell of an experiment came to; everything else either
+//!   makes outcomes or shows them.
+//! * [`workload`] is a trace file to replay, [`replay`] replays a grid of them.
+//! * [`compare`] tells which policies differ, by [`stats`]; [`show`] and [`export`]
+//!   make tables and files of outcomes.
+//! * [`table`] and [`work`] are for any experiment: aligned text, and all cores.
+//! * [`timeline`] keeps what happened in a run, [`report`] makes a page of outcomes and timelines.
+
+#![forbid(unsafe_code)]
+
+pub mod compare;
+pub mod error;
+pub mod export;
+pub mod outcome;
+pub mod replay;
+pub mod report;
+pub mod show;
+pub mod stats;
+pub mod table;
+pub mod timeline;
+pub mod work;
+pub mod workload;

@@ -1,0 +1,125 @@
+//! One workload on one device with one budget, cut into jobs that do not depend on one
+//! another.
+
+use forerun_engine::{Config, PolicyKind};
+use forerun_sim::bound::{Bounds, Clairvoyance, bounds};
+use forerun_sim::device::Preset;
+use forerun_sim::run::Run;
+use forerun_sim::world::{Stuck, World};
+
+use super::Settings;
+use crate::error::Error;
+use crate::workload::{Failure, Workload};
+
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Cell<'a> {
+    pub(super) workload: &'a Workload,
+    pub(super) device: &'a Preset,
+    pub(super) memory_bytes: u64,
+    pub(super) settings: Settings,
+}
+
+/// A part of a cell's outcome.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Job<'a> {
+    Bounds(Cell<'a>),
+    Run { cell: Cell<'a>, policy: PolicyKind, seed: u64 },
+}
+
+/// What came of a job.
+#[derive(Debug)]
+pub(super) enum Part {
+    Bounds(Bounds),
+    Run(Box<Run>),
+}
+
+impl Part {
+    pub(super) fn bounds(self) -> Option<Bounds> {
+        if let Part::Bounds(bounds) = self { Some(bounds) } else { None }
+    }
+
+    pub(super) fn run(self) -> Option<Run> {
+        if let Part::Run(run) = self { Some(*run) } else { None }
+    }
+}
+
+impl<'a> Cell<'a> {
+    /// Whether it can be run at all.
+    pub(super) fn check(&self) -> Result<(), Error> {
+        let (end, capacity) = (self.workload.end_bytes(), self.device.capacity_bytes());
+        if end > capacity {
+            let reason = format!(
+                "reaches byte {end}, and {} has {capacity}; replay it on a larger device",
+                self.device.name()
+            );
+            return Err(Error::Unfit { name: self.workload.path().display().to_string(), reason });
+        }
+        forerun_engine::Engine::new(self.config(PolicyKind::None))?;
+        Ok(())
+    }
+
+    /// Its bounds, then each policy with each seed.
+    pub(super) fn jobs(self, policies: &[PolicyKind]) -> impl Iterator<Item = Job<'a>> {
+        let Settings { seed, repeat, .. } = self.settings;
+        let runs = policies.iter().copied().flat_map(move |policy| {
+            (seed..seed + repeat).map(move |seed| Job::Run { cell: self, policy, seed })
+        });
+        std::iter::once(Job::Bounds(self)).chain(runs.collect::<Vec<_>>())
+    }
+
+    pub(super) fn config(&self, policy: PolicyKind) -> Config {
+        let config = Config { policy, ..Config::new(self.memory_bytes) };
+        let window_bytes_max = self.settings.window_bytes_max.unwrap_or(config.window_bytes_max);
+        Config { window_bytes_max, ..config }
+    }
+
+    /// Lets an engine of `config` replay the workload, in a world that `prepare` has had.
+    pub(super) fn run<'w>(
+        &'w self,
+        config: Config,
+        seed: u64,
+        prepare: impl FnOnce(World<'w>) -> World<'w>,
+    ) -> Result<Run, Error> {
+        let policy = config.policy.name();
+        let world = prepare(World::new(config, self.device.build(seed))?);
+        let failure = Failure::default();
+        let mut source = self.workload.source(self.settings.pace_of(self.workload), &failure);
+        let run = world.read_cost_ns(self.settings.read_cost_ns).run(&mut source);
+        failure.or(run.map_err(|stuck| self.stuck(policy, stuck)))
+    }
+
+    /// The bracket of the best possible time, with the device's first seed.
+    fn bounds(&self) -> Result<Bounds, Error> {
+        let failure = Failure::default();
+        let pace = self.settings.pace_of(self.workload);
+        let bounds = bounds(
+            &|| Box::new(self.workload.source(pace, &failure)),
+            &|| self.device.build(self.settings.seed),
+            self.settings.read_cost_ns,
+            &Clairvoyance {
+                memory_bytes: self.memory_bytes,
+                costs: self.device.costs(),
+                look_ahead: None,
+                // Jobs are on all cores already.
+                threads: 1,
+            },
+        );
+        failure.or(bounds.map_err(|stuck| self.stuck("bounds", stuck)))
+    }
+
+    fn stuck(&self, what: &str, stuck: Stuck) -> Error {
+        Error::Stuck { cell: format!("{} on {}, {what}", self.workload.name(), self.device.name()), stuck }
+    }
+}
+
+impl Job<'_> {
+    pub(super) fn run(&self) -> Result<Part, Error> {
+        Ok(match self {
+            Job::Bounds(cell) => Part::Bounds(cell.bounds()?),
+            Job::Run { cell, policy, seed } => {
+                let run = cell.run(cell.config(*policy), *seed, |world| world)?;
+                Part::Run(Box::new(run))
+            }
+        })
+    }
+}

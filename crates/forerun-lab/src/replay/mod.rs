@@ -1,0 +1,109 @@
+//! Every workload on every device with every budget under every policy, repeated with
+//! different seeds of the device: the same seeds for all policies, so that all of them
+//! meet the same luck.
+
+mod caption;
+mod cell;
+mod timelines;
+
+use forerun_engine::PolicyKind;
+use forerun_sim::device::Preset;
+use forerun_sim::source::Pace;
+
+use crate::error::Error;
+use crate::outcome::Outcome;
+use crate::work::on_all_cores;
+use crate::workload::Workload;
+pub use caption::describe;
+use cell::{Cell, Job, Part};
+
+/// What is replayed on what.
+#[derive(Clone, Debug)]
+pub struct Plan {
+    /// What is replayed; the names differ.
+    pub workloads: Vec<Workload>,
+    /// On what.
+    pub devices: Vec<Preset>,
+    /// With budgets of so many bytes.
+    pub memory_bytes: Vec<u64>,
+    /// Under which policies.
+    pub policies: Vec<PolicyKind>,
+    /// How.
+    pub settings: Settings,
+}
+
+/// How workloads are replayed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Settings {
+    /// How often, at least once.
+    pub repeat: u64,
+    /// The device's seed the first time; it grows by one each time.
+    pub seed: u64,
+    /// When accesses are made, or [`Settings::pace_of`]'s choice.
+    pub pace: Option<Pace>,
+    /// What every read costs its reader besides waiting, in nanoseconds.
+    pub read_cost_ns: u64,
+    /// Ceiling of a policy's window in bytes, for those that do not size it themselves;
+    /// the engine's own if `None`.
+    pub window_bytes_max: Option<u64>,
+}
+
+impl Default for Settings {
+    fn default() -> Settings {
+        Settings { repeat: 5, seed: 1, pace: None, read_cost_ns: 0, window_bytes_max: None }
+    }
+}
+
+impl Settings {
+    /// When `workload`'s accesses are made: unless it is said, as their dependencies allow if there
+    /// are any, else one after the other.
+    pub fn pace_of(&self, workload: &Workload) -> Pace {
+        self.pace.unwrap_or(match workload.has_dependencies() {
+            true => Pace::Dependencies { think_percent: 100 },
+            false => Pace::Closed,
+        })
+    }
+}
+
+impl Plan {
+    /// Replays all of it, on all cores. The outcomes are in the order of workloads, devices,
+    /// budgets and policies, and the same each time.
+    ///
+    /// # Errors
+    /// A trace cannot be read any more or is larger than a device; a budget that no
+    /// engine can keep.
+    pub fn run(&self) -> Result<Vec<Outcome>, Error> {
+        let cells = self.cells();
+        cells.iter().try_for_each(Cell::check)?;
+        let jobs: Vec<Job<'_>> = cells.iter().flat_map(|cell| cell.jobs(&self.policies)).collect();
+        let mut parts = on_all_cores(&jobs, Job::run)?.into_iter();
+        let mut outcomes = Vec::new();
+        for cell in &cells {
+            let bounds = parts.next().and_then(Part::bounds).unwrap_or_default();
+            for policy in &self.policies {
+                let runs = parts.by_ref().take(self.settings.repeat as usize).filter_map(Part::run);
+                outcomes.push(Outcome {
+                    workload: cell.workload.name().to_owned(),
+                    policy: policy.name().to_owned(),
+                    device: cell.device.name().to_owned(),
+                    memory_bytes: cell.memory_bytes,
+                    runs: runs.collect(),
+                    bounds,
+                });
+            }
+        }
+        Ok(outcomes)
+    }
+
+    fn cells(&self) -> Vec<Cell<'_>> {
+        let mut cells = Vec::new();
+        for workload in &self.workloads {
+            for device in &self.devices {
+                for memory_bytes in self.memory_bytes.iter().copied() {
+                    cells.push(Cell { workload, device, memory_bytes, settings: self.settings });
+                }
+            }
+        }
+        cells
+    }
+}

@@ -1,0 +1,40 @@
+//! What the colours mean.
+
+use super::svg::{Node, el};
+
+/// What happened to bytes: the colour's class and its name.
+pub(super) const CLASSES: [(&str, &str); 4] = [
+    ("hit", "hit: in memory"),
+    ("late", "late: on its way"),
+    ("miss", "miss: neither"),
+    ("wasted", "wasted: fetched and never read"),
+];
+
+/// Line styles that differ; more policies than that use them again.
+const STYLES: usize = 12;
+
+/// The class of the line of the policy with this index.
+pub(super) fn line_class(index: usize) -> String {
+    format!("line l{}", index % STYLES)
+}
+
+/// Names beside coloured squares.
+pub(super) fn squares(names: &[(&str, &str)]) -> Node {
+    let entry = |(class, name): &(&str, &str)| {
+        let square = el("rect").class(class).at([("width", 12.0), ("height", 12.0)]);
+        el("li").with(swatch(12.0).with(square)).text(format!(" {name}"))
+    };
+    el("ul").class("legend").with_all(names.iter().map(entry))
+}
+
+/// A piece of a line of that class.
+pub(super) fn line(class: impl ToString) -> Node {
+    let line = el("line").class(class).at([("x1", 0.0), ("x2", 34.0), ("y1", 6.0), ("y2", 6.0)]);
+    swatch(34.0).with(line)
+}
+
+fn swatch(width: f64) -> Node {
+    let swatch =
+        el("svg").class("swatch").set("viewBox", format!("0 0 {width} 12")).set("aria-hidden", "true");
+    swatch.at([("width", width), ("height", 12.0)])
+}

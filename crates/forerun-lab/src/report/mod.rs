@@ -1,0 +1,57 @@
+//! Outcomes and timelines as one HTML file that needs nothing else: no network, no
+//! script, and the same bytes for the same input.
+
+mod axis;
+mod case;
+mod cdf;
+mod clients;
+mod frame;
+mod heat;
+mod layout;
+mod legend;
+mod number;
+mod page;
+mod raster;
+mod scatter;
+mod series;
+mod summary;
+mod svg;
+
+use crate::outcome::Outcome;
+use crate::timeline::Timeline;
+
+/// What a page shows.
+#[derive(Clone, Debug)]
+pub struct Report<'a> {
+    title: &'a str,
+    outcomes: &'a [Outcome],
+    timelines: &'a [(String, Timeline)],
+    parameters: Vec<(String, String)>,
+}
+
+impl<'a> Report<'a> {
+    /// A page called `title`.
+    ///
+    /// Outcomes of one workload, device and budget follow one another. A timeline's
+    /// label is its workload's name, a slash and its policy's; timelines of the same
+    /// workload stand beside one another.
+    pub fn new(title: &'a str, outcomes: &'a [Outcome], timelines: &'a [(String, Timeline)]) -> Report<'a> {
+        Report { title, outcomes, timelines, parameters: Vec::new() }
+    }
+
+    /// Something that the outcomes depend on and do not say themselves, such as the pace.
+    pub fn parameter(mut self, name: &str, value: &str) -> Report<'a> {
+        self.parameters.push((name.to_owned(), value.to_owned()));
+        self
+    }
+
+    /// The page.
+    pub fn html(&self) -> String {
+        page::document(self)
+    }
+}
+
+/// A page without further parameters.
+pub fn html(title: &str, outcomes: &[Outcome], timelines: &[(String, Timeline)]) -> String {
+    Report::new(title, outcomes, timelines).html()
+}

@@ -1,0 +1,92 @@
+//! Which bytes were asked for when, and what was found.
+
+use forerun_engine::Cause;
+
+use crate::timeline::{Class, FetchPoint, Timeline};
+
+use super::frame::Frame;
+use super::layout::{self, Group};
+use super::legend;
+use super::raster::Raster;
+use super::svg::{Node, el, text};
+
+/// How to read [`figure`].
+pub(super) const HOW: &str = "Each mark is a read: when (left to right) and where in the file (bottom to top), coloured by \
+    what it found: its bytes in memory (hit), on their way (late), or neither (miss, which makes the reader wait the \
+    longest). Grey is readahead, from the fetch's dispatch to its end; fetches of which bytes were evicted before anybody read \
+    them have the colour of waste, over those bytes. Good readahead is a grey edge just in front of blue marks. \
+    Several files lie one above the other. Each picture has its own axis of time, whose length is in its title. Long runs show a sample.";
+
+/// The legend of [`figure`].
+pub(super) fn legend() -> Node {
+    let [hit, late, miss, wasted] = legend::CLASSES;
+    legend::squares(&[hit, late, miss, wasted, ("ahead", "fetched ahead")])
+}
+
+/// Cells are this many pixels wide; larger ones are for pictures that would have too many shapes.
+const CELLS: [f64; 6] = [2.0, 3.0, 4.0, 6.0, 8.0, 12.0];
+
+/// Borders between more files than that would hide the reads.
+const BORDERS_MAX: usize = 24;
+
+/// A picture with at most about `shape_count_max` shapes.
+pub(super) fn figure(group: &Group<'_>, policy: &str, timeline: &Timeline, shape_count_max: usize) -> Node {
+    let frame = Frame::new(layout::time(timeline), group.offset(), 640.0, 270.0);
+    let mut marks = layers(group, timeline, &frame, CELLS[0]);
+    for cell in &CELLS[1..] {
+        if marks.1 <= shape_count_max {
+            break;
+        }
+        marks = layers(group, timeline, &frame, *cell);
+    }
+    let label = format!("offsets over time of {} {policy}", group.name);
+    let borders = borders(group, &frame);
+    el("figure")
+        .with(text("figcaption", layout::caption(policy, timeline)))
+        .with(frame.picture(&label, borders.into_iter().chain(marks.0)))
+}
+
+fn borders(group: &Group<'_>, frame: &Frame) -> Vec<Node> {
+    if group.borders().count() > BORDERS_MAX {
+        return Vec::new();
+    }
+    let line = |base: u64| {
+        let y = frame.y(base as f64);
+        el("line").class("border").at([("x1", 0.0), ("x2", frame.width), ("y1", y), ("y2", y)])
+    };
+    group.borders().map(line).collect()
+}
+
+/// A path for each colour, those further back first, and how many shapes they have together.
+fn layers(group: &Group<'_>, timeline: &Timeline, frame: &Frame, cell: f64) -> (Vec<Node>, usize) {
+    let mut rasters = ["ahead", "wasted", "hit", "late", "miss"]
+        .map(|class| (class, Raster::new(frame.width, frame.height, cell)));
+    let [ahead, wasted, reads @ ..] = &mut rasters;
+    let y = |(start, end): (f64, f64)| (frame.y(start), frame.y(end));
+    for fetch in timeline.fetches() {
+        let x = (frame.x(fetch.time.0 as f64), frame.x(end_of(fetch, timeline)));
+        if fetch.cause == Cause::Readahead {
+            ahead.1.mark(x, y(group.place(fetch.object, fetch.extent)));
+        }
+        if !fetch.wasted.is_empty() {
+            wasted.1.mark(x, y(group.place(fetch.object, fetch.wasted)));
+        }
+    }
+    for read in timeline.reads() {
+        let raster = match read.class {
+            Class::Hit => &mut reads[0].1,
+            Class::Late => &mut reads[1].1,
+            Class::Miss => &mut reads[2].1,
+        };
+        let x = frame.x(read.time.0 as f64);
+        raster.mark((x, x), y(group.place(read.object, read.extent)));
+    }
+    let paths = rasters.map(|(class, raster)| (class, raster.path()));
+    let count = paths.iter().map(|(_, (_, count))| count).sum();
+    let filled = paths.into_iter().filter(|(_, (_, count))| *count > 0);
+    (filled.map(|(class, (data, _))| el("path").class(class).set("d", data)).collect(), count)
+}
+
+fn end_of(fetch: &FetchPoint, timeline: &Timeline) -> f64 {
+    fetch.end.unwrap_or(timeline.end()).0 as f64
+}

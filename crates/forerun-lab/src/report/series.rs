@@ -1,0 +1,100 @@
+//! Windows and memory over time.
+
+use crate::timeline::{Level, Timeline};
+
+use super::axis::Axis;
+use super::frame::Frame;
+use super::layout::{self, Group};
+use super::legend;
+use super::number;
+use super::raster::Raster;
+use super::svg::{Node, el, text};
+
+/// How to read [`windows`].
+pub(super) const HOW_WINDOWS: &str = "Each mark is a window: how much a policy wanted to have read ahead \
+    at a moment. A policy that ramps up starts low; one that gives up has gaps. The sizes have a logarithmic axis.";
+
+/// How to read [`memory`].
+pub(super) const HOW_MEMORY: &str = "One line is memory that waits for its reader: bytes that nobody has asked for yet, \
+    resident or in flight. The other is all bytes in flight, demand included. The most in each interval is shown. Memory \
+    that keeps what was already read is not in it.";
+
+/// The legend of [`memory`].
+pub(super) fn legend() -> Node {
+    legend::squares(&[("unread", "fetched or on its way, and not asked for yet"), ("flight", "in flight")])
+}
+
+const WIDTH: f64 = 560.0;
+const HEIGHT: f64 = 230.0;
+const CELL: f64 = 3.0;
+
+/// Windows over time; sizes are on the axis of their group.
+pub(super) fn windows(group: &Group<'_>, policy: &str, timeline: &Timeline) -> Node {
+    let all = || group.timelines.iter().flat_map(|(_, timeline)| timeline.windows());
+    let lens = || all().map(|window| window.len.max(1) as f64);
+    let (min, max) = (lens().fold(f64::INFINITY, f64::min), lens().fold(0.0, f64::max));
+    let axis = if max > 0.0 { Axis::log_size("window", min, max) } else { Axis::size("window", 0.0) };
+    let frame = Frame::new(layout::time(timeline), axis, WIDTH, HEIGHT);
+    let mut raster = Raster::new(frame.width, frame.height, CELL);
+    for window in timeline.windows() {
+        let (x, y) = (frame.x(window.time.0 as f64), frame.y(window.len as f64));
+        raster.mark((x, x), (y, y));
+    }
+    let (data, count) = raster.path();
+    let mark = (count > 0).then(|| el("path").class("window").set("d", data));
+    let label = format!("windows over time of {} {policy}", group.name);
+    let note = if count == 0 { " (no windows)" } else { "" };
+    el("figure")
+        .with(text("figcaption", format!("{}: window{note}", layout::caption(policy, timeline))))
+        .with(frame.picture(&label, mark))
+}
+
+/// Memory over time; sizes are on the axis of their group.
+pub(super) fn memory(group: &Group<'_>, policy: &str, timeline: &Timeline) -> Node {
+    let all = group.timelines.iter().flat_map(|(_, timeline)| timeline.levels());
+    let most = all.map(|(_, level)| level.in_flight.max(level.unread)).max().unwrap_or(0);
+    let frame = Frame::new(layout::time(timeline), Axis::size("memory", most as f64), WIDTH, HEIGHT);
+    let lines = [
+        el("polyline")
+            .class("line unread-line")
+            .set("points", points(&frame, timeline, |level| level.unread)),
+        el("polyline")
+            .class("line flight-line")
+            .set("points", points(&frame, timeline, |level| level.in_flight)),
+    ];
+    let label = format!("memory over time of {} {policy}", group.name);
+    el("figure")
+        .with(text("figcaption", format!("{}: memory", layout::caption(policy, timeline))))
+        .with(frame.picture(&label, lines))
+}
+
+/// A line of steps, one for each two pixels at most.
+fn points(frame: &Frame, timeline: &Timeline, of: fn(&Level) -> u64) -> String {
+    let mut columns: Vec<(f64, u64)> = Vec::new();
+    for (time, level) in timeline.levels().take_while(|(time, _)| *time <= timeline.end()) {
+        let x = (frame.x(time.0 as f64) / 2.0).floor() * 2.0;
+        match columns.last_mut() {
+            Some((last, value)) if *last == x => *value = (*value).max(of(&level)),
+            _ => columns.push((x, of(&level))),
+        }
+    }
+    let mut points = Vec::new();
+    let mut add =
+        |x: f64, y: f64| points.push(format!("{},{}", number::coordinate(x), number::coordinate(y)));
+    let mut last = None;
+    for (x, value) in columns {
+        let y = frame.y(value as f64);
+        if last == Some(y) {
+            continue;
+        }
+        if let Some(before) = last {
+            add(x, before);
+        }
+        add(x, y);
+        last = Some(y);
+    }
+    if let Some(y) = last {
+        add(frame.x(timeline.end().0 as f64), y);
+    }
+    points.join(" ")
+}

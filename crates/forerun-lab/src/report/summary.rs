@@ -1,0 +1,130 @@
+//! The numbers of every outcome, and what became of the bytes as bars.
+
+use forerun_sim::bound::Bounds;
+use forerun_sim::run::Run;
+
+use crate::compare::Standing;
+use crate::outcome::Outcome;
+use crate::show::mean;
+
+use super::case::Case;
+use super::legend;
+use super::number::{self, NONE};
+use super::svg::{Node, el, text};
+
+/// Headings, and what each means.
+const COLUMNS: [(&str, &str); 13] = [
+    ("policy", "what decides about readahead; the fastest in bold"),
+    ("time", "mean of all seeds"),
+    ("±", "99.7 % margin of the mean (Student's t)"),
+    ("of bound", "lower bound and best known schedule as shares of the time"),
+    ("read MB", "what the programs read, in 10^6 bytes"),
+    ("fetched", "what the device delivered, as a share of what was read"),
+    ("hit", "share of the bytes read that were in memory"),
+    ("late", "share of the bytes read that were on their way"),
+    ("miss", "share of the bytes read that were neither"),
+    ("wasted", "bytes fetched and never read, as a share of what was read"),
+    ("peak MB", "the most memory that was held, in 10^6 bytes"),
+    ("p99 wait", "99 of 100 reads waited no longer"),
+    ("hit, late, miss | wasted", "the line is at 100 % of what was read"),
+];
+
+/// Wasted bytes that a bar shows at most, as a share of what was read.
+const WASTED_SHOWN_MAX: f64 = 1.0;
+
+/// The section.
+pub(super) fn section(cases: &[Case<'_>]) -> Node {
+    let head = COLUMNS.map(|(name, meaning)| text("th", name).set("title", meaning).set("scope", "col"));
+    let mut body = el("tbody");
+    for case in cases {
+        let name = text("th", &case.name).set("colspan", COLUMNS.len()).set("scope", "rowgroup");
+        body = body.with(el("tr").class("case").with(name));
+        let wasted =
+            case.outcomes.iter().map(|outcome| share(outcome, |run| run.wasted_bytes)).fold(0.0, f64::max);
+        let rows = case.outcomes.iter().zip(&case.standings);
+        body = body.with_all(
+            rows.map(|(outcome, standing)| row(outcome, standing, 1.0 + wasted.min(WASTED_SHOWN_MAX))),
+        );
+    }
+    let table = el("table").with(el("thead").with(el("tr").with_all(head))).with(body);
+    el("section")
+        .set("id", "summary")
+        .with(text("h2", "Summary"))
+        .with(text("p", HOW).class("how"))
+        .with(legend::squares(&legend::CLASSES))
+        .with(el("div").class("wide").with(table))
+}
+
+const HOW: &str = "One row per policy, one block per workload. Shorter times are better; \u{201c}of bound\u{201d} says how \
+    near a time is to what nobody can beat: 100 % is perfect, and the two numbers are a lower bound that ignores \
+    some costs and the best schedule found by somebody who knows the future. In the bars, all that programs read is left \
+    of the line, by what it found when it was asked for; what stands right of it was fetched for nothing.";
+
+fn row(outcome: &Outcome, standing: &Standing, scale: f64) -> Node {
+    let of = |part: fn(&Run) -> u64| number::percent(share(outcome, part), 1.0);
+    let megabytes = |bytes: f64| number::short(bytes / 1e6);
+    let ns = standing.time.mean * 1e9;
+    let cells = [
+        number::duration(ns),
+        standing.time.margin().map_or_else(|| NONE.to_owned(), |margin| number::duration(margin * 1e9)),
+        share_of_bound(outcome.bounds, ns),
+        megabytes(mean(outcome, |run| run.read_bytes)),
+        of(|run| run.demand_bytes + run.readahead_bytes),
+        of(|run| run.hit_bytes),
+        of(|run| run.late_bytes),
+        of(|run| run.miss_bytes),
+        of(|run| run.wasted_bytes),
+        megabytes(mean(outcome, |run| run.memory_bytes_peak)),
+        number::duration(mean(outcome, |run| run.waits.quantile(990))),
+    ];
+    let class = if standing.is_fastest { "fastest" } else { "other" };
+    let policy = text("th", &outcome.policy).set("scope", "row");
+    el("tr").class(class).with(policy).with_all(cells.map(|cell| text("td", cell))).with(bar(outcome, scale))
+}
+
+/// Both ends of the bracket in percent of `ns`.
+fn share_of_bound(bounds: Bounds, ns: f64) -> String {
+    if bounds.clairvoyant_ns == 0 || ns <= 0.0 {
+        return NONE.to_owned();
+    }
+    let percent = |bound: u64| (100.0 * bound as f64 / ns).round();
+    match (percent(bounds.lower_ns), percent(bounds.clairvoyant_ns)) {
+        (lower, upper) if lower == upper => format!("{upper} %"),
+        (lower, upper) => format!("{lower}–{upper} %"),
+    }
+}
+
+/// A mean as a share of the bytes read; 0 if none were.
+fn share(outcome: &Outcome, part: fn(&Run) -> u64) -> f64 {
+    let read = mean(outcome, |run| run.read_bytes);
+    if read > 0.0 { mean(outcome, part) / read } else { 0.0 }
+}
+
+/// A bar whose whole width is `scale` times what was read.
+fn bar(outcome: &Outcome, scale: f64) -> Node {
+    const WIDTH: f64 = 170.0;
+    let parts: [fn(&Run) -> u64; 4] =
+        [|run| run.hit_bytes, |run| run.late_bytes, |run| run.miss_bytes, |run| run.wasted_bytes];
+    let mut x = 0.0;
+    let mut picture = el("svg").set("viewBox", format!("0 0 {WIDTH} 14")).set("role", "img");
+    let mut said = Vec::new();
+    for (part, (class, name)) in parts.into_iter().zip(legend::CLASSES) {
+        let share = share(outcome, part);
+        let width = (share * WIDTH / scale).min(WIDTH - x);
+        said.push(format!("{name}: {}", number::percent(share, 1.0)));
+        if width > 0.0 {
+            picture = picture.with(el("rect").class(class).at([
+                ("x", x),
+                ("y", 1.0),
+                ("width", width),
+                ("height", 12.0),
+            ]));
+        }
+        x += width;
+    }
+    let whole = WIDTH / scale - 0.5;
+    let line = el("line").class("whole").at([("x1", whole), ("x2", whole), ("y1", 0.0), ("y2", 14.0)]);
+    el("td")
+        .class("bar")
+        .with(picture.set("aria-label", said.join(", ")).with(text("title", said.join("\n"))).with(line))
+}

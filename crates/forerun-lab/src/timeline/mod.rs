@@ -1,0 +1,219 @@
+//! What happened in a run, in bounded memory: a fold over the engine's events.
+//!
+//! Reads, fetches and windows are sampled, memory is binned, so that a run of any
+//! length gives a timeline of the same size, and the same run the same timeline.
+
+mod levels;
+mod sample;
+mod unread;
+
+use std::collections::BTreeMap;
+
+use forerun_engine::{Cause, Event, Extent, FetchId, ObjectId, Time};
+
+pub use levels::Level;
+use levels::Levels;
+use sample::Sample;
+use unread::Unread;
+
+/// Reads, fetches and windows that a timeline keeps at most, each.
+pub const SAMPLE_COUNT_MAX: usize = 20_000;
+
+/// What a read found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Class {
+    /// All bytes were resident.
+    Hit,
+    /// Some bytes were in flight, none were missing.
+    Late,
+    /// Some bytes were neither resident nor in flight.
+    Miss,
+}
+
+/// A read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ReadPoint {
+    /// When it was asked for.
+    pub time: Time,
+    /// Of what.
+    pub object: ObjectId,
+    /// Which bytes.
+    pub extent: Extent,
+    /// What it found.
+    pub class: Class,
+}
+
+/// A fetch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FetchPoint {
+    /// When it was dispatched.
+    pub time: Time,
+    /// When it ended; `None` while it is in flight.
+    pub end: Option<Time>,
+    /// Of what.
+    pub object: ObjectId,
+    /// Which bytes.
+    pub extent: Extent,
+    /// Why.
+    pub cause: Cause,
+    /// From the first to the last byte of it that was evicted before anybody read
+    /// it; empty if none was.
+    pub wasted: Extent,
+}
+
+/// A window of a policy.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct WindowPoint {
+    /// When the policy wanted it.
+    pub time: Time,
+    /// Of what.
+    pub object: ObjectId,
+    /// Its length in bytes.
+    pub len: u64,
+}
+
+/// A timeline; see the module's page.
+#[derive(Clone, Debug)]
+pub struct Timeline {
+    reads: Sample<ReadPoint>,
+    fetches: Sample<FetchPoint>,
+    windows: Sample<WindowPoint>,
+    levels: Levels,
+    in_flight: BTreeMap<FetchId, Flight>,
+    in_flight_bytes: u64,
+    unread: Unread,
+    end: Time,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Flight {
+    /// Its place among all fetches.
+    index: u64,
+    object: ObjectId,
+    extent: Extent,
+}
+
+impl Default for Timeline {
+    fn default() -> Timeline {
+        Timeline {
+            reads: Sample::new(SAMPLE_COUNT_MAX),
+            fetches: Sample::new(SAMPLE_COUNT_MAX),
+            windows: Sample::new(SAMPLE_COUNT_MAX),
+            levels: Levels::default(),
+            in_flight: BTreeMap::new(),
+            in_flight_bytes: 0,
+            unread: Unread::default(),
+            end: Time(0),
+        }
+    }
+}
+
+impl Timeline {
+    /// Takes what has happened next.
+    pub fn observe(&mut self, event: &Event) {
+        let time = match *event {
+            Event::Read { time, object, extent, late_bytes, missing_bytes, .. } => {
+                self.unread.read(object, extent, missing_bytes);
+                let class = match (missing_bytes, late_bytes) {
+                    (0, 0) => Class::Hit,
+                    (0, _) => Class::Late,
+                    _ => Class::Miss,
+                };
+                self.reads.push(ReadPoint { time, object, extent, class });
+                self.end = self.end.max(time);
+                time
+            }
+            Event::Window { time, object, extent, .. } => {
+                self.windows.push(WindowPoint { time, object, len: extent.len });
+                time
+            }
+            Event::Fetch { time, id, object, extent, cause } => {
+                self.dispatch(
+                    id,
+                    FetchPoint { time, end: None, object, extent, cause, wasted: Extent::default() },
+                );
+                self.end = self.end.max(time);
+                time
+            }
+            Event::Fetched { time, id } => {
+                self.land(time, id, 0);
+                time
+            }
+            Event::Failed { time, id, bytes, .. } => {
+                self.land(time, id, bytes);
+                time
+            }
+            Event::Wasted { time, object, extent } => {
+                for (index, extent) in self.unread.lose(object, extent) {
+                    if let Some(fetch) = self.fetches.get_mut(index) {
+                        fetch.wasted = hull(fetch.wasted, extent);
+                    }
+                }
+                time
+            }
+        };
+        self.levels.set(time, Level { in_flight: self.in_flight_bytes, unread: self.unread.bytes() });
+    }
+
+    /// When the last read was asked for or the last fetch dispatched.
+    pub fn end(&self) -> Time {
+        self.end
+    }
+
+    /// A sample of the reads, in order; at most [`SAMPLE_COUNT_MAX`].
+    pub fn reads(&self) -> impl Iterator<Item = &ReadPoint> {
+        self.reads.iter()
+    }
+
+    /// A sample of the fetches, in order; at most [`SAMPLE_COUNT_MAX`].
+    pub fn fetches(&self) -> impl Iterator<Item = &FetchPoint> {
+        self.fetches.iter()
+    }
+
+    /// A sample of the windows, in order; at most [`SAMPLE_COUNT_MAX`].
+    pub fn windows(&self) -> impl Iterator<Item = &WindowPoint> {
+        self.windows.iter()
+    }
+
+    /// How many reads there were, whether sampled or not.
+    pub fn read_count(&self) -> u64 {
+        self.reads.seen_count()
+    }
+
+    /// Memory over time: the beginning of each interval, and the most in it.
+    pub fn levels(&self) -> impl Iterator<Item = (Time, Level)> + '_ {
+        self.levels.iter()
+    }
+
+    fn dispatch(&mut self, id: FetchId, point: FetchPoint) {
+        let FetchPoint { object, extent, .. } = point;
+        let index = self.fetches.push(point);
+        self.in_flight.insert(id, Flight { index, object, extent });
+        self.in_flight_bytes += extent.len;
+        self.unread.fetch(object, extent, index);
+    }
+
+    /// The fetch has ended with `bytes` that never came.
+    fn land(&mut self, time: Time, id: FetchId, bytes: u64) {
+        let Some(Flight { index, object, extent }) = self.in_flight.remove(&id) else { return };
+        self.in_flight_bytes -= extent.len;
+        if bytes > 0 {
+            self.unread.forget(object, Extent::between(extent.end().saturating_sub(bytes), extent.end()));
+        }
+        if let Some(fetch) = self.fetches.get_mut(index) {
+            fetch.end = Some(time);
+        }
+    }
+}
+
+/// From the first to the last byte of both.
+fn hull(a: Extent, b: Extent) -> Extent {
+    match (a.is_empty(), b.is_empty()) {
+        (true, _) => b,
+        (_, true) => a,
+        _ => Extent::between(a.offset.min(b.offset), a.end().max(b.end())),
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,240 @@
+//! A trace file as a source of a world. The file is read twice for that: once for what
+//! must be known before the first access, and again, from the beginning to the end, as
+//! time passes. So memory does not grow with its length.
+
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard};
+
+use forerun_sim::source::{Pace, Replay, Scan};
+use forerun_trace::{Access, ReadOptions, Reader};
+
+use crate::error::Error;
+
+/// Past it, the addresses of many files could not be told any more.
+const FILE_BYTES_MAX: u64 = 1 << 50;
+
+/// A trace that was looked at once.
+#[derive(Clone, Debug)]
+pub struct Workload {
+    name: String,
+    path: PathBuf,
+    options: ReadOptions,
+    scan: Scan,
+}
+
+impl Workload {
+    /// Looks at all of the trace at `path`.
+    ///
+    /// # Errors
+    /// It cannot be read, it has no reads, or its files are larger than any device.
+    pub fn open(path: &Path, options: ReadOptions) -> Result<Workload, Error> {
+        let unfit = |reason: String| Error::Unfit { name: path.display().to_string(), reason };
+        let mut scan = Scan::default();
+        for access in Reader::open(path, options)? {
+            let access = access?;
+            if access.op.has_extent() && access.extent.end() > FILE_BYTES_MAX {
+                let number = scan.access_count + 1;
+                return Err(unfit(format!(
+                    "access {number} ends at byte {}, past what devices hold: is it a recording of accesses?",
+                    access.extent.end()
+                )));
+            }
+            scan.add(&access);
+        }
+        match scan {
+            Scan { access_count: 0, .. } => {
+                Err(unfit("is a trace without accesses; nothing to replay".into()))
+            }
+            Scan { read_count: 0, .. } => Err(unfit(format!(
+                "has {} accesses and no read among them; nothing to replay",
+                scan.access_count
+            ))),
+            _ => Ok(Workload { name: name_of(path), path: path.to_owned(), options, scan: scan.finish() }),
+        }
+    }
+
+    /// The file's name without folder and endings.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// The file.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Sums over it.
+    pub fn scan(&self) -> &Scan {
+        &self.scan
+    }
+
+    /// Whether some of its accesses wait for others.
+    pub fn has_dependencies(&self) -> bool {
+        self.scan.dependent_count > 0
+    }
+
+    /// One past the last byte that its files need on a device.
+    pub fn end_bytes(&self) -> u64 {
+        self.scan.objects().last().map_or(0, |placed| placed.address + placed.size)
+    }
+
+    /// Its accesses, read from the file again. What goes wrong with that is told to `failure`.
+    pub fn accesses(&self, failure: &Failure) -> Accesses {
+        Accesses {
+            path: self.path.clone(),
+            options: self.options,
+            reader: None,
+            sizes: self.scan.objects().iter().map(|placed| placed.size).collect(),
+            left: self.scan.access_count,
+            failure: failure.clone(),
+        }
+    }
+
+    /// The accesses as a source.
+    pub fn source(&self, pace: Pace, failure: &Failure) -> Replay<Accesses> {
+        Replay::new(self.accesses(failure), self.scan.clone(), pace)
+    }
+}
+
+/// Gives workloads of the same name their paths as names.
+///
+/// # Errors
+/// A file is named twice.
+pub fn tell_apart(workloads: &mut [Workload]) -> Result<(), Error> {
+    let names: Vec<String> = workloads.iter().map(|workload| workload.name.clone()).collect();
+    for (at, workload) in workloads.iter_mut().enumerate() {
+        if names.iter().enumerate().any(|(other, name)| other != at && *name == names[at]) {
+            workload.name = workload.path.display().to_string();
+        }
+    }
+    for (at, workload) in workloads.iter().enumerate() {
+        if workloads[..at].iter().any(|before| before.name == workload.name) {
+            let reason = "is named twice; name each trace once".to_owned();
+            return Err(Error::Unfit { name: workload.name.clone(), reason });
+        }
+    }
+    Ok(())
+}
+
+/// The accesses of a trace, as they were the first time. They end where they are not any
+/// more, and whoever uses them asks their [`Failure`] then.
+#[derive(Debug)]
+pub struct Accesses {
+    path: PathBuf,
+    options: ReadOptions,
+    reader: Option<Reader>,
+    /// Of its files, the first time.
+    sizes: Vec<u64>,
+    /// Those that the first time had and this one has not had yet.
+    left: u64,
+    failure: Failure,
+}
+
+impl Accesses {
+    fn read(&mut self) -> Result<Access, Error> {
+        let reader = match &mut self.reader {
+            Some(reader) => reader,
+            none => none.insert(Reader::open(&self.path, self.options)?),
+        };
+        let access = reader.next().transpose()?;
+        let known = |access: &Access| {
+            let size = self.sizes.get(access.file.0 as usize);
+            size.is_some_and(|size| !access.op.has_extent() || access.extent.end() <= *size)
+        };
+        access.filter(known).ok_or_else(|| Error::Unfit {
+            name: self.path.display().to_string(),
+            reason: "changed while it was replayed; replay it again when it is whole".to_owned(),
+        })
+    }
+}
+
+impl Iterator for Accesses {
+    type Item = Access;
+
+    fn next(&mut self) -> Option<Access> {
+        // A file that grew is replayed as far as it was looked at.
+        self.left = self.left.checked_sub(1)?;
+        let access = self.read();
+        access.map_err(|error| self.failure.set(error)).ok()
+    }
+}
+
+/// Why a trace could not be read to its end, told from within an iterator. Clones share it.
+#[derive(Clone, Debug, Default)]
+pub struct Failure(Arc<Mutex<Option<Error>>>);
+
+impl Failure {
+    /// `result`, or what went wrong with the trace before.
+    ///
+    /// # Errors
+    /// Both of them.
+    pub fn or<T>(&self, result: Result<T, Error>) -> Result<T, Error> {
+        self.lock().take().map_or(result, Err)
+    }
+
+    fn set(&self, error: Error) {
+        self.lock().get_or_insert(error);
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Option<Error>> {
+        self.0.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
+    }
+}
+
+fn name_of(path: &Path) -> String {
+    let name = path.file_name().unwrap_or(path.as_os_str()).to_string_lossy().into_owned();
+    let name = name.strip_suffix(".gz").unwrap_or(&name);
+    match name.rsplit_once('.') {
+        Some((stem, _)) if !stem.is_empty() => stem.to_owned(),
+        _ => name.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_short() {
+        for (path, name) in [
+            ("a/boot-ide.csv.gz", "boot-ide"),
+            ("random4k.blktrace.0", "random4k.blktrace"),
+            ("x/trace", "trace"),
+            (".csv", ".csv"),
+        ] {
+            assert_eq!(name_of(Path::new(path)), name);
+        }
+    }
+
+    #[test]
+    fn a_recording_that_changes_is_an_error() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("trace.csv");
+        let write = |rows: &str| {
+            std::fs::write(&path, format!("ts_us,op,file_or_dev,offset,length\n{rows}")).unwrap();
+        };
+        let whole = "0,R,a,0,512\n1,R,a,512,512\n";
+        write(whole);
+        let workload = Workload::open(&path, ReadOptions::default()).unwrap();
+        let again = || {
+            let failure = Failure::default();
+            let count = workload.accesses(&failure).count();
+            failure.or(Ok(count)).map_err(|error| error.to_string())
+        };
+        assert_eq!(again(), Ok(2));
+        write(&format!("{whole}2,R,a,9999,512\n"));
+        assert_eq!(again(), Ok(2));
+        for (rows, reason) in [
+            ("0,R,a,0,512\n", "changed while it was replayed"),
+            ("0,R,a,0,512\n1,R,a,9999,512\n", "changed while it was replayed"),
+            ("0,R,a,0,512\n1,R,b,0,512\n", "changed while it was replayed"),
+            ("0,R,a,0,512\n1,R,a,512,x\n", "line 3"),
+        ] {
+            write(rows);
+            let error = again().unwrap_err();
+            assert!(error.contains(reason), "{rows}: {error}");
+        }
+        std::fs::remove_file(&path).unwrap();
+        assert!(again().unwrap_err().contains("cannot open it"));
+    }
+}

@@ -1,0 +1,65 @@
+//! The tables of a recording that comes with the repository: the same each time, and as
+//! they were when somebody last looked at them. `UPDATE_SNAPSHOTS=1` writes them anew.
+
+use std::path::Path;
+
+use forerun_engine::PolicyKind;
+use forerun_lab::outcome::Outcome;
+use forerun_lab::replay::{Plan, Settings};
+use forerun_lab::workload::Workload;
+use forerun_lab::{export, show};
+use forerun_sim::device::Preset;
+use forerun_trace::ReadOptions;
+
+const POLICIES: [&str; 6] = ["none", "plain", "aligned", "eager", "ondemand", "adaptive"];
+
+fn plan(trace: &str, devices: &[&str]) -> Plan {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../samples").join(trace);
+    Plan {
+        workloads: vec![Workload::open(&path, ReadOptions::default()).unwrap()],
+        devices: devices.iter().map(|name| Preset::from_name(name).unwrap()).collect(),
+        memory_bytes: vec![64 << 20],
+        policies: POLICIES.iter().filter_map(|name| PolicyKind::from_name(name)).collect(),
+        settings: Settings { repeat: 3, ..Settings::default() },
+    }
+}
+
+fn text(plan: &Plan, outcomes: &[Outcome]) -> String {
+    show::tables(outcomes, |outcome| plan.caption(outcome)) + "\n" + &show::legend(3)
+}
+
+#[track_caller]
+fn check(name: &str, text: &str) {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/snapshots").join(name);
+    if std::env::var_os("UPDATE_SNAPSHOTS").is_some() {
+        std::fs::write(&path, text).unwrap();
+        return;
+    }
+    let expected = std::fs::read_to_string(&path).unwrap_or_default();
+    let path = path.display();
+    assert!(text == expected, "not as in {path}; UPDATE_SNAPSHOTS=1 writes it:\n{expected}\nis now\n{text}");
+}
+
+#[test]
+fn the_table_of_a_boot() {
+    let plan = plan("boot-virtio.frt.gz", &["demo", "s3"]);
+    let outcomes = plan.run().unwrap();
+    check("boot-virtio.txt", &text(&plan, &outcomes));
+}
+
+#[test]
+fn the_same_each_time() {
+    let plan = plan("nfs4-two-32k-w8.frt.gz", &["s3"]);
+    let all = || {
+        let outcomes = plan.run().unwrap();
+        let (json, csv) = (export::json(&outcomes, &plan.settings), export::csv(&outcomes, &plan.settings));
+        [text(&plan, &outcomes), json, csv]
+    };
+    let first = all();
+    assert_eq!(first, all());
+    assert_eq!(first[2].lines().count(), 1 + POLICIES.len() * 3);
+    // Not one luck for all.
+    let times: Vec<&str> =
+        first[2].lines().skip(1).take(3).map(|line| line.split(',').nth(7).unwrap()).collect();
+    assert!(times[0] != times[1] && times[1] != times[2], "{times:?}");
+}

@@ -1,0 +1,22 @@
+//! Virtual time: device models, and worlds in which readers read from them.
+//!
+//! Nothing here sleeps, asks the clock or draws a number that its seed does not
+//! give: the same world with the same seed ends in the same state on any machine.
+//!
+//! * [`device`] models what takes time: disks, SSDs, arrays, networks, stores.
+//! * [`queue`] orders, merges and holds back what goes to a device, as elevators do.
+//! * [`source`] says who reads what and when: recorded accesses or programs.
+//! * [`world`] lets the unmodified `forerun-engine` serve a source from a device.
+//! * [`kernel`] lets a kernel of the past serve it, for comparison.
+//! * [`bound`] is what no policy could beat.
+//! * [`run`] is what came of it.
+
+#![forbid(unsafe_code)]
+
+pub mod bound;
+pub mod device;
+pub mod kernel;
+pub mod queue;
+pub mod run;
+pub mod source;
+pub mod world;

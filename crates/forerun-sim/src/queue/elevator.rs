@@ -1,0 +1,49 @@
+//! The order in which waiting requests are carried out.
+
+use super::{Bfq, Cfq, Deadline, Group, GroupId, Linus, Noop, Pool};
+use crate::device::Time;
+
+/// What an elevator wants to happen.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Choice {
+    /// This group goes to the device.
+    Dispatch(GroupId),
+    /// Nothing does for now: until a request arrives or completes, or until then.
+    Wait(Option<Time>),
+}
+
+/// An order of requests. It is told what comes and goes, and looks at the [`Pool`].
+pub trait Elevator {
+    /// A request arrived that was not merged with another.
+    fn added(&mut self, _now: Time, _pool: &Pool, _id: GroupId) {}
+
+    /// What goes to the device next. Something waits in `pool`, and the device has room.
+    fn choose(&mut self, now: Time, pool: &Pool) -> Choice;
+
+    /// What it chose went to the device.
+    fn dispatched(&mut self, _now: Time, _group: &Group) {}
+
+    /// The device completed it.
+    fn completed(&mut self, _now: Time, _group: &Group) {}
+
+    /// It was given up while it waited.
+    fn removed(&mut self, _id: GroupId) {}
+}
+
+/// The elevators' names, for help.
+pub const ELEVATORS: &[&str] = &["noop", "linus", "deadline", "cfq", "bfq"];
+
+/// The elevator called `name`.
+///
+/// # Errors
+/// There is none, and which there are.
+pub fn elevator(name: &str) -> Result<Box<dyn Elevator>, String> {
+    Ok(match name {
+        "noop" => Box::new(Noop),
+        "linus" => Box::new(Linus::default()),
+        "deadline" => Box::new(Deadline::default()),
+        "cfq" => Box::new(Cfq::default()),
+        "bfq" => Box::new(Bfq::default()),
+        _ => return Err(format!("no elevator is called {name:?}; there are {}", ELEVATORS.join(", "))),
+    })
+}

@@ -1,0 +1,92 @@
+//! Who reads what, and when.
+
+mod clients;
+mod disorder;
+mod link;
+mod replay;
+
+pub use clients::{Action, Client, Clients};
+pub use disorder::{Disorder, Disordered};
+pub use forerun_engine::{Extent, ObjectId, Time};
+pub use link::{Link, Linked};
+pub use replay::{BUFFERED_MAX, Pace, Replay, Scan};
+
+/// An object that a source reads, and where it lies.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Placed {
+    /// Its first byte on the device.
+    pub address: u64,
+    /// Its size in bytes.
+    pub size: u64,
+}
+
+/// Objects one behind the other, each on a multiple of `align` bytes (a power of two).
+pub fn place(sizes: impl IntoIterator<Item = u64>, align: u64) -> Vec<Placed> {
+    let mut address = 0;
+    sizes
+        .into_iter()
+        .map(|size| {
+            let placed = Placed { address, size };
+            address += size.next_multiple_of(align).max(align);
+            placed
+        })
+        .collect()
+}
+
+/// What a client does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Deed {
+    /// Reads the step's extent. `asked` is more than its length where the client
+    /// asks for more than it takes, as a partial `sendfile` does.
+    Read {
+        /// Bytes asked for.
+        asked: u64,
+    },
+    /// Writes the step's extent.
+    Write,
+    /// Closes the object; it is opened by its first step.
+    Close,
+}
+
+/// One thing that a client does now.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Step {
+    /// The source's name for it, given back by [`Source::done`].
+    pub token: u64,
+    /// Who: an index from 0.
+    pub client: u32,
+    /// What.
+    pub deed: Deed,
+    /// To which object: an index into [`Source::objects`].
+    pub object: ObjectId,
+    /// To which bytes of it.
+    pub extent: Extent,
+}
+
+/// What a source has to say now.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Next {
+    /// A client does this now.
+    Step(Step),
+    /// Nothing before this moment, unless a step is done before.
+    Later(Time),
+    /// Nothing before a step is done.
+    Blocked,
+    /// Nothing any more.
+    End,
+}
+
+/// The accesses of a world, in the order in which they are made.
+pub trait Source {
+    /// Every object that will be touched, from the beginning on.
+    fn objects(&self) -> &[Placed];
+
+    /// How many clients there are at most.
+    fn client_count(&self) -> usize;
+
+    /// What happens now; called again until it is no step.
+    fn next(&mut self, now: Time) -> Next;
+
+    /// The step named `token` is done.
+    fn done(&mut self, now: Time, token: u64);
+}

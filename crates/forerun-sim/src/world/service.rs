@@ -1,0 +1,270 @@
+//! The engine above a device: the product's run loop with time that only moves
+//! when it is told to.
+
+use std::collections::{HashMap, VecDeque};
+
+use forerun_engine::{
+    Cause, Config, ConfigError, Counters, Engine, Event, Extent, Fetch, FetchError, FetchId, MemoryRange,
+    ObjectId, Outcome, ReadId, ReaderId, Reply,
+};
+
+use super::memory::Memory;
+use crate::device::{Device, DeviceStats, Direction, Notice, Request, RequestId, Time};
+use crate::source::Placed;
+
+/// Names of writes lie above those of fetches.
+const WRITES: u64 = 1 << 63;
+
+/// Which of the two a job is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Kind {
+    Read,
+    Write,
+}
+
+/// A read or write of somebody.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Job {
+    /// The caller's name for it.
+    pub(super) token: u64,
+    pub(super) reader: ReaderId,
+    pub(super) object: ObjectId,
+    pub(super) extent: Extent,
+    pub(super) asked: Time,
+}
+
+/// A read under way: the engine takes so much at once, piece after piece.
+#[derive(Clone, Copy, Debug)]
+struct Active {
+    job: Job,
+    piece: Extent,
+    rest: Extent,
+}
+
+/// Is shown every event of the engine.
+type Observer<'a> = Box<dyn FnMut(&Event) + 'a>;
+
+/// See the module's page.
+pub(super) struct Service<'a> {
+    engine: Engine,
+    device: Box<dyn Device + 'a>,
+    pub(super) now: Time,
+    placed: Vec<Placed>,
+    parked: HashMap<ReadId, Active>,
+    ranges: Vec<MemoryRange>,
+    writes: HashMap<RequestId, Job>,
+    write_count: u64,
+    done: VecDeque<(Job, Kind)>,
+    memory: Memory,
+    notices: Vec<Notice>,
+    observer: Option<Observer<'a>>,
+}
+
+impl<'a> Service<'a> {
+    pub(super) fn new(config: Config, device: Box<dyn Device + 'a>) -> Result<Service<'a>, ConfigError> {
+        Ok(Service {
+            memory: Memory::new(config.memory_bytes_max),
+            engine: Engine::new(config)?,
+            device,
+            now: Time(0),
+            placed: Vec::new(),
+            parked: HashMap::new(),
+            ranges: Vec::new(),
+            writes: HashMap::new(),
+            write_count: 0,
+            done: VecDeque::new(),
+            notices: Vec::new(),
+            observer: None,
+        })
+    }
+
+    pub(super) fn observe(&mut self, observer: Observer<'a>) {
+        self.observer = Some(observer);
+    }
+
+    /// Where the objects lie on the device.
+    pub(super) fn place(&mut self, placed: &[Placed]) {
+        self.placed = placed.to_vec();
+    }
+
+    pub(super) fn open(&mut self, object: ObjectId) {
+        self.engine.open(object, self.placed[object.0 as usize].size);
+    }
+
+    pub(super) fn close(&mut self, object: ObjectId, reader: ReaderId) {
+        self.engine.close(self.now, object, reader);
+        self.dispatch();
+    }
+
+    pub(super) fn read(&mut self, job: Job) {
+        self.ask(Active { job, piece: Extent::default(), rest: job.extent });
+    }
+
+    /// The product stores the bytes first and then drops what it has of them.
+    pub(super) fn write(&mut self, job: Job) {
+        self.write_count += 1;
+        let id = RequestId(WRITES + self.write_count);
+        self.submit(id, job.object, job.extent, Direction::Write, true);
+        self.device.unplug(self.now);
+        self.writes.insert(id, job);
+    }
+
+    /// Does what the engine says until it says no more.
+    pub(super) fn obey(&mut self) {
+        loop {
+            self.dispatch();
+            let mut replied = false;
+            while let Some(reply) = self.engine.poll_reply() {
+                replied = true;
+                self.answer(reply);
+            }
+            while self.engine.poll_forgotten().is_some() {}
+            self.show_events();
+            if !replied {
+                return;
+            }
+        }
+    }
+
+    /// What was asked for and is done, in order.
+    pub(super) fn next_done(&mut self) -> Option<(Job, Kind)> {
+        self.done.pop_front()
+    }
+
+    pub(super) fn has_done(&self) -> bool {
+        !self.done.is_empty()
+    }
+
+    pub(super) fn under_way(&self) -> usize {
+        self.parked.len() + self.writes.len()
+    }
+
+    pub(super) fn next_time(&self) -> Option<Time> {
+        self.device.next_time()
+    }
+
+    /// It is `now`: tells the engine what the device has done.
+    pub(super) fn advance(&mut self, now: Time) {
+        self.now = self.now.max(now);
+        let mut notices = std::mem::take(&mut self.notices);
+        self.device.advance(self.now, &mut notices);
+        for notice in notices.drain(..) {
+            match notice {
+                Notice::Done { id } if id.0 >= WRITES => self.written(id),
+                Notice::Progress { id, .. } if id.0 >= WRITES => {}
+                Notice::Progress { id, bytes } => {
+                    self.memory.arrive(FetchId(id.0), bytes);
+                    self.engine.handle_progress(self.now, FetchId(id.0), bytes);
+                }
+                Notice::Done { id } => {
+                    self.memory.end(FetchId(id.0));
+                    self.engine.handle_fetched(self.now, FetchId(id.0));
+                }
+            }
+        }
+        self.notices = notices;
+    }
+
+    pub(super) fn device_stats(&self) -> DeviceStats {
+        self.device.stats()
+    }
+
+    pub(super) fn counters(&self) -> Counters {
+        self.engine.counters()
+    }
+
+    /// Waits for what is still under way, and drops everything.
+    pub(super) fn settle(&mut self) {
+        while let Some(time) = self.device.next_time() {
+            self.advance(time);
+        }
+        for object in 0..self.placed.len() as u64 {
+            self.engine.forget(self.now, ObjectId(object));
+        }
+        self.show_events();
+    }
+
+    /// Asks for piece after piece until one is not there yet.
+    fn ask(&mut self, mut active: Active) {
+        while !active.rest.is_empty() {
+            let len = active.rest.len.min(Config::READ_BYTES_MAX);
+            active.piece = Extent::new(active.rest.offset, len);
+            active.rest = Extent::between(active.piece.end(), active.rest.end());
+            let Job { object, reader, .. } = active.job;
+            let outcome = self.engine.read(self.now, object, reader, active.piece, &mut self.ranges);
+            match outcome {
+                Outcome::Ready(read) => {
+                    self.memory.check(object, active.piece, &self.ranges);
+                    self.engine.release(read);
+                    self.dispatch();
+                }
+                Outcome::Parked(read) => {
+                    self.parked.insert(read, active);
+                    self.dispatch();
+                    return;
+                }
+            }
+        }
+        self.done.push_back((active.job, Kind::Read));
+    }
+
+    fn answer(&mut self, reply: Reply) {
+        let Some(active) = self.parked.remove(&reply.read) else { return };
+        if let Ok(ranges) = reply.result {
+            self.memory.check(active.job.object, active.piece, &ranges);
+            self.engine.release(reply.read);
+        }
+        self.ask(active);
+    }
+
+    fn written(&mut self, id: RequestId) {
+        let Some(job) = self.writes.remove(&id) else { return };
+        self.engine.invalidate(self.now, job.object, job.extent);
+        self.done.push_back((job, Kind::Write));
+    }
+
+    /// Starts and cancels what the engine wants started and cancelled.
+    fn dispatch(&mut self) {
+        let mut submitted = false;
+        while let Some(fetch) = self.engine.poll_fetch(self.now) {
+            self.start(&fetch);
+            submitted = true;
+        }
+        while let Some(fetch) = self.engine.poll_cancel() {
+            if self.device.cancel(self.now, RequestId(fetch.0)) {
+                self.memory.forget(fetch);
+                self.engine.handle_failed(self.now, fetch, FetchError { code: 0 });
+            }
+        }
+        if submitted {
+            self.device.unplug(self.now);
+        }
+    }
+
+    fn start(&mut self, fetch: &Fetch) {
+        self.memory.start(fetch);
+        let urgent = fetch.cause == Cause::Demand;
+        self.submit(RequestId(fetch.id.0), fetch.object, fetch.extent, Direction::Read, urgent);
+    }
+
+    fn submit(
+        &mut self,
+        id: RequestId,
+        object: ObjectId,
+        extent: Extent,
+        direction: Direction,
+        urgent: bool,
+    ) {
+        let address = self.placed[object.0 as usize].address + extent.offset;
+        let request = Request { id, address, len: extent.len, direction, issuer: 0, urgent };
+        self.device.submit(self.now, request);
+    }
+
+    fn show_events(&mut self) {
+        if let Some(observer) = &mut self.observer {
+            while let Some(event) = self.engine.poll_event() {
+                observer(&event);
+            }
+        }
+    }
+}

@@ -26,6 +26,9 @@ pub enum PolicyKind {
     OnDemand,
     /// Adaptive readahead of 2006: windows from measured thrashing thresholds.
     Ara,
+    /// AMP of 2007: per stream, a degree and a trigger distance that follow what
+    /// became of earlier readahead.
+    Amp,
     /// Several streams per object, windows from measured latency and rate.
     #[default]
     Adaptive,
@@ -33,7 +36,7 @@ pub enum PolicyKind {
 
 impl PolicyKind {
     /// Every policy, in the order tables show them.
-    pub const ALL: [PolicyKind; 10] = [
+    pub const ALL: [PolicyKind; 11] = [
         PolicyKind::None,
         PolicyKind::Plain,
         PolicyKind::Aligned,
@@ -43,6 +46,7 @@ impl PolicyKind {
         PolicyKind::Context2631,
         PolicyKind::OnDemand,
         PolicyKind::Ara,
+        PolicyKind::Amp,
         PolicyKind::Adaptive,
     ];
 
@@ -58,6 +62,7 @@ impl PolicyKind {
             PolicyKind::Context2631 => "context-2.6.31",
             PolicyKind::OnDemand => "ondemand",
             PolicyKind::Ara => "ara",
+            PolicyKind::Amp => "amp",
             PolicyKind::Adaptive => "adaptive",
         }
     }

@@ -96,6 +96,32 @@ fn ondemand_doubles_at_its_marks() {
 }
 
 #[test]
+fn amp_starts_at_the_second_miss_in_sequence() {
+    check(PolicyKind::Amp, "r 0 64k; r 1m 64k; r 64k 64k", "128k+64k mark 180k");
+    check(PolicyKind::Amp, "r 0 4k; r 4k 4k; r 8k 4k; r 12k 4k", "8k+4k mark 12k; 16k+8k mark 24k");
+}
+
+#[test]
+fn amp_reads_more_ahead_after_each_set_that_was_read_to_its_end() {
+    let reads: Vec<String> = (0..7).map(|i| format!("r {}k 64k", i * 64)).collect();
+    check(
+        PolicyKind::Amp,
+        &reads.join("; "),
+        "128k+64k mark 180k; 192k+64k mark 244k; 256k+128k mark 372k; 384k+192k mark 564k",
+    );
+}
+
+#[test]
+fn amp_tells_streams_on_one_handle_apart_and_leaves_random_reads_alone() {
+    check(
+        PolicyKind::Amp,
+        "r 1m 64k; r 32m 64k; r 1088k 64k; r 32832k 64k",
+        "1152k+64k mark 1204k; 32896k+64k mark 32948k",
+    );
+    check(PolicyKind::Amp, "r 1m 4k; r 9m 4k; r 5m 4k; r 33m 4k; r 17m 4k; r 60m 4k; r 2m 4k", "");
+}
+
+#[test]
 fn adaptive_begins_at_the_start_or_after_two_in_a_row() {
     check(PolicyKind::Adaptive, "r 0 64k", "64k+256k mark 128k");
     check(PolicyKind::Adaptive, "r 1m 8k", "");

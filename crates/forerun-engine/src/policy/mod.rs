@@ -5,6 +5,7 @@
 //! the object's end; the scheduler leaves those out.
 
 mod adaptive;
+mod amp;
 mod kernel;
 mod none;
 mod rbd;
@@ -87,6 +88,7 @@ pub(crate) fn build(config: &Config) -> Box<dyn Policy> {
         PolicyKind::Context2631 => Box::new(Kernel::new(OnDemand::linux_2_6_31(pages))),
         PolicyKind::OnDemand => Box::new(Kernel::new(OnDemand::linux_6_12(pages))),
         PolicyKind::Ara => Box::new(Kernel::new(Ara::new(config.ara))),
+        PolicyKind::Amp => Box::new(amp::Amp::new(window)),
         PolicyKind::Adaptive => Box::new(adaptive::Adaptive::new()),
     }
 }

@@ -37,18 +37,28 @@ pub(crate) struct Attachment {
     file_system: Option<FileSystemId>,
 }
 
+/// Who may do what with a mount.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Access {
+    /// Whether other users than the one who mounts may use it. For ordinary
+    /// users this needs `user_allow_other` in `/etc/fuse.conf`.
+    pub allow_other: bool,
+    /// Whether the kernel passes writes on.
+    pub writable: bool,
+}
+
 /// The device number of a file system: no other has it as long as this one is in use.
 type FileSystemId = (u32, u32);
 
 /// Mounts on `directory`: the connection to the kernel, and the way back.
 /// `source` is what `mount` and `df` show as mounted.
-pub(crate) fn attach(directory: PathBuf, source: &str, allow_other: bool) -> Result<(OwnedFd, Attachment)> {
+pub(crate) fn attach(directory: PathBuf, source: &str, access: Access) -> Result<(OwnedFd, Attachment)> {
     let device = OpenOptions::new().read(true).write(true).open(DEVICE).map_err(no_device)?;
     let by_helper = !rustix::process::geteuid().is_root();
     let device = if by_helper {
-        attach_by_helper(&directory, source, allow_other)?
+        attach_by_helper(&directory, source, access)?
     } else {
-        attach_directly(device.into(), &directory, source, allow_other)?
+        attach_directly(device.into(), &directory, source, access)?
     };
     let file_system = file_system_at(&directory);
     Ok((device, Attachment { directory, by_helper, file_system }))
@@ -128,7 +138,7 @@ fn file_system_at(directory: &Path) -> Option<FileSystemId> {
     Some((found.stx_dev_major, found.stx_dev_minor))
 }
 
-fn attach_directly(device: OwnedFd, directory: &Path, source: &str, allow_other: bool) -> Result<OwnedFd> {
+fn attach_directly(device: OwnedFd, directory: &Path, source: &str, access: Access) -> Result<OwnedFd> {
     let failed = |error: io::Error| {
         let hint = match Errno::from_io_error(&error) {
             Some(Errno::PERM | Errno::ACCESS) => "; a container needs `--cap-add SYS_ADMIN`",
@@ -143,11 +153,12 @@ fn attach_directly(device: OwnedFd, directory: &Path, source: &str, allow_other:
         rustix::process::getuid().as_raw(),
         rustix::process::getgid().as_raw(),
     );
-    if allow_other {
+    if access.allow_other {
         options.push_str(",allow_other");
     }
     let options = CString::new(options).map_err(|error| failed(error.into()))?;
-    let flags = MountFlags::RDONLY | MountFlags::NOSUID | MountFlags::NODEV;
+    let mut flags = MountFlags::NOSUID | MountFlags::NODEV;
+    flags.set(MountFlags::RDONLY, !access.writable);
     rustix::mount::mount(source, directory, "fuse.forerun", flags, &*options)
         .map_err(|error| failed(error.into()))?;
     Ok(device)
@@ -170,14 +181,15 @@ fn no_device(error: io::Error) -> Error {
 
 /// The helper mounts and hands the connection over a socket, of which it
 /// expects the number in its environment.
-fn attach_by_helper(directory: &Path, source: &str, allow_other: bool) -> Result<OwnedFd> {
+fn attach_by_helper(directory: &Path, source: &str, access: Access) -> Result<OwnedFd> {
     let failed = |what: String| {
         let message = format!("{} cannot be mounted on: {what}", directory.display());
         Error::new(ErrorKind::Permanent, message)
     };
     let (ours, theirs) = UnixStream::pair().map_err(|error| failed(error.to_string()))?;
-    let mut options = format!("ro,nosuid,nodev,default_permissions,subtype=forerun,fsname={source}");
-    if allow_other {
+    let mode = if access.writable { "rw" } else { "ro" };
+    let mut options = format!("{mode},nosuid,nodev,default_permissions,subtype=forerun,fsname={source}");
+    if access.allow_other {
         options.push_str(",allow_other");
     }
     let mut command = Command::new(HELPER);
@@ -229,7 +241,8 @@ mod tests {
     #[test]
     fn a_mount_is_told_from_others_without_a_word_from_it() {
         let temp = tempfile::tempdir().unwrap();
-        let (_device, attachment) = attach(temp.path().canonicalize().unwrap(), "test", false).unwrap();
+        let (_device, attachment) =
+            attach(temp.path().canonicalize().unwrap(), "test", Access::default()).unwrap();
         assert!(attachment.is_there());
         attachment.try_unmount(true).unwrap();
         assert!(!attachment.is_there());

@@ -19,5 +19,6 @@ mod listing;
 mod mount;
 mod tree;
 
+pub use attach::Access;
 pub use check::check_mount_point;
 pub use mount::{Mount, MountOptions, Unmounted};

@@ -7,10 +7,10 @@ use std::thread;
 use std::time::{Duration, SystemTime};
 
 use forerun::{Error, ErrorKind, Forerun, Kind, Result};
-use fuser::{BackgroundSession, Config, Session, SessionACL};
+use fuser::{BackgroundSession, Config, Filesystem, Session, SessionACL};
 use tokio::sync::watch;
 
-use super::attach::{Attachment, attach};
+use super::attach::{Access, Attachment, attach};
 use super::attr::Defaults;
 use super::check::check_mount_point;
 use super::filesystem::ForerunFilesystem;
@@ -47,7 +47,7 @@ pub enum Unmounted {
     Detached,
 }
 
-/// A mounted [`Forerun`]. Dropping it unmounts.
+/// A mounted [`Forerun`], or another file system. Dropping it unmounts.
 #[derive(Debug)]
 pub struct Mount {
     attachment: Attachment,
@@ -76,8 +76,25 @@ impl Mount {
         let source = mount_source(&forerun.url());
         let (ended, alive) = watch::channel(());
         let filesystem = ForerunFilesystem::new(forerun, root, defaults, options.metadata_ttl, ended);
+        let access = Access { allow_other: options.allow_other, writable: false };
+        Mount::of(filesystem, alive, &directory, &source, access)
+    }
 
-        let (device, attachment) = attach(directory, &source, options.allow_other)?;
+    /// Mounts any `filesystem` on `directory`, which must be empty. It holds the
+    /// sender of `alive`, and is dropped when the kernel hangs up. `source` is
+    /// what `mount` and `df` show as mounted.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Invalid`] if the directory will not do, and
+    /// [`ErrorKind::Permanent`] if the system does not let it be mounted on.
+    pub fn of(
+        filesystem: impl Filesystem,
+        alive: watch::Receiver<()>,
+        directory: &Path,
+        source: &str,
+        access: Access,
+    ) -> Result<Mount> {
+        let (device, attachment) = attach(check_mount_point(directory)?, source, access)?;
         // The kernel checks who may use the mount; `fuser` need not do so again.
         let session = Session::from_fd(filesystem, device, SessionACL::All, session_config())
             .and_then(Session::spawn)

@@ -1,0 +1,288 @@
+//! Adaptive readahead of several streams in a shared cache, as Gill and Bathen
+//! published it (AMP, FAST 2007).
+//!
+//! Every stream has a degree, which is how much is read ahead at once, and a
+//! trigger distance, which is how long before the end of the last set the next
+//! one is asked for. Both follow what became of the sets before: one that was read
+//! to its last block makes the next ones larger, blocks that were lost unread make
+//! them smaller, and a reader that waits for a set makes the next ones earlier.
+//!
+//! Two things differ from the paper. It keeps the two numbers with each cached page,
+//! so that its streams are bounded by the cache; here a table keeps them, and the
+//! stream that was read longest ago gives way. And it makes the distance a page
+//! longer each time; here it grows by a request, as the degree does, because requests
+//! of many pages would notice the difference of one after many sets only.
+
+use alloc::vec::Vec;
+use core::ops::Range;
+
+use super::{Access, Policy, View, Window};
+use crate::types::{BLOCK_BYTES, Extent, ObjectId, ReaderId};
+
+/// Streams of all objects together, candidates included.
+const STREAMS_MAX: usize = 512;
+/// Misses in sequence that make a stream.
+const MISSES_MIN: u32 = 2;
+/// Sets of at most so many blocks are asked for on misses only: they are too
+/// short for a trigger.
+const ASYNCHRONOUS_BLOCKS: u64 = 4;
+
+#[derive(Debug)]
+pub(crate) struct Amp {
+    degree_max: u64,
+    streams: Vec<Stream>,
+    /// Counts reads, to tell which stream was read longest ago.
+    turn: u64,
+}
+
+impl Amp {
+    pub(crate) fn new(window_bytes_max: u64) -> Amp {
+        Amp { degree_max: (window_bytes_max / BLOCK_BYTES).max(1), streams: Vec::new(), turn: 0 }
+    }
+
+    /// The stream that the read belongs to: of several, the one that was read last.
+    fn find(&mut self, object: ObjectId, first: u64) -> Option<&mut Stream> {
+        let covering = self.streams.iter_mut().filter(|stream| stream.covers(object, first));
+        covering.max_by_key(|stream| stream.read_at)
+    }
+
+    fn insert(&mut self, stream: Stream) {
+        if self.streams.len() < STREAMS_MAX {
+            self.streams.push(stream);
+        } else if let Some(oldest) = self.streams.iter_mut().min_by_key(|stream| stream.read_at) {
+            *oldest = stream;
+        }
+    }
+}
+
+impl Policy for Amp {
+    fn on_read(&mut self, access: &Access, _: &View<'_>, windows: &mut Vec<Window>) {
+        let (degree_max, object_end) = (self.degree_max, access.size.div_ceil(BLOCK_BYTES));
+        let blocks = blocks_of(access.extent);
+        self.turn += 1;
+        let turn = self.turn;
+        if let Some(stream) = self.find(access.object, blocks.start) {
+            stream.read_at = turn;
+            windows.extend(stream.on_read(blocks, access.late, degree_max, object_end));
+        } else if access.late {
+            self.insert(Stream::new(access.object, blocks, turn));
+        }
+    }
+
+    fn on_lost(&mut self, object: ObjectId, extent: Extent) {
+        let lost = blocks_of(extent);
+        let streams = self.streams.iter_mut().filter(|stream| stream.object == object);
+        streams.for_each(|stream| stream.on_lost(&lost));
+    }
+
+    fn on_close(&mut self, _: ObjectId, _: ReaderId) {}
+
+    fn on_forget(&mut self, object: ObjectId) {
+        self.streams.retain(|stream| stream.object != object);
+    }
+}
+
+fn blocks_of(extent: Extent) -> Range<u64> {
+    extent.offset / BLOCK_BYTES..extent.end().div_ceil(BLOCK_BYTES)
+}
+
+/// Blocks that were asked for together.
+#[derive(Clone, Debug)]
+struct Set {
+    blocks: Range<u64>,
+    /// Some of it was lost unread.
+    lost: bool,
+    /// Its last block was read, or was never read ahead.
+    ended: bool,
+}
+
+/// One sequential reader. Its sets follow one another; the trigger lies in the
+/// newest, so that the reader is in one of the last two.
+#[derive(Debug)]
+struct Stream {
+    object: ObjectId,
+    /// The last but one and the newest.
+    sets: [Set; 2],
+    /// Blocks to read ahead at once; 0 until there were misses enough.
+    degree: u64,
+    /// Blocks between the trigger and the last of a set.
+    distance: u64,
+    /// Reading this block asks for the next set.
+    trigger: Option<u64>,
+    miss_count: u32,
+    read_at: u64,
+}
+
+impl Stream {
+    fn new(object: ObjectId, blocks: Range<u64>, read_at: u64) -> Stream {
+        let set = Set { blocks, lost: false, ended: true };
+        Stream {
+            object,
+            sets: [set.clone(), set],
+            degree: 0,
+            distance: ASYNCHRONOUS_BLOCKS / 2,
+            trigger: None,
+            miss_count: 1,
+            read_at,
+        }
+    }
+
+    fn covers(&self, object: ObjectId, first: u64) -> bool {
+        self.object == object && self.sets[0].blocks.start <= first && first <= self.sets[1].blocks.end
+    }
+
+    fn on_read(&mut self, read: Range<u64>, late: bool, degree_max: u64, object_end: u64) -> Option<Window> {
+        let [_, newest] = &self.sets;
+        let end = newest.blocks.end;
+        if late && !newest.ended && !newest.lost && read.contains(&newest.blocks.start) {
+            self.distance = (self.distance + read.end - read.start).min(self.degree.saturating_sub(1));
+        }
+        let degree_before = self.degree;
+        self.grow(&read, degree_max);
+        let was_lost = |set: &Set| set.lost && overlap(&set.blocks, &read) > 0;
+        if late && (read.end > end || self.sets.iter().any(was_lost)) {
+            return self.on_miss(read, degree_max, object_end);
+        }
+        if read.end > end {
+            // Others have brought it.
+            self.sets[1] = Set { blocks: self.sets[1].blocks.start..read.end, lost: false, ended: true };
+            return None;
+        }
+        self.trigger.take_if(|trigger| read.end > *trigger)?;
+        let set = end..(end + degree_before).min(object_end);
+        self.ask(set.clone(), set, object_end)
+    }
+
+    /// A set that was read to its last block, and lost none, makes the next larger.
+    fn grow(&mut self, read: &Range<u64>, degree_max: u64) {
+        for set in &mut self.sets {
+            if !set.ended && read.contains(&(set.blocks.end - 1)) {
+                set.ended = true;
+                if !set.lost {
+                    self.degree = (self.degree + (read.end - read.start)).min(degree_max);
+                }
+            }
+        }
+    }
+
+    /// The reader came to what was never asked for, or was lost: what it wants and
+    /// the blocks after it are one set.
+    fn on_miss(&mut self, read: Range<u64>, degree_max: u64, object_end: u64) -> Option<Window> {
+        self.miss_count = self.miss_count.saturating_add(1);
+        if self.miss_count == MISSES_MIN {
+            self.degree = (read.end - read.start).min(degree_max);
+        }
+        let ahead = read.end..(read.end + self.degree).min(object_end);
+        self.ask(read.start..ahead.end.max(read.end), ahead, object_end)
+    }
+
+    /// Makes `blocks` the newest set, of which `ahead` is to be read ahead.
+    fn ask(&mut self, blocks: Range<u64>, ahead: Range<u64>, object_end: u64) -> Option<Window> {
+        let end = blocks.end;
+        let is_asynchronous = self.degree > ASYNCHRONOUS_BLOCKS && end < object_end;
+        let distance = self.distance.min(self.degree.saturating_sub(1));
+        self.trigger = is_asynchronous.then(|| end.saturating_sub(1 + distance));
+        let set = Set { blocks, lost: false, ended: ahead.is_empty() };
+        let before = core::mem::replace(&mut self.sets[1], set);
+        self.sets[0] = before;
+        if self.sets[0].blocks.end > self.sets[1].blocks.start {
+            // A set that is read again after a loss.
+            self.sets[0] = self.sets[1].clone();
+            self.sets[0].ended = true;
+        }
+        let mark = self.trigger.unwrap_or(end) * BLOCK_BYTES;
+        let extent = Extent::between(ahead.start * BLOCK_BYTES, ahead.end * BLOCK_BYTES);
+        (!extent.is_empty()).then_some(Window { extent, mark })
+    }
+
+    fn on_lost(&mut self, lost: &Range<u64>) {
+        for set in &mut self.sets {
+            let count = overlap(&set.blocks, lost);
+            if count > 0 && !set.ended {
+                set.lost = true;
+                self.degree = self.degree.saturating_sub(count).max(1);
+                self.distance = self.distance.saturating_sub(count);
+            }
+        }
+    }
+}
+
+fn overlap(a: &Range<u64>, b: &Range<u64>) -> u64 {
+    a.end.min(b.end).saturating_sub(a.start.max(b.start))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Two misses of ten blocks each: ten blocks are read ahead, and the trigger is
+    /// the third from their end.
+    fn stream() -> Stream {
+        let mut stream = Stream::new(ObjectId(1), 0..10, 1);
+        assert_eq!(blocks(stream.on_read(10..20, true, 100, 1000)), Some((20..30, 27)));
+        stream
+    }
+
+    fn blocks(window: Option<Window>) -> Option<(Range<u64>, u64)> {
+        window.map(|window| (blocks_of(window.extent), window.mark / BLOCK_BYTES))
+    }
+
+    #[test]
+    fn sets_read_to_their_end_make_larger_ones_up_to_the_ceiling() {
+        let mut stream = stream();
+        let mut degrees = Vec::new();
+        for at in (20..900).step_by(10) {
+            stream.on_read(at..at + 10, false, 100, 1000);
+            degrees.push(stream.degree);
+        }
+        degrees.dedup();
+        assert_eq!(degrees, [20, 30, 40, 50, 60, 70, 80, 90, 100]);
+    }
+
+    #[test]
+    fn lost_blocks_make_smaller_and_later_sets() {
+        let mut stream = stream();
+        stream.on_lost(&(28..40));
+        assert_eq!((stream.degree, stream.distance), (8, 0));
+        // Its last block was lost, so that it is no reason to grow.
+        assert_eq!(blocks(stream.on_read(20..30, true, 100, 1000)), Some((30..38, 37)));
+        stream.on_lost(&(30..38));
+        assert_eq!(stream.degree, 1);
+    }
+
+    #[test]
+    fn what_was_read_to_its_end_is_not_lost_any_more() {
+        let mut stream = stream();
+        stream.on_read(20..30, false, 100, 1000);
+        stream.on_lost(&(20..30));
+        assert_eq!(stream.degree, 20);
+    }
+
+    #[test]
+    fn waiting_for_a_set_makes_the_next_one_earlier() {
+        let mut stream = stream();
+        assert_eq!(blocks(stream.on_read(20..30, false, 100, 1000)), Some((30..40, 37)));
+        assert_eq!(blocks(stream.on_read(30..40, true, 100, 1000)), Some((40..60, 47)));
+        assert_eq!(stream.distance, 12);
+    }
+
+    #[test]
+    fn short_sets_have_no_trigger() {
+        let mut stream = Stream::new(ObjectId(1), 0..1, 1);
+        assert_eq!(blocks(stream.on_read(1..2, true, 100, 1000)), Some((2..3, 3)));
+        assert_eq!(blocks(stream.on_read(2..3, false, 100, 1000)), None);
+        assert_eq!(blocks(stream.on_read(3..4, true, 100, 1000)), Some((4..6, 6)));
+    }
+
+    #[test]
+    fn the_stream_read_longest_ago_gives_way() {
+        let mut amp = Amp::new(1 << 20);
+        for at in 0..STREAMS_MAX as u64 + 1 {
+            amp.turn += 1;
+            amp.insert(Stream::new(ObjectId(1), at * 10..at * 10 + 1, amp.turn));
+        }
+        assert_eq!(amp.streams.len(), STREAMS_MAX);
+        assert!(amp.find(ObjectId(1), 1).is_none() && amp.find(ObjectId(1), 11).is_some());
+        assert!(amp.find(ObjectId(2), 11).is_none());
+    }
+}

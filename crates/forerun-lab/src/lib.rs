@@ -4,9 +4,13 @@
 //! * [`outcome`] is what one cell of an experiment came to; everything else either
 //!   makes outcomes or shows them.
 //! * [`workload`] is a trace file to replay, [`replay`] replays a grid of them.
+//! * [`rows`] runs the standard workloads, which are programs and not recordings, under
+//!   every policy; [`seeds`] makes published tables again.
 //! * [`compare`] tells which policies differ, by [`stats`]; [`show`] and [`export`]
 //!   make tables and files of outcomes.
 //! * [`table`] and [`work`] are for any experiment: aligned text, and all cores.
+//! * [`fidelity`] predicts what a mount does, to be compared with what it really does.
+//! * [`live`] makes the accesses of a source in real time.
 //! * [`timeline`] keeps what happened in a run, [`report`] makes a page of outcomes and timelines.
 
 #![forbid(unsafe_code)]
@@ -14,9 +18,13 @@
 pub mod compare;
 pub mod error;
 pub mod export;
+pub mod fidelity;
+pub mod live;
 pub mod outcome;
 pub mod replay;
 pub mod report;
+pub mod rows;
+pub mod seeds;
 pub mod show;
 pub mod stats;
 pub mod table;

@@ -102,10 +102,15 @@ fn share_of(bounds: Bounds, seconds: f64) -> String {
     }
     let percent = |ns: u64| format!("{:.0}", 100.0 * ns as f64 / 1e9 / seconds);
     let (lower, upper) = (bounds.lower_ns, bounds.clairvoyant_ns);
-    match upper as f64 <= lower as f64 * (1.0 + BRACKET_MAX) {
+    match is_narrow(bounds) {
         true => percent(upper),
         false => format!("{}–{}", percent(lower), percent(upper)),
     }
+}
+
+/// Whether the best possible time is as good as known.
+pub(crate) fn is_narrow(bounds: Bounds) -> bool {
+    bounds.clairvoyant_ns as f64 <= bounds.lower_ns as f64 * (1.0 + BRACKET_MAX)
 }
 
 fn counts(outcome: &Outcome) -> Vec<String> {

@@ -1,6 +1,8 @@
 //! The tables of a recording that comes with the repository: the same each time, and as
 //! they were when somebody last looked at them. `UPDATE_SNAPSHOTS=1` writes them anew.
 
+mod snapshot;
+
 use std::path::Path;
 
 use forerun_engine::PolicyKind;
@@ -28,23 +30,11 @@ fn text(plan: &Plan, outcomes: &[Outcome]) -> String {
     show::tables(outcomes, |outcome| plan.caption(outcome)) + "\n" + &show::legend(3)
 }
 
-#[track_caller]
-fn check(name: &str, text: &str) {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/snapshots").join(name);
-    if std::env::var_os("UPDATE_SNAPSHOTS").is_some() {
-        std::fs::write(&path, text).unwrap();
-        return;
-    }
-    let expected = std::fs::read_to_string(&path).unwrap_or_default();
-    let path = path.display();
-    assert!(text == expected, "not as in {path}; UPDATE_SNAPSHOTS=1 writes it:\n{expected}\nis now\n{text}");
-}
-
 #[test]
 fn the_table_of_a_boot() {
     let plan = plan("boot-virtio.frt.gz", &["demo", "s3"]);
     let outcomes = plan.run().unwrap();
-    check("boot-virtio.txt", &text(&plan, &outcomes));
+    snapshot::check("boot-virtio.txt", &text(&plan, &outcomes));
 }
 
 #[test]

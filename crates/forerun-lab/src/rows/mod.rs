@@ -1,0 +1,116 @@
+//! What people do with files, under every policy: a row for each workload, a column for
+//! each policy.
+//!
+//! * [`workloads`] is the standard set: programs in virtual time, not recordings;
+//! * [`tables`] shows how fast each was served, and how much was fetched for it.
+
+mod tables;
+pub mod workloads;
+
+use forerun_engine::{Config, Engine, PolicyKind};
+use forerun_sim::bound::{Bounds, Clairvoyance, bounds};
+use forerun_sim::device::Preset;
+use forerun_sim::run::Run;
+use forerun_sim::world::{Stuck, World};
+
+use crate::error::Error;
+use crate::outcome::Outcome;
+use crate::work::on_all_cores;
+pub use tables::tables;
+pub use workloads::{ROWS, Row};
+
+/// Which workloads run on what under which policies.
+#[derive(Clone, Debug)]
+pub struct Plan {
+    /// The workloads.
+    pub rows: Vec<Row>,
+    /// From where they read.
+    pub device: Preset,
+    /// The budget in bytes.
+    pub memory_bytes: u64,
+    /// The policies.
+    pub policies: Vec<PolicyKind>,
+    /// The device's seed.
+    pub seed: u64,
+    /// Workloads are so many times smaller than their names say; at least 1.
+    pub shrink: u64,
+}
+
+impl Plan {
+    /// Every workload under every policy.
+    pub fn new(device: Preset, memory_bytes: u64) -> Plan {
+        Plan {
+            rows: ROWS.to_vec(),
+            device,
+            memory_bytes,
+            policies: PolicyKind::ALL.to_vec(),
+            seed: 1,
+            shrink: 1,
+        }
+    }
+}
+
+/// Runs all of `plan` on all cores. The outcomes are in the order of workloads and
+/// policies, a run each, and the same each time.
+///
+/// # Errors
+/// A budget that no engine can keep.
+pub fn run(plan: &Plan) -> Result<Vec<Outcome>, Error> {
+    Engine::new(Config::new(plan.memory_bytes))?;
+    let columns = || std::iter::once(None).chain(plan.policies.iter().copied().map(Some));
+    let jobs: Vec<(Row, Option<PolicyKind>)> =
+        plan.rows.iter().flat_map(|row| columns().map(|policy| (*row, policy))).collect();
+    let parts = on_all_cores(&jobs, |(row, policy)| match policy {
+        None => best(plan, *row).map(Part::Bounds),
+        Some(policy) => serve(plan, *row, *policy).map(|run| Part::Run(*policy, Box::new(run))),
+    })?;
+    let mut outcomes = Vec::new();
+    let mut known = Bounds::default();
+    for ((row, _), part) in jobs.iter().zip(parts) {
+        match part {
+            Part::Bounds(bounds) => known = bounds,
+            Part::Run(policy, run) => outcomes.push(Outcome {
+                workload: row.name.to_owned(),
+                policy: policy.name().to_owned(),
+                device: plan.device.name().to_owned(),
+                memory_bytes: plan.memory_bytes,
+                runs: vec![*run],
+                bounds: known,
+            }),
+        }
+    }
+    Ok(outcomes)
+}
+
+/// What came of a job: each workload's bounds come before its runs.
+#[derive(Debug)]
+enum Part {
+    Bounds(Bounds),
+    Run(PolicyKind, Box<Run>),
+}
+
+fn serve(plan: &Plan, row: Row, policy: PolicyKind) -> Result<Run, Error> {
+    let config = Config { policy, ..Config::new(plan.memory_bytes) };
+    let world = World::new(config, plan.device.build(plan.seed))?;
+    world.run(&mut row.source(plan.shrink)).map_err(|stuck| stuck_in(plan, row, policy.name(), stuck))
+}
+
+fn best(plan: &Plan, row: Row) -> Result<Bounds, Error> {
+    let bounds = bounds(
+        &|| Box::new(row.source(plan.shrink)),
+        &|| plan.device.build(plan.seed),
+        0,
+        &Clairvoyance {
+            memory_bytes: plan.memory_bytes,
+            costs: plan.device.costs(),
+            look_ahead: None,
+            // Jobs are on all cores already.
+            threads: 1,
+        },
+    );
+    bounds.map_err(|stuck| stuck_in(plan, row, "bounds", stuck))
+}
+
+fn stuck_in(plan: &Plan, row: Row, what: &str, stuck: Stuck) -> Error {
+    Error::Stuck { cell: format!("{} on {}, {what}", row.name, plan.device.name()), stuck }
+}

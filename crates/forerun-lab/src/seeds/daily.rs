@@ -1,0 +1,146 @@
+//! Seed 000: what people do every day, on an IDE disk of 2006.
+//!
+//! What the document does not tell is the same in all rows. `/lib` has 24 MB with
+//! a median of 16 KiB, 8 files to a directory; its blocks of names and inodes lie before
+//! its files. A copy lies 20 GiB behind its original: so far that `diff debian.iso` takes
+//! as long as in the document with the stock readahead, which is calibration and no
+//! evidence. Rows with copies are means over three such distances, a third of a track
+//! from each other, since with one alone it is luck how the disk is turned after each
+//! movement. The elevator is CFQ and the queue is plugged, as was the default.
+//= seed 000
+
+use forerun_engine::kernel::Algorithm;
+use forerun_sim::device::{Costs, Device, Preset};
+use forerun_sim::kernel::KernelConfig;
+use forerun_sim::source::{Clients, Placed, Source};
+
+use super::contender::{self, Scene};
+use super::pairs::{self, Historic, Pair, Times};
+use super::{Findings, workloads};
+
+/// 2.45 s at the disk's 64 MB/s.
+pub(super) const DEBIAN_ISO_BYTES: u64 = 157_000_000;
+pub(super) const DSL_ISO_BYTES: u64 = 50 << 20;
+/// Read through a file system that has no disk blocks for it.
+const SPARSE_BYTES: u64 = 128 << 20;
+const LIB_BYTES: u64 = 24 << 20;
+const LIB_MEDIAN_BYTES: u64 = 16 << 10;
+/// From an original to its copy.
+pub(super) const APART_BYTES: [u64; 3] = [20 << 30, (20 << 30) + (200 << 10), (20 << 30) + (400 << 10)];
+/// The machine's memory.
+pub(super) const PAGES: u64 = 120_000;
+/// What a page costs the processor of that time.
+pub(super) const PAGE_COST_NS: u64 = 3000;
+/// Why Forerun takes longer on two objects in turn.
+const NOT_SEEK_AWARE: &str = "windows are sized for a busy device, not for few movements of a head";
+
+/// Why adaptive readahead is faster on small files than it was in the document.
+const STARTS_LARGER: &str = "a file of 17 to 80 KiB is one request where stock readahead makes two; \
+    on the document's disk that was worth less";
+
+/// A kernel that reads ahead with `algorithm`.
+fn kernel(algorithm: fn() -> Box<dyn Algorithm>) -> Historic {
+    let config = KernelConfig { page_cost_ns: PAGE_COST_NS, ..KernelConfig::linux_2_6(PAGES) };
+    Historic { config, algorithm }
+}
+
+/// Compares adaptive readahead with a kernel of the document.
+struct Machine {
+    stock: Historic,
+}
+
+impl Machine {
+    fn new(stock: fn() -> Box<dyn Algorithm>) -> Machine {
+        Machine { stock: kernel(stock) }
+    }
+
+    fn measure(
+        &self,
+        source: impl Fn() -> Box<dyn Source> + Sync,
+        device: impl Fn() -> Box<dyn Device> + Sync,
+        costs: Costs,
+    ) -> Times {
+        let scene = Scene {
+            source: &source,
+            device: &device,
+            memory_bytes: PAGES * 4096,
+            read_cost_ns: PAGE_COST_NS,
+        };
+        Times::of(&scene, &self.stock, &kernel(|| contender::adaptive(1)), costs)
+    }
+
+    fn alone(&self, source: impl Fn() -> Box<dyn Source> + Sync) -> Times {
+        self.measure(source, contender::historic_ide, contender::ide().costs())
+    }
+
+    /// Of objects of these sizes and their copies.
+    fn copied(&self, sizes: &[u64], source: impl Fn(&[Placed]) -> Clients<'static> + Sync) -> Times {
+        let each = APART_BYTES.map(|apart| {
+            let placed = workloads::with_copies(sizes, apart);
+            self.alone(|| Box::new(source(&placed)))
+        });
+        Times::mean(&each)
+    }
+
+    fn grep_r(&self) -> Times {
+        let placed = workloads::with_copies(&lib(), 0);
+        self.alone(|| Box::new(workloads::grep_r(&placed[..placed.len() / 2])))
+    }
+
+    fn diff_r(&self) -> Times {
+        self.copied(&lib(), workloads::diff_r)
+    }
+
+    fn dd(&self, size: u64) -> Times {
+        self.alone(|| workloads::dd(Placed { address: 0, size }))
+    }
+
+    fn dd_sparse(&self) -> Times {
+        let memory = Preset::from_name("instant").expect("a preset");
+        let placed = Placed { address: 0, size: SPARSE_BYTES };
+        self.measure(|| workloads::dd(placed), || memory.build(1), memory.costs())
+    }
+
+    fn diff(&self, size: u64) -> Times {
+        self.copied(&[size], |two| workloads::diff([two[0], two[1]]))
+    }
+}
+
+/// The files of `/lib`.
+pub(super) fn lib() -> Vec<u64> {
+    workloads::tree(LIB_BYTES, LIB_MEDIAN_BYTES, 1)
+}
+
+fn row(workload: &'static str, times: Times, band: (f64, f64), ours_max: f64) -> Pair {
+    Pair { key: (workload, ""), times, band, why: "", ours_max, why_ours: NOT_SEEK_AWARE }
+}
+
+/// A1 to A3.
+pub(super) fn stock_128k() -> Findings {
+    let machine = Machine::new(|| contender::stock(128 << 10));
+    pairs::findings(
+        "s000_pairs/daily_128k_stock_vs_1m_adaptive",
+        &[
+            row("grep /lib", machine.grep_r(), (0.95, 1.05), 1.05),
+            row("dd debian.iso", machine.dd(DEBIAN_ISO_BYTES), (0.95, 1.05), 1.05),
+            row("diff /lib /lib.1", machine.diff_r(), (0.82, 0.92), 0.92),
+            row("diff debian.iso", machine.diff(DEBIAN_ISO_BYTES), (0.40, 0.45), 0.40),
+        ],
+    )
+}
+
+/// A4.
+pub(super) fn stock_1m() -> Findings {
+    let machine = Machine::new(|| contender::stock(1 << 20));
+    let neutral = |workload, times| row(workload, times, (0.95, 1.05), 1.05);
+    pairs::findings(
+        "s000_pairs/daily_same_1m",
+        &[
+            neutral("grep /lib", machine.grep_r()),
+            Pair { why: STARTS_LARGER, ..neutral("diff /lib /lib.1", machine.diff_r()) },
+            neutral("dd sparse", machine.dd_sparse()),
+            neutral("dd dsl.iso", machine.dd(DSL_ISO_BYTES)),
+            neutral("diff dsl.iso dsl.iso.1", machine.diff(DSL_ISO_BYTES)),
+        ],
+    )
+}

@@ -1,0 +1,270 @@
+//! Seed 004: five clients of a file server, and who is done first.
+//!
+//! Each writes a file, reads it back, and goes on to the next. While the files fit in
+//! the server's memory the network is what they share; when they do not, the disk is,
+//! and the elevator of Linux 2.4 serves whoever it is serving.
+//= seed 004
+
+use std::convert::Infallible;
+use std::ops::Range;
+
+use forerun_engine::Config;
+use forerun_sim::device::{Device, Preset};
+use forerun_sim::kernel::{KernelConfig, KernelWorld, LoopDevice};
+use forerun_sim::queue::{Plug, Queue, elevator};
+use forerun_sim::run::Run;
+use forerun_sim::source::{Action, Client, Clients, Link, Linked, ObjectId, Placed};
+use forerun_sim::world::World;
+use forerun_trace::generate::Numbers;
+
+use super::contender::{seconds, stock};
+use super::workloads::forward;
+use super::{Claim, Findings, data};
+use crate::table::{Column, Table};
+use crate::work::on_all_cores;
+
+const CLIENTS: u64 = 5;
+const FILES_EACH: u64 = 10;
+const FILE_BYTES: u64 = 30 << 20;
+/// What the clients ask for at once.
+const REQUEST_BYTES: u64 = 8 << 10;
+const PAGE_BYTES: u64 = 4096;
+/// A directory each, which ext2 puts far apart on a disk of 9 GB.
+const DIRECTORY_BYTES: u64 = 1800 << 20;
+/// 255 sectors of a request, in whole pages.
+//= linux 2.4.10 include/linux/blkdev.h
+const LINUX_REQUEST_BYTES: u64 = 124 << 10;
+/// The clients begin within this time of each other.
+const START_NS: u64 = 2_000_000_000;
+/// What the network carries at most.
+const NETWORK_BYTES_PER_S: f64 = 100e6 / 8.0;
+
+/// Who serves.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Server {
+    /// A Linux 2.4 with this elevator.
+    Linux(&'static str),
+    /// Forerun above the disk.
+    Forerun,
+    /// Forerun above a file of a Linux 2.4, which has a quarter of the memory, with this
+    /// elevator.
+    OverLinux(&'static str),
+}
+
+impl Server {
+    fn name(self) -> String {
+        match self {
+            Server::Linux(elevator) => format!("Linux 2.4, {elevator}"),
+            Server::Forerun => "Forerun, on the disk".to_owned(),
+            Server::OverLinux(elevator) => format!("Forerun, over a file system, {elevator}"),
+        }
+    }
+
+    /// Why it is not as fair as it should be, and not as fast.
+    fn whys(self) -> (&'static str, &'static str) {
+        match self {
+            Server::Forerun => (
+                "",
+                "each write of 8 KiB goes to the disk by itself: Forerun holds no writes back, and who serves \
+                 from a bare disk needs somebody who does",
+            ),
+            Server::OverLinux("linus") => (
+                "",
+                "perhaps: the elevator below still sorts a read that somebody waits for among all the writes",
+            ),
+            _ => (
+                "",
+                "perhaps: the file below serves one request after the other: its disk has nothing to sort",
+            ),
+        }
+    }
+}
+
+/// One row: who serves, the machine's memory in MB and what of it files can have, and
+/// the luck of the starts. What the kernel, its tables and the daemons take is not in
+/// the document.
+type Cell = (Server, u64, u64, u64);
+
+const CELLS: [Cell; 19] = [
+    (Server::Linux("linus"), 256, 208, 1),
+    (Server::Linux("linus"), 256, 208, 2),
+    (Server::Linux("linus"), 256, 208, 3),
+    (Server::Linux("linus"), 128, 80, 1),
+    (Server::Linux("linus"), 128, 80, 2),
+    (Server::Linux("linus"), 128, 80, 3),
+    (Server::Linux("linus"), 128, 80, 4),
+    (Server::Linux("linus"), 128, 80, 5),
+    (Server::Linux("linus"), 128, 104, 1),
+    (Server::Linux("linus"), 128, 104, 2),
+    (Server::Linux("linus"), 128, 104, 3),
+    (Server::Linux("deadline"), 128, 80, 1),
+    (Server::Linux("cfq"), 128, 80, 1),
+    (Server::Linux("bfq"), 128, 80, 1),
+    (Server::Forerun, 128, 80, 1),
+    (Server::OverLinux("linus"), 128, 80, 1),
+    (Server::OverLinux("deadline"), 128, 80, 1),
+    (Server::OverLinux("cfq"), 128, 80, 1),
+    (Server::OverLinux("bfq"), 128, 80, 1),
+];
+
+/// Of [`CELLS`]: ample memory, the elevator of the time, its successors, and Forerun.
+const AMPLE: Range<usize> = 0..3;
+const OLD: Range<usize> = 3..8;
+const NEW: Range<usize> = 11..14;
+const OURS: Range<usize> = 14..19;
+
+/// What it came to: when the first and the last were done, in seconds.
+type Finish = (f64, f64);
+
+/// J1 and J2.
+pub(super) fn clients() -> Findings {
+    let finishes = on_all_cores(&CELLS, |cell| Ok::<_, Infallible>(finish(*cell))).unwrap_or_default();
+    let mut table = Table::new([
+        Column::word("server"),
+        Column::number("memory MB"),
+        Column::number("for files MB"),
+        Column::number("run"),
+        Column::number("first s"),
+        Column::number("last s"),
+        Column::number("first / last"),
+        Column::number("MB/s"),
+    ]);
+    let mut row = |name: String, memory: &str, files: String, run: String, (first, last): Finish| {
+        table.row([
+            name,
+            memory.to_owned(),
+            files,
+            run,
+            format!("{first:.0}"),
+            format!("{last:.0}"),
+            format!("{:.2}", first / last),
+            format!("{:.1}", rate(&(first, last))),
+        ]);
+    };
+    for figure in data::rows("s004_fairness") {
+        let finish = (figure.number("first_finished"), figure.number("last_finished"));
+        let name = format!("document: {}", figure.text("kernel"));
+        row(name, figure.text("memory_mb"), String::new(), figure.text("run").to_owned(), finish);
+    }
+    for ((server, memory, files, seed), finish) in CELLS.iter().zip(&finishes) {
+        row(server.name(), &memory.to_string(), files.to_string(), seed.to_string(), *finish);
+    }
+    let network_s = (2 * CLIENTS * FILES_EACH * FILE_BYTES) as f64 / NETWORK_BYTES_PER_S;
+    let bound = "bound: the network".to_owned();
+    row(bound, "", String::new(), String::new(), (network_s, network_s));
+    Findings { tables: vec![table], claims: claims(&finishes) }
+}
+
+fn claims(finishes: &[Finish]) -> Vec<Claim> {
+    let ratio = |finish: &Finish| finish.0 / finish.1;
+    let mean = |cells: Range<usize>, each: &dyn Fn(&Finish) -> f64| {
+        finishes[cells.clone()].iter().map(each).sum::<f64>() / cells.len() as f64
+    };
+    let (ample, old) = (mean(AMPLE, &ratio), mean(OLD, &ratio));
+    let fair = finishes[NEW].iter().map(ratio).fold(f64::INFINITY, f64::min);
+    let mut claims = vec![
+        Claim::within("ample memory: first / last, 0.95 in the document", ample, 0.85, 1.0, ""),
+        Claim::within("ample memory: MB/s, 11.6 in the document", mean(AMPLE, &rate), 11.0, 12.0, ""),
+        Claim::within("128 MB, linus: first / last, 0.19 to 0.42 in the document", old, 0.0, 0.6, ""),
+        Claim::within("128 MB, linus: first / last, of that with ample memory", old / ample, 0.0, 0.7, ""),
+        Claim::within(
+            "128 MB, linus: MB/s, in the document",
+            mean(OLD, &rate),
+            5.8,
+            9.8,
+            "perhaps: the model's file system leaves every file whole and has no tables to read: less seeking than ext2",
+        ),
+        Claim::within("128 MB, deadline, cfq and bfq: first / last, at its worst", fair, 0.9, 1.0, ""),
+    ];
+    for ((server, ..), finish) in CELLS[OURS].iter().zip(&finishes[OURS]) {
+        let name = server.name();
+        let (why_unfair, why_slow) = server.whys();
+        claims.push(Claim::within(
+            format!("128 MB, {name}: first / last"),
+            ratio(finish),
+            0.9,
+            1.0,
+            why_unfair,
+        ));
+        claims.push(Claim::within(format!("128 MB, {name}: MB/s"), rate(finish), 9.8, 12.0, why_slow));
+    }
+    claims
+}
+
+/// MB/s, of 2^20 bytes as in the document, of all clients together until the last is done.
+fn rate((_, last): &Finish) -> f64 {
+    ((2 * CLIENTS * FILES_EACH * FILE_BYTES) >> 20) as f64 / last
+}
+
+fn finish((server, _, files_mb, seed): Cell) -> Finish {
+    let bytes = files_mb << 20;
+    let mut source = Linked::new(clients_of(seed), Link::ethernet_100());
+    let linux = |bytes: u64| KernelConfig {
+        request_bytes_max: LINUX_REQUEST_BYTES,
+        ..KernelConfig::linux_2_4(bytes / PAGE_BYTES)
+    };
+    let run = match server {
+        Server::Linux(name) => KernelWorld::new(linux(bytes), stock(128 << 10), disk(name)).run(&mut source),
+        Server::Forerun => {
+            World::new(Config::new(bytes), disk("deadline")).expect("the budget works").run(&mut source)
+        }
+        Server::OverLinux(name) => {
+            let all = Placed { address: 0, size: CLIENTS * DIRECTORY_BYTES };
+            let file = LoopDevice::new(linux(bytes / 4), stock(128 << 10), disk(name), all);
+            World::new(Config::new(bytes / 4 * 3), Box::new(file)).expect("the budget works").run(&mut source)
+        }
+    };
+    let run: Run = run.expect("nobody hangs in an experiment");
+    let ends = run.clients.iter().map(|client| client.finished_ns);
+    (seconds(ends.clone().min().unwrap_or(0)), seconds(ends.max().unwrap_or(0)))
+}
+
+fn disk(name: &str) -> Box<dyn Device> {
+    let disk = Preset::from_name("scsi-2001").expect("a preset").build(1);
+    Box::new(Queue::new(disk, elevator(name).expect("an elevator"), Plug::Historic))
+}
+
+fn clients_of(seed: u64) -> Clients<'static> {
+    let mut numbers = Numbers::new(seed);
+    let file = |file: u64| {
+        let (client, file) = (file / FILES_EACH, file % FILES_EACH);
+        Placed { address: client * DIRECTORY_BYTES + file * FILE_BYTES, size: FILE_BYTES }
+    };
+    let files = (0..CLIENTS * FILES_EACH).map(file).collect();
+    let clients = (0..CLIENTS).map(|client| {
+        let begin = Action::Pause(numbers.below(START_NS));
+        let files = (client * FILES_EACH..(client + 1) * FILES_EACH).map(ObjectId);
+        let actions = files.flat_map(|file| {
+            let written = forward(FILE_BYTES, REQUEST_BYTES).map(move |extent| Action::write(file, extent));
+            let read = forward(FILE_BYTES, REQUEST_BYTES).map(move |extent| Action::read(file, extent));
+            written.chain(read).chain([Action::close(file)])
+        });
+        Box::new([begin].into_iter().chain(actions)) as Box<dyn Client>
+    });
+    Clients::new(files, clients.collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rates_are_those_of_the_document() {
+        assert_eq!(format!("{:.1}", rate(&(245.0, 258.0))), "11.6");
+    }
+
+    #[test]
+    fn ranges_name_the_cells_that_they_should() {
+        assert!(
+            CELLS[AMPLE]
+                .iter()
+                .all(|(server, memory, ..)| (*server, *memory) == (Server::Linux("linus"), 256))
+        );
+        assert!(CELLS[OLD].iter().all(|cell| (cell.0, cell.1, cell.2) == (Server::Linux("linus"), 128, 80)));
+        assert!(
+            CELLS[NEW].iter().all(|(server, ..)| matches!(server, Server::Linux(name) if *name != "linus"))
+        );
+        assert!(CELLS[OURS].iter().all(|(server, ..)| !matches!(server, Server::Linux(_))));
+        assert_eq!(OURS.end, CELLS.len());
+    }
+}

@@ -1,8 +1,13 @@
 # `make demo` shows the product, `make test` runs all tests, `make check` looks at
 # the sources, `make bench` measures. On a machine with Rust and apt nothing else
 # needs to be there before; what is missing is installed.
+#
+# Slow, or not for every machine: `make fidelity` compares the simulator with the
+# product, `make bench-kernel` the product with the kernel's own readahead (as root),
+# `make real-programs` our traces with the programs that replay them, `make fuzz` feeds
+# the trace readers rubbish.
 
-.PHONY: demo test bench check fuse nginx
+.PHONY: demo test bench check fidelity bench-kernel real-programs fuzz fuse nginx
 
 # A change of user only where one is needed.
 as_root = $(if $(filter 0,$(shell id -u)),,sudo)
@@ -14,11 +19,33 @@ demo: fuse
 
 test: fuse nginx
 	cargo test --workspace
+	cargo test --release --package forerun-lab --test seeds
 
 bench: fuse
 	cargo bench --package forerun --bench hit
+	cargo bench --package forerun-trace --bench read
+	cargo bench --package forerun-lab --bench speed
 	cargo build --release --package forerun-cli
 	target/release/forerun bench
+
+fidelity: fuse
+	cargo build --release --package forerun-cli
+	target/release/forerun lab fidelity
+
+bench-kernel: fuse
+	@command -v mkfs.ext4 losetup >/dev/null || { $(install) e2fsprogs mount; }
+	cargo build --release --package forerun-cli
+	$(as_root) target/release/forerun bench-kernel
+
+real-programs:
+	@command -v rbd-replay btt fio strace >/dev/null || { $(install) fio blktrace strace ceph-common; }
+	cargo test --package forerun-trace --test real_programs
+
+fuzz_seconds ?= 40
+fuzz:
+	@command -v cargo-fuzz >/dev/null || cargo install cargo-fuzz
+	cd fuzz && cargo run --example seed && for target in $$(cargo +nightly fuzz list); do \
+		cargo +nightly fuzz run $$target -- -max_total_time=$(fuzz_seconds) -timeout=5 -rss_limit_mb=1024 -max_len=16384 || exit 1; done
 
 check:
 	cargo fmt --check

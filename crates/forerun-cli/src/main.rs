@@ -1,6 +1,7 @@
 //! The `forerun` program.
 
 mod demo;
+mod lab;
 mod log;
 mod mount;
 mod replay;
@@ -27,11 +28,16 @@ enum Command {
     Mount(mount::MountCommand),
     Demo(demo::DemoCommand),
     Trace(trace::TraceCommand),
+    Lab(lab::LabCommand),
     Replay(replay::ReplayCommand),
     #[command(hide = true)]
     Bench(demo::BenchCommand),
     #[command(hide = true)]
     DemoStore(demo::StoreCommand),
+    #[command(hide = true)]
+    BenchKernel(lab::BenchKernelCommand),
+    #[command(hide = true)]
+    BenchKernelReader(lab::ReaderCommand),
 }
 
 /// Exit status 0 for success, 1 for a failure, which is told in a sentence, and
@@ -41,9 +47,12 @@ fn main() -> ExitCode {
         Command::Mount(mount) => mount.run(),
         Command::Demo(demo) => demo.run(),
         Command::Trace(trace) => trace.run(),
+        Command::Lab(lab) => lab.run(),
         Command::Replay(replay) => replay.run(),
         Command::Bench(bench) => bench.run(),
         Command::DemoStore(store) => store.run(),
+        Command::BenchKernel(bench) => bench.run(),
+        Command::BenchKernelReader(reader) => reader.run(),
     };
     done.unwrap_or_else(|error| {
         eprintln!("forerun: {error}");

@@ -16,7 +16,7 @@ const MEMORY_PEAK_MB_MAX: f64 = 400.0;
 /// Nothing is to be cut short.
 const TIME_MAX: Duration = Duration::from_secs(600);
 /// What other programs may use of the processors before rates are in doubt.
-const PROCESSORS_TAKEN_MAX: f64 = 0.2;
+pub(crate) const PROCESSORS_TAKEN_MAX: f64 = 0.2;
 
 /// Measure what the mount promises and fail if it does not hold
 ///
@@ -174,7 +174,8 @@ impl Outcome {
     }
 }
 
-fn median(mut values: Vec<f64>) -> f64 {
+/// The middle one of `values`, which are not none.
+pub(crate) fn median(mut values: Vec<f64>) -> f64 {
     values.sort_by(f64::total_cmp);
     let middle = values.len() / 2;
     match values.len() % 2 {

@@ -5,16 +5,16 @@
 //! product as anyone runs it; the store (`forerun demo-store`) computes its
 //! contents and slows its answers down to a network's pace.
 
-mod bench;
-mod data;
+pub(crate) mod bench;
+pub(crate) mod data;
 mod http;
-mod link;
-mod process;
+pub(crate) mod link;
+pub(crate) mod process;
 mod processors;
-mod reader;
-mod session;
-mod store;
-mod table;
+pub(crate) mod reader;
+pub(crate) mod session;
+pub(crate) mod store;
+pub(crate) mod table;
 
 use std::error::Error;
 use std::io::Write;
@@ -61,7 +61,8 @@ pub(crate) struct DemoCommand {
     time: Duration,
 }
 
-const RANDOM_READS: usize = 400;
+/// Enough for a rate, and 5 s long without readahead.
+pub(crate) const RANDOM_READS: usize = 400;
 
 impl DemoCommand {
     /// Runs the demo; fails if any byte was wrong.
@@ -175,18 +176,18 @@ impl StoreCommand {
 }
 
 /// Prints; whoever closed the output does not want it.
-fn say(text: &str) {
+pub(crate) fn say(text: &str) {
     let mut stdout = std::io::stdout();
     let _ = stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush());
 }
 
-fn parse_pattern(name: &str) -> Result<Pattern, String> {
+pub(crate) fn parse_pattern(name: &str) -> Result<Pattern, String> {
     Pattern::from_name(name)
         .ok_or_else(|| format!("expected one of {}", Pattern::ALL.map(Pattern::name).join(", ")))
 }
 
 /// A size that eight readers can share and that leaves the bucket's blocks distinct.
-fn parse_bytes(text: &str) -> Result<u64, String> {
+pub(crate) fn parse_bytes(text: &str) -> Result<u64, String> {
     match parse_size(text)? {
         bytes if bytes.is_multiple_of(8 << 20) && (8 << 20..=2 << 30).contains(&bytes) => Ok(bytes),
         _ => Err("expected a multiple of 8MiB, at most 2GiB".to_owned()),

@@ -120,19 +120,25 @@ impl MountProcess {
         policy: &str,
         memory_bytes: u64,
     ) -> Result<MountProcess, String> {
+        let mut program = this_program()?;
+        program
+            .args(["mount", "--anonymous", "--region", "us-east-1", "--policy", policy])
+            .args(["--endpoint", &format!("http://{address}"), "--memory", &memory_bytes.to_string()])
+            .arg(format!("s3://{BUCKET}"));
+        MountProcess::run(program).await
+    }
+
+    /// Runs this program with the arguments in `program`, to which only the directory to
+    /// mount on is missing: adds a new one, and waits until it can be used.
+    pub(crate) async fn run(mut program: Command) -> Result<MountProcess, String> {
         let directory = new_directory()?;
-        let spawned = this_program().and_then(|mut program| {
-            program
-                .args(["mount", "--anonymous", "--region", "us-east-1", "--policy", policy])
-                .args(["--endpoint", &format!("http://{address}"), "--memory", &memory_bytes.to_string()])
-                .arg(format!("s3://{BUCKET}"))
-                .arg(&directory)
-                .stdin(Stdio::null())
-                .stdout(Stdio::null())
-                .stderr(Stdio::piped())
-                .spawn()
-                .map_err(|error| format!("`forerun mount` does not start: {error}"))
-        });
+        let spawned = program
+            .arg(&directory)
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .stderr(Stdio::piped())
+            .spawn()
+            .map_err(|error| format!("a mount does not start: {error}"));
         let mut child = spawned.inspect_err(|_| _ = std::fs::remove_dir(&directory))?;
         let stderr = child.stderr.take();
         let (ready, is_ready) = tokio::sync::oneshot::channel();
@@ -153,7 +159,7 @@ impl MountProcess {
             return Ok(mount);
         }
         mount.stop().await?;
-        Err("`forerun mount` does not come up: see above for why".to_owned())
+        Err("a mount does not come up: see above for why".to_owned())
     }
 
     pub(crate) fn directory(&self) -> &Path {
@@ -205,7 +211,7 @@ impl Drop for MountProcess {
 
 /// This program, to be run in a process group of its own: an interrupt typed on
 /// the terminal reaches only the first process, which ends the others in order.
-fn this_program() -> Result<Command, String> {
+pub(crate) fn this_program() -> Result<Command, String> {
     let program = std::env::current_exe().map_err(|error| format!("this program's own file: {error}"))?;
     let mut command = Command::new(program);
     command.process_group(0).kill_on_drop(true);

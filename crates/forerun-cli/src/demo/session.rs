@@ -1,6 +1,8 @@
 //! One measurement after the other, and nothing left behind.
 
 use std::future::Future;
+use std::net::SocketAddr;
+use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -55,6 +57,13 @@ impl Measured {
     }
 }
 
+/// What a mount needed, and what was in its way.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct MountCosts {
+    memory_peak_bytes: u64,
+    processors_taken: f64,
+}
+
 /// The store, and the mount of the run that is under way.
 #[derive(Debug)]
 pub(crate) struct Session {
@@ -91,38 +100,63 @@ impl Session {
         done
     }
 
+    /// What the store's objects hold.
+    pub(crate) fn contents(&self) -> &Contents {
+        &self.contents
+    }
+
+    /// The store's address, once it is behind a link like `shape`.
+    ///
+    /// # Errors
+    /// What failed.
+    pub(crate) fn store(&self, shape: Shape) -> Result<SocketAddr, String> {
+        self.store.prepare(shape).map(|()| self.store.address())
+    }
+
     /// Mounts, reads, unmounts: caches are empty at the start of each run.
     ///
     /// # Errors
     /// What failed.
     pub(crate) async fn measure(&mut self, run: &Run) -> Result<Measured, String> {
-        self.store.prepare(run.shape)?;
-        let mount = MountProcess::start(self.store.address(), &run.policy, run.memory_bytes).await?;
+        let (pattern, random_reads, time_max) = (run.pattern, run.random_reads, run.time_max);
+        let (reading, costs) = self
+            .mounted(run.shape, &run.policy, run.memory_bytes, move |directory, contents| {
+                let until = Instant::now() + time_max;
+                pattern.read(Mounted { directory, contents, until }, random_reads)
+            })
+            .await?;
+        let MountCosts { memory_peak_bytes, processors_taken } = costs;
+        Ok(Measured { reading, bytes_fetched: self.store.bytes_sent()?, memory_peak_bytes, processors_taken })
+    }
+
+    /// Mounts, lets `work` use the mount, and unmounts.
+    ///
+    /// # Errors
+    /// What failed, in `work` or besides.
+    pub(crate) async fn mounted<T: Send + 'static>(
+        &mut self,
+        shape: Shape,
+        policy: &str,
+        memory_bytes: u64,
+        work: impl FnOnce(&Path, &Contents) -> Result<T, String> + Send + 'static,
+    ) -> Result<(T, MountCosts), String> {
+        let mount = MountProcess::start(self.store(shape)?, policy, memory_bytes).await?;
         let own: Vec<_> =
             [Some(std::process::id()), self.store.id(), mount.id()].into_iter().flatten().collect();
         let directory = mount.directory().to_owned();
         self.mount = Some(mount);
 
         let contents = Arc::clone(&self.contents);
-        let (pattern, random_reads) = (run.pattern, run.random_reads);
         let before = Processors::now(&own);
-        let until = Instant::now() + run.time_max;
-        let reading = tokio::task::spawn_blocking(move || {
-            pattern.read(Mounted { directory: &directory, contents: &contents, until }, random_reads)
-        });
-        let reading = reading.await.map_err(|error| format!("the reader: {error}"))?;
+        let done = tokio::task::spawn_blocking(move || work(&directory, &contents)).await;
+        let done = done.map_err(|error| format!("the reader: {error}"))?;
         let processors_taken = match (before, Processors::now(&own)) {
             (Some(before), Some(after)) => after.used_by_others_since(&before),
             _ => 0.0,
         };
         let memory = self.mount.as_ref().map_or(Ok(0), MountProcess::memory_peak_bytes);
         self.unmount().await?;
-        Ok(Measured {
-            reading: reading?,
-            bytes_fetched: self.store.bytes_sent()?,
-            memory_peak_bytes: memory?,
-            processors_taken,
-        })
+        Ok((done?, MountCosts { memory_peak_bytes: memory?, processors_taken }))
     }
 
     async fn unmount(&mut self) -> Result<(), String> {
@@ -144,7 +178,7 @@ impl Session {
 }
 
 /// Listens from now on; what is returned waits for the first signal.
-fn stop_asked() -> Result<impl Future<Output = ()>, String> {
+pub(crate) fn stop_asked() -> Result<impl Future<Output = ()>, String> {
     let listen = |kind| signal(kind).map_err(|error| format!("listening for signals: {error}"));
     let mut interrupt = listen(SignalKind::interrupt())?;
     let mut terminate = listen(SignalKind::terminate())?;

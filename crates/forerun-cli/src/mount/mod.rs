@@ -1,6 +1,6 @@
 //! `forerun mount`.
 
-mod daemon;
+pub(crate) mod daemon;
 
 use std::error::Error;
 use std::io::Write;
@@ -60,7 +60,8 @@ pub(crate) struct MountCommand {
     ///
     /// `adaptive` follows several readers of one object and sizes its windows by the storage's
     /// latency and rate. `ondemand` is what Linux does for local disks. `plain`, `aligned` and
-    /// `eager` are Ceph RBD's. `none` reads nothing ahead.
+    /// `eager` are Ceph RBD's. `none` reads nothing ahead. The others are readahead of the past, to
+    /// compare with.
     #[arg(long, value_name = "POLICY", default_value = PolicyKind::default().name(), value_parser = policy_values())]
     policy: String,
 
@@ -160,14 +161,15 @@ impl MountCommand {
 }
 
 /// The signals that ask for an end.
-struct Stop {
+pub(crate) struct Stop {
     interrupt: Signal,
     terminate: Signal,
     hangup: Signal,
 }
 
 impl Stop {
-    fn new() -> std::io::Result<Stop> {
+    /// Listens from now on. Called within a runtime.
+    pub(crate) fn new() -> std::io::Result<Stop> {
         Ok(Stop {
             interrupt: signal(SignalKind::interrupt())?,
             terminate: signal(SignalKind::terminate())?,
@@ -175,7 +177,8 @@ impl Stop {
         })
     }
 
-    async fn or_end_of(mut self, mount: &Mount) {
+    /// Waits for a signal, or until `mount` has been unmounted.
+    pub(crate) async fn or_end_of(mut self, mount: &Mount) {
         tokio::select! {
             _ = self.interrupt.recv() => {}
             _ = self.terminate.recv() => {}
@@ -185,7 +188,8 @@ impl Stop {
     }
 }
 
-fn unmount(mount: Mount) -> Result<(), Box<dyn Error>> {
+/// Unmounts, and says how that went.
+pub(crate) fn unmount(mount: Mount) -> Result<(), Box<dyn Error>> {
     let directory = mount.directory().display().to_string();
     match mount.unmount()? {
         Unmounted::Clean => say(&format!("unmounted {directory}")),
@@ -198,7 +202,7 @@ fn unmount(mount: Mount) -> Result<(), Box<dyn Error>> {
 
 /// Tells whoever is there to read it: a terminal that was closed is no reason to
 /// leave a mount behind.
-fn say(message: &str) {
+pub(crate) fn say(message: &str) {
     let _ = writeln!(std::io::stderr(), "forerun: {message}");
 }
 

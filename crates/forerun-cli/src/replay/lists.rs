@@ -7,7 +7,7 @@ use forerun_sim::device::Preset;
 
 /// Policies, each once, in the order given.
 #[derive(Clone, Debug)]
-pub(super) struct Policies(pub(super) Vec<PolicyKind>);
+pub(crate) struct Policies(pub(crate) Vec<PolicyKind>);
 
 impl FromStr for Policies {
     type Err = String;

@@ -1,6 +1,7 @@
 //! `forerun replay`.
 
-mod lists;
+pub(crate) mod lists;
+mod live;
 mod output;
 
 use std::error::Error;
@@ -16,6 +17,7 @@ use forerun_sim::source::Pace;
 use crate::trace::{Input, nanoseconds, parse_time};
 use crate::units::parse_size;
 use lists::{Devices, Policies};
+use live::LiveOptions;
 use output::Output;
 
 const EXAMPLES: &str = "\
@@ -27,6 +29,8 @@ Examples:
           --device s3,network:latency=50ms,connection=80MB/s,total=400MB/s
   As it was recorded, in time, with the numbers of every run for other programs:
       forerun replay disk.blktrace.0 --pace recorded --csv runs.csv
+  As fast as it goes on real storage, through the library, with files of the needed sizes made:
+      forerun replay app.strace --live /mnt/slow/replay --live-create --policy none,adaptive
   The numbers only:
       forerun replay boot.csv.gz --json - | jq '.outcomes[].policy'
 
@@ -85,6 +89,9 @@ pub(crate) struct ReplayCommand {
 
     #[command(flatten)]
     output: Output,
+
+    #[command(flatten)]
+    live: LiveOptions,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -113,6 +120,11 @@ impl ReplayCommand {
             policies: self.policy.0.clone(),
             settings: self.settings(),
         };
+        if let Some(url) = self.live.url() {
+            let played = self.live.replay(url, &plan, options)?;
+            self.output.write_numbers(&plan, &played.outcomes, || played.tables(&plan))?;
+            return Ok(ExitCode::SUCCESS);
+        }
         let outcomes = plan.run()?;
         self.output.write(&plan, &outcomes)?;
         Ok(ExitCode::SUCCESS)

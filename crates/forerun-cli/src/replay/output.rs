@@ -52,18 +52,32 @@ impl Output {
     }
 
     pub(super) fn write(&self, plan: &Plan, outcomes: &[Outcome]) -> Result<(), Box<dyn Error>> {
-        if !self.paths().any(is_terminal) {
+        let tables = || {
             let tables = show::tables(outcomes, |outcome| plan.caption(outcome));
-            print(&format!("{tables}\n{}", show::legend(plan.settings.repeat as usize)))?;
+            format!("{tables}\n{}", show::legend(plan.settings.repeat as usize))
+        };
+        self.write_numbers(plan, outcomes, tables)?;
+        if let Some(path) = &self.html {
+            put(path, &page(plan, outcomes)?)?;
+        }
+        Ok(())
+    }
+
+    /// The `tables`, unless something else goes to the terminal, and what is no page of charts.
+    pub(super) fn write_numbers(
+        &self,
+        plan: &Plan,
+        outcomes: &[Outcome],
+        tables: impl FnOnce() -> String,
+    ) -> Result<(), Box<dyn Error>> {
+        if !self.paths().any(is_terminal) {
+            print(&tables())?;
         }
         if let Some(path) = &self.json {
             put(path, &export::json(outcomes, &plan.settings))?;
         }
         if let Some(path) = &self.csv {
             put(path, &export::csv(outcomes, &plan.settings))?;
-        }
-        if let Some(path) = &self.html {
-            put(path, &page(plan, outcomes)?)?;
         }
         Ok(())
     }

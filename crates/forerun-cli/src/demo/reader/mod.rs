@@ -33,6 +33,16 @@ pub(crate) enum Pattern {
     Random,
 }
 
+/// Reads of one file that is open once: each of some threads makes the next one that
+/// nobody has made.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct List {
+    pub(crate) file: String,
+    pub(crate) threads: usize,
+    pub(crate) read_bytes: u64,
+    pub(crate) offsets: Vec<u64>,
+}
+
 /// What reading came to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Reading {
@@ -76,62 +86,86 @@ impl Pattern {
         }
     }
 
+    /// What is read of which file, by how many threads; `size_of` a file is asked
+    /// for by its name. At most `random_reads` reads if at random.
+    ///
+    /// # Errors
+    /// What `size_of` says.
+    pub(crate) fn lists<E>(
+        self,
+        size_of: impl Fn(&str) -> Result<u64, E>,
+        random_reads: usize,
+    ) -> Result<Vec<List>, E> {
+        let file = match self {
+            Pattern::Parallel => {
+                let forward = |index| {
+                    let file = format!("big/{index}.bin");
+                    let offsets = steps(0, size_of(&file)?, READ_BYTES).collect();
+                    Ok(List { file, threads: 1, read_bytes: READ_BYTES, offsets })
+                };
+                return (0..BIG_FILES).map(forward).collect();
+            }
+            Pattern::Random => "random.bin",
+            _ => "one.bin",
+        };
+        let size = size_of(file)?;
+        let (threads, read_bytes, offsets) = match self {
+            Pattern::Sequential | Pattern::Parallel => (1, READ_BYTES, steps(0, size, READ_BYTES).collect()),
+            Pattern::Interleaved => {
+                let region = size / READERS;
+                let in_turns = steps(0, region, READ_BYTES)
+                    .flat_map(|offset| (0..READERS).map(move |reader| reader * region + offset));
+                (1, READ_BYTES, in_turns.collect())
+            }
+            Pattern::Displaced => {
+                let order = order::displaced(size / DISPLACED_READ_BYTES, DISPLACED_PLACES, SEED);
+                (READERS as usize, DISPLACED_READ_BYTES, scaled(order, DISPLACED_READ_BYTES))
+            }
+            Pattern::Random => {
+                let order = order::random(random_reads, size / RANDOM_READ_BYTES, SEED);
+                (1, RANDOM_READ_BYTES, scaled(order, RANDOM_READ_BYTES))
+            }
+        };
+        Ok(vec![List { file: file.to_owned(), threads, read_bytes, offsets }])
+    }
+
     /// Reads, and checks every byte; at most `random_reads` of them if at random.
     ///
     /// # Errors
     /// What failed, at which file and offset.
     pub(crate) fn read(self, mounted: Mounted<'_>, random_reads: usize) -> Result<Reading, String> {
+        let lists = self.lists(|file| mounted.size_of(file), random_reads)?;
         let start = Instant::now();
-        let tally = match self {
-            Pattern::Sequential => sequential(mounted, "one.bin"),
-            Pattern::Parallel => parallel(mounted),
-            Pattern::Interleaved => interleaved(mounted),
-            Pattern::Displaced => displaced(mounted),
-            Pattern::Random => random(mounted, random_reads),
-        }?;
+        let tally = on_threads(lists.len(), |index| lists[index].read(mounted))?;
         Ok(Reading { tally, elapsed: start.elapsed() })
     }
 }
 
-fn sequential(mounted: Mounted<'_>, name: &str) -> Result<Tally, String> {
-    let file = mounted.open(name)?;
-    file.read_all(steps(0, file.size(), READ_BYTES), READ_BYTES as usize)
-}
-
-fn parallel(mounted: Mounted<'_>) -> Result<Tally, String> {
-    on_threads(BIG_FILES, |index| sequential(mounted, &format!("big/{index}.bin")))
-}
-
-fn interleaved(mounted: Mounted<'_>) -> Result<Tally, String> {
-    let file = mounted.open("one.bin")?;
-    let region = file.size() / READERS;
-    let in_turns = steps(0, region, READ_BYTES)
-        .flat_map(|offset| (0..READERS).map(move |reader| reader * region + offset));
-    file.read_all(in_turns, READ_BYTES as usize)
-}
-
-fn displaced(mounted: Mounted<'_>) -> Result<Tally, String> {
-    let file = mounted.open("one.bin")?;
-    let order = order::displaced(file.size() / DISPLACED_READ_BYTES, DISPLACED_PLACES, SEED);
-    let next = AtomicUsize::new(0);
-    on_threads(READERS as usize, |_| {
-        let mine = std::iter::from_fn(|| order.get(next.fetch_add(1, Ordering::Relaxed)));
-        file.read_all(mine.map(|index| index * DISPLACED_READ_BYTES), DISPLACED_READ_BYTES as usize)
-    })
-}
-
-fn random(mounted: Mounted<'_>, reads: usize) -> Result<Tally, String> {
-    let file = mounted.open("random.bin")?;
-    let order = order::random(reads, file.size() / RANDOM_READ_BYTES, SEED);
-    file.read_all(order.into_iter().map(|index| index * RANDOM_READ_BYTES), RANDOM_READ_BYTES as usize)
+impl List {
+    fn read(&self, mounted: Mounted<'_>) -> Result<Tally, String> {
+        let file = mounted.open(&self.file)?;
+        let next = AtomicUsize::new(0);
+        on_threads(self.threads, |_| {
+            let mine = std::iter::from_fn(|| self.offsets.get(next.fetch_add(1, Ordering::Relaxed)).copied());
+            file.read_all(mine, self.read_bytes as usize)
+        })
+    }
 }
 
 fn steps(from: u64, to: u64, len: u64) -> impl Iterator<Item = u64> {
     (from..to).step_by(len as usize)
 }
 
-/// Runs `work` on `threads` threads, each with its number, and adds up.
+fn scaled(indices: Vec<u64>, len: u64) -> Vec<u64> {
+    indices.into_iter().map(|index| index * len).collect()
+}
+
+/// Runs `work` on `threads` threads, each with its number, and adds up. One thread is
+/// the calling one.
 fn on_threads(threads: usize, work: impl Fn(usize) -> Result<Tally, String> + Sync) -> Result<Tally, String> {
+    if threads == 1 {
+        return work(0);
+    }
     let work = &work;
     std::thread::scope(|scope| {
         let threads: Vec<_> = (0..threads).map(|index| scope.spawn(move || work(index))).collect();

@@ -41,19 +41,23 @@ pub(super) struct Opened<'a> {
 }
 
 impl<'a> Mounted<'a> {
+    pub(super) fn size_of(self, name: &str) -> Result<u64, String> {
+        self.object(name).map(|object| object.size)
+    }
+
     pub(super) fn open(self, name: &'a str) -> Result<Opened<'a>, String> {
-        let object = self.contents.object(name).ok_or_else(|| format!("the demo has no {name}"))?;
+        let object = self.object(name)?;
         let file =
             File::open(self.directory.join(name)).map_err(|error| format!("opening {name}: {error}"))?;
         Ok(Opened { file, object, name, mounted: self })
     }
+
+    fn object(self, name: &str) -> Result<Object, String> {
+        self.contents.object(name).ok_or_else(|| format!("the demo has no {name}"))
+    }
 }
 
 impl Opened<'_> {
-    pub(super) fn size(&self) -> u64 {
-        self.object.size
-    }
-
     /// Reads `len` bytes at each of `offsets`, as long as there is time.
     pub(super) fn read_all(
         &self,

@@ -1,0 +1,160 @@
+//! `forerun lab device`: a file that is as slow as a disk.
+
+mod backing;
+mod check;
+mod clock;
+mod filesystem;
+mod model;
+mod pacer;
+mod stats;
+
+use std::error::Error;
+use std::io::Write;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use forerun_serve::fuse::{Access, Mount, check_mount_point};
+use forerun_sim::device::Preset;
+use tokio::sync::watch;
+
+use self::backing::Backing;
+use self::clock::Clock;
+use self::filesystem::{DISK, DeviceFilesystem};
+use self::model::{Model, parse_elevator};
+use crate::log;
+use crate::mount::{Stop, daemon, say, unmount};
+use crate::units::{parse_size, show_size};
+
+const EXAMPLES: &str = "\
+Examples:
+  A file system on a disk of 2006, at its own pace:
+      forerun lab device --daemon ide-2006 /mnt/lab --size 4GiB
+      losetup --find --show --direct-io=on /mnt/lab/disk
+      mkfs.ext4 /dev/loop0 && mount /dev/loop0 /mnt/disk
+  What it has done so far:
+      cat /mnt/lab/stats
+  How well it keeps time on this machine:
+      forerun lab device ide-2006 /mnt/lab --self-check";
+
+/// Mount a file that is as slow as a modelled device
+///
+/// Mounts a directory with a file `disk`, whose reads and writes take as long as the modelled
+/// device needs for them, so that a loop device over it lets any program and the kernel run on that
+/// device. A file `stats` beside it counts what the device has done. It stays mounted until the
+/// program is interrupted or the directory is unmounted.
+#[derive(Debug, clap::Args)]
+#[command(after_long_help = EXAMPLES)]
+pub(crate) struct DeviceCommand {
+    /// The device, by its name
+    #[arg(value_name = "PRESET", value_parser = Preset::from_name)]
+    preset: Preset,
+
+    /// The empty directory to mount it on
+    #[arg(value_name = "DIR")]
+    directory: PathBuf,
+
+    /// How large the device is, as in 4GiB [default: the backing file's size, or 1GiB]
+    #[arg(long, value_name = "SIZE", value_parser = parse_size)]
+    size: Option<u64>,
+
+    /// How many times faster than the model everything is
+    ///
+    /// What programs do besides is not faster: at high speeds they wait less than they would.
+    #[arg(long, value_name = "FACTOR", default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..=1000))]
+    speed: u64,
+
+    /// Where the bytes are: a file, which is kept, or a directory for one that is not
+    ///
+    /// The temporary directory unless given. A directory in memory, such as /dev/shm, keeps the
+    /// machine's own disk from taking its time, too.
+    #[arg(long, value_name = "PATH")]
+    backing: Option<PathBuf>,
+
+    /// Which elevator puts requests in order before the device gets them
+    ///
+    /// noop, linus, deadline, cfq or bfq; as they come unless given. The kernel has one of its own
+    /// for a loop device.
+    #[arg(long, value_name = "ELEVATOR", value_parser = parse_elevator)]
+    elevator: Option<&'static str>,
+
+    /// Which luck a device has that is not always the same
+    #[arg(long, value_name = "NUMBER", default_value_t = 1)]
+    seed: u64,
+
+    /// Read from the device, compare the time with the model's, and end
+    #[arg(long)]
+    self_check: bool,
+
+    /// Go into the background once mounted
+    #[arg(long, conflicts_with = "self_check")]
+    daemon: bool,
+}
+
+impl DeviceCommand {
+    /// Mounts, and waits for the end of the mount unless a daemon does.
+    pub(crate) fn run(self) -> Result<ExitCode, Box<dyn Error>> {
+        if self.daemon && !daemon::is_daemon() {
+            return daemon::start();
+        }
+        log::start(0, None)?;
+        check_mount_point(&self.directory)?;
+        let backing = Backing::open(self.backing.as_deref(), self.size)?;
+        let size = backing.size();
+        if size > self.preset.capacity_bytes() {
+            let (name, capacity) = (self.preset.name(), show_size(self.preset.capacity_bytes()));
+            return Err(format!("{name} holds {capacity}: give a --size that is not more").into());
+        }
+
+        // From here on a signal unmounts; until here there is nothing to undo.
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+        let stop = {
+            let _context = runtime.enter();
+            Stop::new()?
+        };
+        // Whoever keeps time must not wait for a processor. Only root may ask for this,
+        // and it is a matter of precision only; the threads started below inherit it.
+        let _ = rustix::process::setpriority_process(None, -20);
+        let clock = Clock::start(self.speed);
+        let pacer = pacer::start(self.model(), clock)?;
+        let (ended, alive) = watch::channel(());
+        let filesystem = DeviceFilesystem::new(backing, clock, pacer, ended);
+        let access = Access { allow_other: false, writable: true };
+        let mount = Mount::of(filesystem, alive, &self.directory, self.preset.name(), access)?;
+        say(&format!(
+            "mounted {} of {} as {} ({} times as fast)",
+            self.preset.title(),
+            show_size(size),
+            mount.directory().join(DISK).display(),
+            self.speed
+        ));
+        if daemon::is_daemon() {
+            daemon::ready()?;
+        }
+        let checked = runtime.block_on(async {
+            if !self.self_check {
+                stop.or_end_of(&mount).await;
+                return Ok(());
+            }
+            tokio::select! {
+                checked = self.check(mount.directory().join(DISK), size, clock) => checked,
+                () = stop.or_end_of(&mount) => Err("interrupted".into()),
+            }
+        });
+        // A check that still reads ends with the mount.
+        runtime.shutdown_background();
+        unmount(mount)?;
+        checked.map(|()| ExitCode::SUCCESS)
+    }
+
+    fn model(&self) -> Model {
+        Model { preset: self.preset.clone(), seed: self.seed, elevator: self.elevator }
+    }
+
+    async fn check(&self, disk: PathBuf, size: u64, clock: Clock) -> Result<(), Box<dyn Error>> {
+        let model = self.model();
+        let checking = tokio::task::spawn_blocking(move || check::check(&disk, size, model.build(), clock));
+        let report = checking.await?.map_err(|error| format!("reading from the device: {error}"))?;
+        let _ = std::io::stdout().write_all(report.as_bytes());
+        Ok(())
+    }
+}

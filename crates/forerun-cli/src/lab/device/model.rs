@@ -1,0 +1,45 @@
+//! What the device is a model of.
+
+use forerun_sim::device::{Device, Preset};
+use forerun_sim::queue::{ELEVATORS, Plug, Queue, elevator};
+
+/// A device, and the elevator above it if there is one.
+#[derive(Clone, Debug)]
+pub(super) struct Model {
+    pub(super) preset: Preset,
+    pub(super) seed: u64,
+    /// One of [`ELEVATORS`].
+    pub(super) elevator: Option<&'static str>,
+}
+
+impl Model {
+    /// A new one.
+    pub(super) fn build(&self) -> Box<dyn Device> {
+        let device = self.preset.build(self.seed);
+        match self.elevator.map(elevator) {
+            Some(Ok(elevator)) => Box::new(Queue::new(device, elevator, Plug::None)),
+            // Every name of the list is an elevator's.
+            Some(Err(_)) | None => device,
+        }
+    }
+}
+
+/// The elevator called `name`.
+///
+/// # Errors
+/// What there is.
+pub(super) fn parse_elevator(name: &str) -> Result<&'static str, String> {
+    let found = ELEVATORS.iter().find(|elevator| **elevator == name);
+    found.copied().ok_or_else(|| format!("expected one of {}", ELEVATORS.join(", ")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn elevators_by_name() {
+        assert!(ELEVATORS.iter().all(|name| parse_elevator(name) == Ok(*name)));
+        assert!(parse_elevator("paternoster").unwrap_err().contains("deadline"));
+    }
+}

@@ -1,0 +1,69 @@
+//! What the device has done, as text.
+
+use std::fmt;
+
+use forerun_sim::device::{DeviceStats, Direction};
+
+/// Sums since the mount.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Stats {
+    /// What the modelled hardware did.
+    pub(super) device: DeviceStats,
+    read: Asked,
+    write: Asked,
+    in_flight_max: usize,
+    answer_count: u64,
+    late_ns: u64,
+    late_ns_max: u64,
+}
+
+/// What the kernel asked for.
+#[derive(Clone, Copy, Debug, Default)]
+struct Asked {
+    count: u64,
+    bytes: u64,
+    bytes_max: u64,
+}
+
+impl Stats {
+    /// Counts a request of `len` bytes, the `in_flight`th of those not answered.
+    pub(super) fn submitted(&mut self, direction: Direction, len: u64, in_flight: usize) {
+        let asked = match direction {
+            Direction::Read => &mut self.read,
+            Direction::Write => &mut self.write,
+        };
+        asked.count += 1;
+        asked.bytes += len;
+        asked.bytes_max = asked.bytes_max.max(len);
+        self.in_flight_max = self.in_flight_max.max(in_flight);
+    }
+
+    /// Counts an answer that came `late_ns` nanoseconds too late.
+    pub(super) fn answered(&mut self, late_ns: u64) {
+        self.answer_count += 1;
+        self.late_ns += late_ns;
+        self.late_ns_max = self.late_ns_max.max(late_ns);
+    }
+}
+
+impl fmt::Display for Stats {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let rows = [
+            ("read_count", self.device.read_count),
+            ("read_bytes", self.device.read_bytes),
+            ("write_count", self.device.write_count),
+            ("write_bytes", self.device.write_bytes),
+            ("busy_ns", self.device.busy_ns),
+            ("asked_read_count", self.read.count),
+            ("asked_read_bytes", self.read.bytes),
+            ("asked_read_bytes_max", self.read.bytes_max),
+            ("asked_write_count", self.write.count),
+            ("asked_write_bytes", self.write.bytes),
+            ("asked_write_bytes_max", self.write.bytes_max),
+            ("in_flight_max", self.in_flight_max as u64),
+            ("late_ns_mean", self.late_ns.checked_div(self.answer_count).unwrap_or(0)),
+            ("late_ns_max", self.late_ns_max),
+        ];
+        rows.iter().try_for_each(|(name, value)| writeln!(f, "{name} {value}"))
+    }
+}

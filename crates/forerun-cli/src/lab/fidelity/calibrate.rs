@@ -1,0 +1,171 @@
+//! What takes time that the simulator does not know of, measured once.
+//!
+//! Nothing here is a reader of the demo: each number is measured by itself, and the
+//! same ones go into every prediction.
+
+use std::fs::File;
+use std::num::NonZeroU64;
+use std::os::unix::fs::FileExt;
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use forerun::{ConnectOptions, Forerun, Options, PolicyKind};
+use forerun_lab::fidelity::Costs;
+use rustix::fs::{Advice, fadvise};
+
+use crate::demo::bench::median;
+use crate::demo::data::Contents;
+use crate::demo::link::Shape;
+use crate::demo::session::Session;
+use crate::demo::store::BUCKET;
+
+/// A store that answers at once.
+const AT_ONCE: Shape = Shape {
+    latency: Duration::ZERO,
+    connection_bytes_per_s: 10_000_000_000,
+    total_bytes_per_s: 10_000_000_000,
+};
+const MEMORY_BYTES: u64 = 256 << 20;
+/// What is in the mount's memory when reads are timed.
+const CACHED_BYTES: u64 = 32 << 20;
+const SMALL_BYTES: u64 = 4 << 10;
+const LARGE_BYTES: u64 = 64 << 10;
+/// Reads of each size that are timed.
+const READS: u64 = 1000;
+/// Requests to the store that are timed.
+const FETCHES: u64 = 31;
+const FETCH_STEP_BYTES: u64 = 4 << 20;
+/// Mounts in which a file is opened for the first time.
+const OPENINGS: u32 = 5;
+/// What a thread of the mount takes from a request to the engine: a system call's end
+/// and a lock. Too short to be measured from outside; what it does is that requests
+/// which come together are now and then swapped.
+const HANDOVER_NS: u64 = 1_000;
+
+/// What was measured, at one shape of the link.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Calibration {
+    pub(super) shape: Shape,
+    /// From `open` to a usable file in a new mount, in nanoseconds.
+    pub(super) open_ns: u64,
+    /// The same if the file is in a directory.
+    pub(super) open_below_ns: u64,
+    /// What a request to the store takes besides the link's latency, in nanoseconds.
+    pub(super) fetch_ns: u64,
+    /// What a read through the mount costs.
+    pub(super) costs: Costs,
+}
+
+impl Calibration {
+    /// Measures behind a link like `shape`.
+    ///
+    /// # Errors
+    /// What failed.
+    pub(super) async fn measure(session: &mut Session, shape: Shape) -> Result<Calibration, String> {
+        let open_ns = opening(session, shape, "one.bin").await?;
+        let open_below_ns = opening(session, shape, "big/0.bin").await?;
+        let fetch_ns = fetching(session, shape).await?.saturating_sub(shape.latency.as_nanos() as u64);
+        let (costs, _) = session.mounted(AT_ONCE, "none", MEMORY_BYTES, reading).await?;
+        Ok(Calibration { shape, open_ns, open_below_ns, fetch_ns, costs })
+    }
+
+    /// How long opening `file` takes.
+    pub(super) fn open_ns_of(&self, file: &str) -> u64 {
+        if file.contains('/') { self.open_below_ns } else { self.open_ns }
+    }
+
+    /// The numbers in a sentence.
+    pub(super) fn describe(&self) -> String {
+        let ms = |ns: u64| ns as f64 / 1e6;
+        format!(
+            "At {} ms: opening a file takes {:.1} ms, {:.1} ms in a directory; a request to the store {:.2} ms \
+             besides its latency; a read through the mount {:.0} us and {:.1} us for each page.",
+            self.shape.latency.as_millis(),
+            ms(self.open_ns),
+            ms(self.open_below_ns),
+            ms(self.fetch_ns),
+            self.costs.request_ns as f64 / 1e3,
+            self.costs.page_ns as f64 / 1e3,
+        )
+    }
+}
+
+/// How long it takes to open `file` in a new mount.
+async fn opening(session: &mut Session, shape: Shape, file: &'static str) -> Result<u64, String> {
+    let mut times = Vec::new();
+    for _ in 0..OPENINGS {
+        let open = move |directory: &Path, _: &Contents| {
+            let start = Instant::now();
+            File::open(directory.join(file)).map_err(|error| format!("opening {file}: {error}"))?;
+            Ok(start.elapsed())
+        };
+        times.push(session.mounted(shape, "none", MEMORY_BYTES, open).await?.0);
+    }
+    Ok(median_ns(times))
+}
+
+/// How long a small request to the store takes from the library, on a connection
+/// that is there.
+async fn fetching(session: &Session, shape: Shape) -> Result<u64, String> {
+    let endpoint = format!("http://{}", session.store(shape)?);
+    let fetch = move || -> forerun::Result<Vec<Duration>> {
+        let options = Options {
+            policy: PolicyKind::None,
+            connect: ConnectOptions {
+                endpoint: Some(endpoint),
+                anonymous: true,
+                region: Some("us-east-1".to_owned()),
+                ..ConnectOptions::default()
+            },
+            ..Options::default()
+        };
+        let forerun = Forerun::connect(&format!("s3://{BUCKET}"), options)?;
+        let reader = forerun.block_on(forerun.open("random.bin"))?;
+        let mut buffer = vec![0; SMALL_BYTES as usize];
+        (0..FETCHES)
+            .map(|index| {
+                let start = Instant::now();
+                reader.read_at(&mut buffer, index * FETCH_STEP_BYTES)?;
+                Ok(start.elapsed())
+            })
+            .collect()
+    };
+    let times = tokio::task::spawn_blocking(fetch).await.map_err(|error| format!("the reader: {error}"))?;
+    times.map(median_ns).map_err(|error| format!("reading from the demo's store: {error}"))
+}
+
+/// What reads of what the mount has in its memory, and the kernel not, cost with the
+/// look at their bytes.
+fn reading(directory: &Path, contents: &Contents) -> Result<Costs, String> {
+    const NAME: &str = "one.bin";
+    let failed = |error: std::io::Error| format!("reading {NAME}: {error}");
+    let object = contents.object(NAME).ok_or("the demo has no one.bin")?;
+    let cached_bytes = object.size.min(CACHED_BYTES);
+    let file = File::open(directory.join(NAME)).map_err(failed)?;
+    // Each read asks the mount for exactly its bytes.
+    fadvise(&file, 0, None, Advice::Random).map_err(|error| failed(error.into()))?;
+    let timed = |len: u64| -> Result<u64, String> {
+        // The kernel forgets its copy.
+        let all = NonZeroU64::new(cached_bytes);
+        fadvise(&file, 0, all, Advice::DontNeed).map_err(|error| failed(error.into()))?;
+        let mut buffer = vec![0; len as usize];
+        let mut times = Vec::new();
+        for offset in (0..cached_bytes).step_by(len as usize).take(READS as usize) {
+            let start = Instant::now();
+            file.read_exact_at(&mut buffer, offset).map_err(failed)?;
+            if !contents.matches(object, offset, &buffer) {
+                return Err(format!("{NAME} has wrong bytes at {offset}"));
+            }
+            times.push(start.elapsed());
+        }
+        Ok(median_ns(times))
+    };
+    timed(LARGE_BYTES)?;
+    let (large_ns, small_ns) = (timed(LARGE_BYTES)?, timed(SMALL_BYTES)?);
+    let page_ns = large_ns.saturating_sub(small_ns) * SMALL_BYTES / (LARGE_BYTES - SMALL_BYTES);
+    Ok(Costs { request_ns: small_ns.saturating_sub(page_ns), page_ns, handover_ns: HANDOVER_NS })
+}
+
+fn median_ns(times: Vec<Duration>) -> u64 {
+    median(times.into_iter().map(|time| time.as_nanos() as f64).collect()) as u64
+}

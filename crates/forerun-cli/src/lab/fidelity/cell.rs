@@ -1,0 +1,213 @@
+//! One reader with one policy, predicted and measured.
+
+use std::time::Duration;
+
+use forerun::PolicyKind;
+use forerun_lab::fidelity::{Readers, Stack, predict};
+use forerun_sim::device::Preset;
+use forerun_sim::source::Extent;
+
+use super::calibrate::Calibration;
+use crate::demo::RANDOM_READS;
+use crate::demo::bench::{PROCESSORS_TAKEN_MAX, median};
+use crate::demo::data::Contents;
+use crate::demo::reader::Pattern;
+use crate::demo::session::{Measured, Run, Session};
+
+/// Predicted over measured rates.
+const RATIO_MIN: f64 = 0.85;
+const RATIO_MAX: f64 = 1.15;
+/// What the kernel offers every FUSE mount.
+//= linux 6.12 fs/fuse/inode.c
+const KERNEL_READAHEAD_BYTES: u64 = 128 << 10;
+/// How often a prediction is made, and how often if the luck of threads decides.
+const SEEDS: u64 = 3;
+const SEEDS_MAX: u64 = 31;
+/// The fastest over the slowest of several of the same; from here on luck decides.
+const SPREAD_MAX: f64 = 1.1;
+/// A measurement that other programs disturbed is made again so often.
+const DISTURBED_MAX: usize = 2;
+
+/// What is measured.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Point {
+    pub(super) policy: PolicyKind,
+    pub(super) pattern: Pattern,
+    pub(super) calibration: Calibration,
+    pub(super) memory_bytes: u64,
+    pub(super) time_max: Duration,
+}
+
+/// What was predicted with one seed.
+#[derive(Clone, Copy, Debug)]
+struct Predicted {
+    mb_s: f64,
+    /// Bytes fetched for each byte read.
+    fetched: f64,
+}
+
+/// What was predicted of it and what came out.
+#[derive(Clone, Debug)]
+pub(super) struct Cell {
+    pub(super) point: Point,
+    predicted: Vec<Predicted>,
+    measured: Vec<Measured>,
+}
+
+impl Cell {
+    /// Predicts `point`, where `contents` are read.
+    ///
+    /// # Errors
+    /// A defect of the simulator.
+    pub(super) fn predict(point: Point, contents: &Contents) -> Result<Cell, String> {
+        let size_of = |file: &str| match contents.object(file) {
+            Some(object) => Ok(object.size),
+            None => Err(format!("the demo has no {file}")),
+        };
+        let mut readers = Vec::new();
+        for list in point.pattern.lists(size_of, RANDOM_READS)? {
+            let extent = |offset: &u64| Extent::new(*offset, list.read_bytes);
+            readers.push(Readers {
+                file_bytes: size_of(&list.file)?,
+                open_ns: point.calibration.open_ns_of(&list.file),
+                thread_count: list.threads,
+                reads: list.offsets.iter().map(extent).collect(),
+            });
+        }
+        let until_ns = point.time_max.as_nanos() as u64;
+        let stack = point.stack()?;
+        let mut cell = Cell { point, predicted: Vec::new(), measured: Vec::new() };
+        for seed in 1..=SEEDS_MAX {
+            if seed > SEEDS && !is_spread(&cell.predicted_rates()) {
+                break;
+            }
+            let run = predict(&stack, &readers, until_ns, seed).map_err(|error| error.to_string())?;
+            cell.predicted.push(Predicted {
+                mb_s: run.read_bytes as f64 * 1e3 / run.elapsed_ns.max(1) as f64,
+                fetched: run.device.read_bytes as f64 / run.read_bytes.max(1) as f64,
+            });
+        }
+        Ok(cell)
+    }
+
+    fn predicted_rates(&self) -> Vec<f64> {
+        self.predicted.iter().map(|predicted| predicted.mb_s).collect()
+    }
+
+    /// Whether its measurements differ so much that a few tell little.
+    pub(super) fn is_spread(&self) -> bool {
+        is_spread(&self.measured.iter().map(Measured::mb_s).collect::<Vec<_>>())
+    }
+
+    /// Measures once more.
+    ///
+    /// # Errors
+    /// What failed, wrong bytes included.
+    pub(super) async fn measure(&mut self, session: &mut Session) -> Result<(), String> {
+        let Point { policy, pattern, calibration, memory_bytes, time_max } = self.point;
+        let run = Run {
+            policy: policy.name().to_owned(),
+            pattern,
+            shape: calibration.shape,
+            memory_bytes,
+            time_max,
+            random_reads: RANDOM_READS,
+        };
+        let mut best: Option<Measured> = None;
+        // Where luck decides there are more measurements anyway.
+        let again_max = if self.is_spread() { 0 } else { DISTURBED_MAX };
+        for _ in 0..=again_max {
+            let measured = session.measure(&run).await?;
+            if !measured.is_correct() {
+                return Err(format!("{}, policy {}: WRONG BYTES", pattern.title(), policy.name()));
+            }
+            let is_disturbed = measured.processors_taken > PROCESSORS_TAKEN_MAX;
+            eprintln!(
+                "{}, policy {}: {:.2} MB/s, predicted {:.2}{}",
+                pattern.title(),
+                policy.name(),
+                measured.mb_s(),
+                self.predicted_mb_s(),
+                if is_disturbed { ", disturbed" } else { "" }
+            );
+            if best.is_none_or(|best| measured.processors_taken < best.processors_taken) {
+                best = Some(measured);
+            }
+            if !is_disturbed {
+                break;
+            }
+        }
+        self.measured.extend(best);
+        Ok(())
+    }
+
+    pub(super) fn predicted_mb_s(&self) -> f64 {
+        median(self.predicted_rates())
+    }
+
+    pub(super) fn predicted_fetched(&self) -> f64 {
+        median(self.predicted.iter().map(|predicted| predicted.fetched).collect())
+    }
+
+    pub(super) fn measured_mb_s(&self) -> f64 {
+        self.median(Measured::mb_s)
+    }
+
+    pub(super) fn measured_fetched(&self) -> f64 {
+        self.median(Measured::fetched_ratio)
+    }
+
+    /// Predicted over measured.
+    pub(super) fn ratio(&self) -> f64 {
+        self.predicted_mb_s() / self.measured_mb_s()
+    }
+
+    pub(super) fn is_right(&self) -> bool {
+        (RATIO_MIN..=RATIO_MAX).contains(&self.ratio())
+    }
+
+    /// Whether other programs were in the way of more than half of the measurements.
+    pub(super) fn is_disturbed(&self) -> bool {
+        self.median(|measured| measured.processors_taken) > PROCESSORS_TAKEN_MAX
+    }
+
+    fn median(&self, value: impl Fn(&Measured) -> f64) -> f64 {
+        median(self.measured.iter().map(value).collect())
+    }
+}
+
+fn is_spread(rates: &[f64]) -> bool {
+    let fastest = rates.iter().copied().fold(0.0, f64::max);
+    let slowest = rates.iter().copied().fold(f64::INFINITY, f64::min);
+    fastest > SPREAD_MAX * slowest
+}
+
+impl Point {
+    fn stack(&self) -> Result<Stack, String> {
+        let Calibration { shape, fetch_ns, costs, .. } = self.calibration;
+        let store = format!(
+            "network:latency={}ns,connection={}MB/s,total={}MB/s",
+            shape.latency.as_nanos() as u64 + fetch_ns,
+            shape.connection_bytes_per_s / 1_000_000,
+            shape.total_bytes_per_s / 1_000_000
+        );
+        Ok(Stack {
+            kernel_readahead_bytes: KERNEL_READAHEAD_BYTES,
+            policy: self.policy,
+            memory_bytes: self.memory_bytes,
+            store: Preset::from_name(&store)?,
+            costs,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn luck_shows_in_the_spread() {
+        assert!(!is_spread(&[]) && !is_spread(&[20.0]) && !is_spread(&[20.0, 21.9, 20.5]));
+        assert!(is_spread(&[38.0, 60.0, 85.0]));
+    }
+}

@@ -1,0 +1,120 @@
+//! `forerun lab fidelity`: what the simulator predicts of the demo, against what
+//! the demo really does.
+
+mod calibrate;
+mod cell;
+mod report;
+
+use std::error::Error;
+use std::process::ExitCode;
+use std::str::FromStr;
+use std::time::Duration;
+
+use forerun::PolicyKind;
+use forerun_lab::work::on_all_cores;
+
+use self::calibrate::Calibration;
+use self::cell::{Cell, Point};
+use crate::demo::link::Shape;
+use crate::demo::reader::Pattern;
+use crate::demo::session::Session;
+use crate::demo::{parse_bytes, parse_pattern, say};
+use crate::units::{parse_duration, parse_size};
+
+/// Compare the simulator with a real mount
+///
+/// Runs the readers of `forerun demo` through a real mount, and the same readers in the simulator;
+/// prints both rates, and fails if they differ by more than 15 % anywhere. What is real time only,
+/// processors at work, is measured once before. Let the machine do nothing else meanwhile.
+#[derive(Debug, clap::Args)]
+pub(crate) struct FidelityCommand {
+    /// How long each request to the store waits for its first byte, as in 10ms
+    #[arg(long, value_name = "TIMES", value_delimiter = ',', default_value = "10ms", value_parser = parse_duration)]
+    latency: Vec<Duration>,
+
+    /// The policies to compare
+    #[arg(long, value_name = "POLICIES", value_delimiter = ',', default_value = "none,plain,adaptive")]
+    policy: Vec<Policy>,
+
+    /// The readers to run: sequential, parallel, interleaved, displaced or random
+    #[arg(long, value_name = "READERS", value_delimiter = ',', value_parser = parse_pattern)]
+    only: Vec<Pattern>,
+
+    /// How often to measure, at least; medians count
+    #[arg(long, value_name = "COUNT", default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..=99))]
+    repeat: u32,
+
+    /// How much each reader reads, except at random, as in 1GiB
+    #[arg(long, value_name = "SIZE", default_value = "1GiB", value_parser = parse_bytes)]
+    size: u64,
+
+    /// The mount's memory for data, as in 256MiB
+    #[arg(long, value_name = "SIZE", default_value = "256MiB", value_parser = parse_size)]
+    memory: u64,
+
+    /// How long each reader reads at most, as in 5s
+    #[arg(long, value_name = "TIME", default_value = "5s", value_parser = parse_duration)]
+    time: Duration,
+}
+
+/// Rows that luck decides are measured so many times as often as the others.
+const SPREAD_FACTOR: u32 = 5;
+
+/// A policy by its name.
+#[derive(Clone, Copy, Debug)]
+struct Policy(PolicyKind);
+
+impl FromStr for Policy {
+    type Err = String;
+
+    fn from_str(name: &str) -> Result<Policy, String> {
+        let unknown = || format!("expected one of {}", PolicyKind::ALL.map(PolicyKind::name).join(", "));
+        PolicyKind::from_name(name).map(Policy).ok_or_else(unknown)
+    }
+}
+
+impl FidelityCommand {
+    /// Measures, predicts and compares; fails if a prediction is wrong.
+    pub(crate) fn run(self) -> Result<ExitCode, Box<dyn Error>> {
+        let (calibrations, cells) = Session::with(self.size, async |session| {
+            let mut calibrations = Vec::new();
+            for latency in &self.latency {
+                let shape = Shape { latency: *latency, ..Shape::default() };
+                calibrations.push(Calibration::measure(session, shape).await?);
+                calibrations.iter().rev().take(1).for_each(|done| eprintln!("{}", done.describe()));
+            }
+            let points = self.points(&calibrations);
+            let mut cells = on_all_cores(&points, |point| Cell::predict(*point, session.contents()))?;
+            // All cells once, then again: what disturbs the machine for a while then
+            // disturbs one measurement of each cell, not all of one.
+            for round in 0..self.repeat * SPREAD_FACTOR {
+                for cell in &mut cells {
+                    if round < self.repeat || cell.is_spread() {
+                        cell.measure(session).await?;
+                    }
+                }
+            }
+            Ok((calibrations, cells))
+        })?;
+        say(&report::report(&calibrations, &cells, self.memory));
+        let is_right = cells.iter().all(Cell::is_right);
+        Ok(if is_right { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+    }
+
+    fn points(&self, calibrations: &[Calibration]) -> Vec<Point> {
+        let patterns = if self.only.is_empty() { Pattern::ALL.to_vec() } else { self.only.clone() };
+        let mut points = Vec::new();
+        for calibration in calibrations {
+            for pattern in &patterns {
+                points.extend(self.policy.iter().map(|policy| Point {
+                    policy: policy.0,
+                    pattern: *pattern,
+                    calibration: *calibration,
+                    memory_bytes: self.memory,
+                    time_max: self.time,
+                }));
+            }
+        }
+        points
+    }
+}

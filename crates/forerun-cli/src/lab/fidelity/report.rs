@@ -1,0 +1,63 @@
+//! The table.
+
+use super::calibrate::Calibration;
+use super::cell::Cell;
+use crate::demo::table::render;
+use crate::units::show_size;
+
+/// What was predicted and measured, and what the predictions stand on.
+pub(super) fn report(calibrations: &[Calibration], cells: &[Cell], memory_bytes: u64) -> String {
+    let header = [
+        "reader",
+        "latency",
+        "policy",
+        "measured MB/s",
+        "predicted MB/s",
+        "predicted ÷ measured",
+        "fetched ÷ read",
+        "predicted",
+        "",
+    ];
+    let rows: Vec<_> = cells.iter().map(row).collect();
+    let measured: Vec<_> = calibrations.iter().map(Calibration::describe).collect();
+    let doubt = match cells.iter().filter(|cell| cell.is_disturbed()).count() {
+        0 => String::new(),
+        count => format!(
+            "Other programs used the processors during {count} of {} rows (~): end them and measure again.\n",
+            cells.len()
+        ),
+    };
+    format!(
+        "\n{}\nThe readers of `forerun demo` through a real mount with {} of memory, and the same readers in\n\
+         the simulator, medians; rows that luck decides are repeated until luck hardly matters. The simulator is\n\
+          threads, Linux's page cache with 128 KiB of readahead, the engine, and the store. Measured\n\
+         before on this machine, and the same for all rows:\n{}\n{doubt}",
+        render(&header.map(str::to_owned), &rows),
+        show_size(memory_bytes),
+        measured.join("\n"),
+    )
+}
+
+fn row(cell: &Cell) -> Vec<String> {
+    let verdict = match (cell.is_right(), cell.is_disturbed()) {
+        (true, false) => "pass",
+        (true, true) => "pass ~",
+        (false, false) => "FAIL",
+        (false, true) => "FAIL ~",
+    };
+    vec![
+        cell.point.pattern.title().to_owned(),
+        format!("{} ms", cell.point.calibration.shape.latency.as_millis()),
+        cell.point.policy.name().to_owned(),
+        rate(cell.measured_mb_s()),
+        rate(cell.predicted_mb_s()),
+        format!("{:.2}", cell.ratio()),
+        format!("{:.3}", cell.measured_fetched()),
+        format!("{:.3}", cell.predicted_fetched()),
+        verdict.to_owned(),
+    ]
+}
+
+fn rate(mb_s: f64) -> String {
+    if mb_s < 10.0 { format!("{mb_s:.3}") } else { format!("{mb_s:.1}") }
+}

@@ -1,0 +1,166 @@
+//! `forerun bench-kernel`: the kernel's readahead and the mount's on the same disk.
+
+mod data;
+mod reader;
+mod resource;
+mod row;
+mod stand;
+
+use std::error::Error;
+use std::io::Write;
+use std::process::ExitCode;
+use std::time::Duration;
+
+pub(crate) use self::reader::ReaderCommand;
+use self::row::{ROWS, Row};
+use self::stand::{Column, Measured, Stand};
+use crate::demo::session::stop_asked;
+use crate::demo::table;
+use crate::units::show_size;
+
+/// Measure real reads on a modelled disk, through the kernel and through a mount
+///
+/// Puts an ext4 file system on a loop device over `forerun lab device`, and reads from it in limited
+/// memory: with the kernel's readahead of 128 KiB, of 1 MiB, and through `forerun mount`, whose
+/// process shares the memory. Needs root, cgroup v1, loop devices and mkfs.ext4.
+#[derive(Debug, clap::Args)]
+pub(crate) struct BenchKernelCommand {
+    /// The modelled disk
+    #[arg(long, value_name = "PRESET", default_value = "ide-2006")]
+    device: String,
+
+    /// How many times faster than the model the disk is
+    #[arg(long, value_name = "FACTOR", default_value_t = 3, value_parser = clap::value_parser!(u64).range(1..=100))]
+    speed: u64,
+
+    /// How often to measure; medians count
+    #[arg(long, value_name = "COUNT", default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..=99))]
+    repeat: u32,
+
+    /// How much the kernel reads ahead below the mount, in KiB
+    #[arg(long, value_name = "KIB", default_value_t = 128)]
+    below: u64,
+
+    /// The rows to measure: those whose names have one of these words
+    #[arg(long, value_name = "WORDS", value_delimiter = ',')]
+    only: Vec<String>,
+}
+
+/// What the disk's answers may be late on average before times are in doubt.
+const LATE_NS_MAX: u64 = 100_000;
+
+/// What the runs of one row and column came to.
+type Cell = Vec<Result<Measured, String>>;
+
+impl BenchKernelCommand {
+    /// Measures, and prints a table.
+    pub(crate) fn run(self) -> Result<ExitCode, Box<dyn Error>> {
+        if !rustix::process::geteuid().is_root() {
+            return Err("this mounts file systems and limits memory: run it as root".into());
+        }
+        let chosen =
+            |row: &&Row| self.only.is_empty() || self.only.iter().any(|word| row.name.contains(word));
+        let rows: Vec<&Row> = ROWS.iter().filter(chosen).collect();
+        let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build()?;
+        let measured = runtime.block_on(async {
+            let stop = stop_asked()?;
+            // What is dropped because of a signal takes itself away.
+            tokio::select! {
+                measured = self.measure(&rows) => measured,
+                () = stop => Err("interrupted".to_owned()),
+            }
+        });
+        let (cells, late_ns) = measured?;
+        let report = self.report(&rows, &cells) + &self.doubt(late_ns);
+        let _ = std::io::stdout().write_all(report.as_bytes());
+        Ok(ExitCode::SUCCESS)
+    }
+
+    /// All rows once, then again: what disturbs the machine for a while then disturbs
+    /// one measurement of each row, not all of one. Also, how late the disk answered.
+    async fn measure(&self, rows: &[&Row]) -> Result<(Vec<[Cell; 3]>, u64), String> {
+        let stand = Stand::new(&self.device, self.speed, self.below).await?;
+        let mut measured: Vec<[Cell; 3]> = vec![Default::default(); rows.len()];
+        for _ in 0..self.repeat {
+            for (row, cells) in rows.iter().zip(&mut measured) {
+                for (column, cell) in Column::ALL.into_iter().zip(cells) {
+                    let run = stand.measure(row, column).await;
+                    let shown = match &run {
+                        Ok(run) => format!("{:.2} s", self.device_seconds(run.elapsed)),
+                        Err(error) => error.clone(),
+                    };
+                    eprintln!("{}, {}: {shown}", row.name, column.name());
+                    cell.push(run);
+                }
+            }
+        }
+        let late_ns = stand.late_ns()?;
+        stand.close().await?;
+        Ok((measured, late_ns))
+    }
+
+    fn doubt(&self, late_ns: u64) -> String {
+        if late_ns <= LATE_NS_MAX {
+            return String::new();
+        }
+        let late_ms = late_ns as f64 / 1e6 * self.speed as f64;
+        format!(
+            "\nThe disk answered {late_ms:.1} ms of its time too late on average, so times are too long: end other \
+             programs, or measure at a lower --speed.\n"
+        )
+    }
+
+    fn device_seconds(&self, elapsed: Duration) -> f64 {
+        elapsed.as_secs_f64() * self.speed as f64
+    }
+
+    fn report(&self, rows: &[&Row], measured: &[[Cell; 3]]) -> String {
+        let columns = Column::ALL.map(Column::name);
+        let mut header = vec!["row".to_owned(), "memory".to_owned()];
+        header.extend(columns.map(|name| format!("{name}, s")));
+        header.push("128K ÷ forerun".to_owned());
+        header.extend(columns.map(|name| format!("{name}, ÷ asked")));
+        let lines: Vec<Vec<String>> = rows
+            .iter()
+            .zip(measured)
+            .map(|(row, cells)| {
+                let seconds =
+                    cells.each_ref().map(|cell| median(cell, |run| self.device_seconds(run.elapsed)));
+                let shares = cells
+                    .each_ref()
+                    .map(|cell| median(cell, |run| run.device_bytes as f64 / row.asked_bytes() as f64));
+                let mut line = vec![row.name.to_owned(), show_size(row.memory_bytes)];
+                line.extend(seconds.map(show));
+                line.push(show(seconds[0].zip(seconds[2]).map(|(kernel, forerun)| kernel / forerun)));
+                line.extend(shares.map(show));
+                line
+            })
+            .collect();
+        format!(
+            "\next4 on {}, {} times as fast as it was; times are the disk's. Medians of {}.\n\
+             Each run begins with nothing cached. Memory holds the page cache, the reader and, in the last\n\
+             column, the mount, which may use half of it for data; below it the kernel reads {} KiB ahead.\n\
+             ÷ asked: bytes read from the disk for each byte that readers asked for. –: a run failed.\n\n{}",
+            self.device,
+            self.speed,
+            self.repeat,
+            self.below,
+            table::render(&header, &lines)
+        )
+    }
+}
+
+/// The median of `value` over the runs, unless one failed.
+fn median(cell: &Cell, value: impl Fn(&Measured) -> f64) -> Option<f64> {
+    let mut values: Vec<f64> = cell.iter().map(|run| run.as_ref().ok().map(&value)).collect::<Option<_>>()?;
+    values.sort_by(f64::total_cmp);
+    let middle = values.len() / 2;
+    match values.len() % 2 {
+        1 => Some(values[middle]),
+        _ => Some(f64::midpoint(*values.get(middle.checked_sub(1)?)?, values[middle])),
+    }
+}
+
+fn show(value: Option<f64>) -> String {
+    value.map_or_else(|| "–".to_owned(), |value| format!("{value:.2}"))
+}

@@ -1,0 +1,176 @@
+//! What must not be left behind: each of these takes itself away when dropped.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command as StdCommand;
+use std::time::{Duration, Instant};
+
+use rustix::process::{Pid, Signal, kill_process};
+use tokio::process::Command;
+
+/// Where the memory controller of cgroup v1 is.
+const MEMORY_GROUPS: &str = "/sys/fs/cgroup/memory";
+/// A killed process is gone in much less.
+const GONE_MAX: Duration = Duration::from_secs(10);
+
+/// A directory, with what is in it.
+#[derive(Debug)]
+pub(super) struct Scratch(PathBuf);
+
+impl Scratch {
+    /// A new one in memory if there is such a place: the machine's own disk would
+    /// otherwise take its time besides the modelled one.
+    pub(super) fn new() -> Result<Scratch, String> {
+        let memory = Path::new("/dev/shm");
+        let parent = if memory.is_dir() { memory.to_owned() } else { std::env::temp_dir() };
+        let directory = parent.join(format!("forerun-bench-kernel-{}", std::process::id()));
+        fs::create_dir(&directory).map_err(|error| format!("creating {}: {error}", directory.display()))?;
+        Ok(Scratch(directory))
+    }
+
+    pub(super) fn join(&self, name: &str) -> PathBuf {
+        self.0.join(name)
+    }
+
+    /// A new directory in it.
+    pub(super) fn directory(&self, name: &str) -> Result<PathBuf, String> {
+        let directory = self.join(name);
+        fs::create_dir(&directory).map_err(|error| format!("creating {}: {error}", directory.display()))?;
+        Ok(directory)
+    }
+}
+
+impl Drop for Scratch {
+    fn drop(&mut self) {
+        if let Err(error) = fs::remove_dir_all(&self.0) {
+            eprintln!("forerun: {} is left behind: {error}", self.0.display());
+        }
+    }
+}
+
+/// A loop device.
+#[derive(Debug)]
+pub(super) struct LoopDevice(PathBuf);
+
+impl LoopDevice {
+    /// One that passes every request on to `file` as it is.
+    pub(super) async fn new(file: &Path) -> Result<LoopDevice, String> {
+        let mut losetup = Command::new("losetup");
+        let said = run(losetup.args(["--find", "--show", "--direct-io=on"]).arg(file)).await?;
+        let device = LoopDevice(said.trim().into());
+        // As the kernel would have it for such a disk.
+        for (name, value) in [("scheduler", "mq-deadline"), ("max_sectors_kb", "512"), ("rotational", "1")] {
+            device.set(name, value)?;
+        }
+        Ok(device)
+    }
+
+    pub(super) fn path(&self) -> &Path {
+        &self.0
+    }
+
+    /// Sets a property of its queue.
+    pub(super) fn set(&self, name: &str, value: &str) -> Result<(), String> {
+        let device = self.0.file_name().unwrap_or_default();
+        let path = Path::new("/sys/block").join(device).join("queue").join(name);
+        fs::write(&path, value).map_err(|error| format!("writing {value} to {}: {error}", path.display()))
+    }
+}
+
+impl Drop for LoopDevice {
+    fn drop(&mut self) {
+        let _ = StdCommand::new("losetup").arg("--detach").arg(&self.0).status();
+    }
+}
+
+/// A mounted file system.
+#[derive(Debug)]
+pub(super) struct Mounted(PathBuf);
+
+impl Mounted {
+    pub(super) async fn new(what: &Path, at: &Path, options: &str) -> Result<Mounted, String> {
+        run(Command::new("mount").args(["-t", "ext4", "-o", options]).arg(what).arg(at)).await?;
+        Ok(Mounted(at.to_owned()))
+    }
+
+    pub(super) fn path(&self) -> &Path {
+        &self.0
+    }
+}
+
+impl Drop for Mounted {
+    fn drop(&mut self) {
+        let unmounted = StdCommand::new("umount").arg(&self.0).status();
+        if !unmounted.is_ok_and(|status| status.success()) {
+            let _ = StdCommand::new("umount").arg("--lazy").arg(&self.0).status();
+        }
+    }
+}
+
+/// A memory cgroup, and the processes in it.
+#[derive(Debug)]
+pub(super) struct Group(PathBuf);
+
+impl Group {
+    /// One that has `memory_bytes`.
+    pub(super) fn new(memory_bytes: u64) -> Result<Group, String> {
+        let directory = Path::new(MEMORY_GROUPS).join(format!("forerun-bench-{}", std::process::id()));
+        let failed = |error| {
+            format!(
+                "{} cannot be made: {error}; this needs the memory controller of cgroup v1, \
+                 mounted on {MEMORY_GROUPS}",
+                directory.display()
+            )
+        };
+        fs::create_dir(&directory).map_err(failed)?;
+        let group = Group(directory.clone());
+        fs::write(group.0.join("memory.limit_in_bytes"), memory_bytes.to_string()).map_err(failed)?;
+        Ok(group)
+    }
+
+    /// A command that runs `program` in it.
+    pub(super) fn command(&self, program: &str) -> Command {
+        let mut command = Command::new("sh");
+        command.args(["-c", "echo $$ > \"$0\" && exec \"$@\""]);
+        command.arg(self.0.join("cgroup.procs")).arg(program);
+        command.process_group(0).kill_on_drop(true);
+        command
+    }
+
+    /// How often the kernel ended one of its processes for want of memory.
+    pub(super) fn killed_count(&self) -> u64 {
+        let control = fs::read_to_string(self.0.join("memory.oom_control")).unwrap_or_default();
+        let killed = control.lines().find_map(|line| line.strip_prefix("oom_kill "));
+        killed.and_then(|count| count.parse().ok()).unwrap_or(0)
+    }
+}
+
+impl Drop for Group {
+    fn drop(&mut self) {
+        let until = Instant::now() + GONE_MAX;
+        // The directory can be removed once its processes are gone.
+        while fs::remove_dir(&self.0).is_err() {
+            let ids = fs::read_to_string(self.0.join("cgroup.procs")).unwrap_or_default();
+            for pid in ids.lines().filter_map(|id| Pid::from_raw(id.parse().ok()?)) {
+                let _ = kill_process(pid, Signal::KILL);
+            }
+            if Instant::now() > until {
+                eprintln!("forerun: {} is left behind: remove it with `rmdir`", self.0.display());
+                return;
+            }
+            std::thread::sleep(Duration::from_millis(5));
+        }
+    }
+}
+
+/// Runs `command` to its end: what it printed.
+pub(super) async fn run(command: &mut Command) -> Result<String, String> {
+    let name = command.as_std().get_program().display().to_string();
+    let output = command.kill_on_drop(true).output().await.map_err(|error| {
+        format!("{name} does not start: {error}; this needs the packages mount, util-linux and e2fsprogs")
+    })?;
+    if output.status.success() {
+        return Ok(String::from_utf8_lossy(&output.stdout).into_owned());
+    }
+    Err(format!("{name} failed: {}", String::from_utf8_lossy(&output.stderr).trim()))
+}

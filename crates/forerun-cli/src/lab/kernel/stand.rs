@@ -1,0 +1,174 @@
+//! The disk under test, and one measurement after the other on it.
+
+use std::fs::{self, File};
+use std::path::{Path, PathBuf};
+use std::process::Stdio;
+use std::time::{Duration, Instant};
+
+use tokio::process::Command;
+use tokio::time::timeout;
+
+use super::data::{self, DISK_BYTES};
+use super::resource::{Group, LoopDevice, Mounted, Scratch, run};
+use super::row::Row;
+use crate::demo::process::{MountProcess, this_program};
+
+/// No run takes this long, unless nothing moves any more.
+const RUN_MAX: Duration = Duration::from_secs(120);
+
+/// Who reads ahead.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Column {
+    /// The kernel, at most this much.
+    Kernel {
+        /// In KiB.
+        readahead_kb: u64,
+    },
+    /// A mount of the same directory, with half of the memory.
+    Forerun,
+}
+
+impl Column {
+    pub(super) const ALL: [Column; 3] =
+        [Column::Kernel { readahead_kb: 128 }, Column::Kernel { readahead_kb: 1024 }, Column::Forerun];
+
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Column::Kernel { readahead_kb: 128 } => "kernel 128K",
+            Column::Kernel { .. } => "kernel 1M",
+            Column::Forerun => "forerun",
+        }
+    }
+}
+
+/// What a run came to.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Measured {
+    /// On the wall.
+    pub(super) elapsed: Duration,
+    /// What the disk read.
+    pub(super) device_bytes: u64,
+}
+
+/// A file system on a slow disk. Taken away when dropped, last things first.
+#[derive(Debug)]
+pub(super) struct Stand {
+    loop_device: LoopDevice,
+    device: MountProcess,
+    mount_point: PathBuf,
+    /// This program's own file.
+    own: PathBuf,
+    /// How much the kernel reads ahead below a mount.
+    below_kb: u64,
+    _scratch: Scratch,
+}
+
+impl Stand {
+    /// Fills a disk and puts it behind the model `preset`, `speed` times as fast. Below a
+    /// mount the kernel will read `below_kb` KiB ahead.
+    ///
+    /// # Errors
+    /// What failed.
+    pub(super) async fn new(preset: &str, speed: u64, below_kb: u64) -> Result<Stand, String> {
+        let scratch = Scratch::new()?;
+        let image = scratch.join("image");
+        let mount_point = scratch.directory("mnt")?;
+        make_image(&image, &mount_point).await?;
+        let mut device = this_program()?;
+        device.args(["lab", "device", preset, "--speed", &speed.to_string(), "--backing"]).arg(&image);
+        let device = MountProcess::run(device).await?;
+        let loop_device = LoopDevice::new(&device.directory().join("disk")).await?;
+        let own = std::env::current_exe().map_err(|error| format!("this program's own file: {error}"))?;
+        Ok(Stand { loop_device, device, mount_point, own, below_kb, _scratch: scratch })
+    }
+
+    /// Takes everything away, in order.
+    ///
+    /// # Errors
+    /// If the device does not end.
+    pub(super) async fn close(self) -> Result<(), String> {
+        let Stand { loop_device, mut device, .. } = self;
+        drop(loop_device);
+        device.stop().await
+    }
+
+    /// Mounts, so that nothing is in the page cache, reads, and unmounts.
+    ///
+    /// # Errors
+    /// What failed; that memory did not suffice is one of the things.
+    pub(super) async fn measure(&self, row: &Row, column: Column) -> Result<Measured, String> {
+        let readahead_kb = match column {
+            Column::Kernel { readahead_kb } => readahead_kb,
+            Column::Forerun => self.below_kb,
+        };
+        self.loop_device.set("read_ahead_kb", &readahead_kb.to_string())?;
+        let mounted = Mounted::new(self.loop_device.path(), &self.mount_point, "ro,noload,noatime").await?;
+        let group = Group::new(row.memory_bytes)?;
+        let mut mount = match column {
+            Column::Kernel { .. } => None,
+            Column::Forerun => Some(self.mount(&group, row, mounted.path()).await?),
+        };
+        let directory = mount.as_ref().map_or(mounted.path(), MountProcess::directory);
+        let measured = self.read(&group, row, directory).await;
+        let killed = group.killed_count();
+        if let Some(mount) = &mut mount {
+            mount.stop().await?;
+        }
+        if killed > 0 {
+            return Err("out of memory".to_owned());
+        }
+        measured
+    }
+
+    async fn mount(&self, group: &Group, row: &Row, directory: &Path) -> Result<MountProcess, String> {
+        let mut program = group.command(&self.own.display().to_string());
+        let memory = (row.memory_bytes / 2).to_string();
+        program.args(["mount", "--policy", "adaptive", "--memory", &memory]).arg(directory);
+        MountProcess::run(program).await
+    }
+
+    async fn read(&self, group: &Group, row: &Row, directory: &Path) -> Result<Measured, String> {
+        let (arguments, success) = row.command(&self.own, directory);
+        let before = self.device_bytes()?;
+        let started = Instant::now();
+        let mut reader = group.command(&arguments[0]);
+        reader.args(&arguments[1..]).stdin(Stdio::null()).stdout(Stdio::null());
+        let ended =
+            timeout(RUN_MAX, reader.status()).await.map_err(|_| format!("longer than {RUN_MAX:?}"))?;
+        let elapsed = started.elapsed();
+        let status = ended.map_err(|error| format!("{} does not start: {error}", arguments[0]))?;
+        if status.code() != Some(success) {
+            return Err(format!("{} ended with {status}", arguments[0]));
+        }
+        Ok(Measured { elapsed, device_bytes: self.device_bytes()? - before })
+    }
+
+    /// How late the disk's answers were on average, in nanoseconds on the wall.
+    pub(super) fn late_ns(&self) -> Result<u64, String> {
+        self.stat("late_ns_mean ")
+    }
+
+    fn device_bytes(&self) -> Result<u64, String> {
+        self.stat("read_bytes ")
+    }
+
+    fn stat(&self, name: &str) -> Result<u64, String> {
+        let path = self.device.directory().join("stats");
+        let stats =
+            fs::read_to_string(&path).map_err(|error| format!("reading {}: {error}", path.display()))?;
+        let value = stats.lines().find_map(|line| line.strip_prefix(name));
+        value.and_then(|value| value.parse().ok()).ok_or_else(|| format!("{} has no {name}", path.display()))
+    }
+}
+
+/// A file system in the file `image`, at the machine's own speed.
+async fn make_image(image: &Path, mount_point: &Path) -> Result<(), String> {
+    let failed = |error: std::io::Error| format!("filling {}: {error}", image.display());
+    File::create(image).and_then(|file| file.set_len(DISK_BYTES)).map_err(failed)?;
+    let complete = "lazy_itable_init=0,lazy_journal_init=0,nodiscard";
+    run(Command::new("mkfs.ext4").args(["-q", "-F", "-E", complete]).arg(image)).await?;
+    let mounted = Mounted::new(image, mount_point, "loop").await?;
+    let root = mounted.path().to_owned();
+    let filled = tokio::task::spawn_blocking(move || data::fill(&root)).await;
+    filled.map_err(|error| error.to_string())?.map_err(failed)
+}

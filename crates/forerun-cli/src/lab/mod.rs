@@ -1,0 +1,41 @@
+//! `forerun lab`: experiments.
+
+mod device;
+mod fidelity;
+mod kernel;
+mod rows;
+mod seeds;
+
+use std::error::Error;
+use std::process::ExitCode;
+
+use clap::Subcommand;
+
+pub(crate) use self::kernel::{BenchKernelCommand, ReaderCommand};
+
+/// Try things out on storage that is modelled
+#[derive(Debug, clap::Args)]
+pub(crate) struct LabCommand {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    Device(device::DeviceCommand),
+    Rows(rows::RowsCommand),
+    Seeds(seeds::SeedsCommand),
+    Fidelity(fidelity::FidelityCommand),
+}
+
+impl LabCommand {
+    /// Runs the experiment.
+    pub(crate) fn run(self) -> Result<ExitCode, Box<dyn Error>> {
+        match self.command {
+            Command::Device(device) => device.run(),
+            Command::Rows(rows) => rows.run(),
+            Command::Seeds(seeds) => seeds.run(),
+            Command::Fidelity(fidelity) => fidelity.run(),
+        }
+    }
+}

@@ -1,0 +1,47 @@
+//! `forerun lab rows`.
+
+use std::error::Error;
+use std::process::ExitCode;
+
+use forerun_lab::rows::{Plan, Row, run, tables};
+use forerun_sim::device::Preset;
+
+use crate::replay::lists::Policies;
+use crate::units::parse_size;
+
+/// Run the standard workloads under every policy
+///
+/// Sequential, backward, strided, interleaved, displaced, sparse and random readers, a walk over small
+/// files and many paced readers, in virtual time: useful MB/s, and bytes fetched for each byte asked
+/// for, beside what nobody could beat.
+#[derive(Debug, clap::Args)]
+pub(crate) struct RowsCommand {
+    /// On which device; `forerun help replay` lists them
+    #[arg(long, value_name = "NAME", default_value = "demo", value_parser = Preset::from_name)]
+    device: Preset,
+
+    /// The budget, as in 256MiB
+    #[arg(long, value_name = "SIZE", default_value = "256MiB", value_parser = parse_size)]
+    memory: u64,
+
+    /// The policies, with commas
+    #[arg(long, value_name = "POLICIES", default_value = "all")]
+    policy: Policies,
+
+    /// Only the workloads whose name has these words
+    #[arg(long, value_name = "WORDS")]
+    only: Option<String>,
+}
+
+impl RowsCommand {
+    /// Runs them and prints the tables.
+    pub(crate) fn run(self) -> Result<ExitCode, Box<dyn Error>> {
+        let mut plan = Plan::new(self.device, self.memory);
+        plan.policies = self.policy.0;
+        if let Some(words) = &self.only {
+            plan.rows = Row::named(words)?;
+        }
+        print!("{}", tables(&run(&plan)?));
+        Ok(ExitCode::SUCCESS)
+    }
+}

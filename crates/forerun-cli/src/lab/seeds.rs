@@ -1,0 +1,71 @@
+//! `forerun lab seeds`.
+
+use std::error::Error;
+use std::fmt::Write as _;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use forerun_lab::seeds::{self, EXPERIMENTS, Experiment};
+
+use crate::mount::say as tell;
+
+/// Make the tables of the readahead literature again
+///
+/// Each experiment runs the algorithms of its document's time on a model of its machine, Forerun
+/// beside them, and somebody who knows the future; and says which of the document's claims the
+/// model shows. All of them take about two minutes; the same bytes come out on any machine.
+#[derive(Debug, clap::Args)]
+pub(crate) struct SeedsCommand {
+    /// Only these experiments, as in A1,C1; or all whose name begins so, as in I
+    #[arg(long, value_name = "NAMES", value_delimiter = ',')]
+    only: Vec<String>,
+
+    /// List the experiments instead
+    #[arg(long)]
+    list: bool,
+
+    /// Write each experiment's tables into a file of this directory, too
+    #[arg(long, value_name = "DIRECTORY")]
+    out: Option<PathBuf>,
+}
+
+impl SeedsCommand {
+    /// Runs them. A claim that does not hold is a finding, not a failure.
+    pub(crate) fn run(self) -> Result<ExitCode, Box<dyn Error>> {
+        let chosen = self.chosen()?;
+        if self.list {
+            chosen.iter().for_each(|experiment| println!("{:4} {}", experiment.id, experiment.title));
+            return Ok(ExitCode::SUCCESS);
+        }
+        if let Some(directory) = &self.out {
+            std::fs::create_dir_all(directory)
+                .map_err(|error| format!("the directory {}: {error}", directory.display()))?;
+        }
+        for (experiment, findings) in chosen.iter().zip(seeds::run(&chosen)) {
+            let text = seeds::show(experiment, &findings);
+            println!("{text}");
+            if let Some(directory) = &self.out {
+                let path = directory.join(format!("{}.txt", experiment.id));
+                std::fs::write(&path, &text)
+                    .map_err(|error| format!("writing {}: {error}", path.display()))?;
+            }
+        }
+        tell("claims that do not hold say why; docs/seeds.md tells what is modelled and how");
+        Ok(ExitCode::SUCCESS)
+    }
+
+    fn chosen(&self) -> Result<Vec<Experiment>, String> {
+        let wanted = |experiment: &&Experiment| {
+            self.only.is_empty() || self.only.iter().any(|name| experiment.id.starts_with(name.as_str()))
+        };
+        let chosen: Vec<Experiment> = EXPERIMENTS.iter().filter(wanted).copied().collect();
+        if chosen.is_empty() {
+            let mut names = String::new();
+            for experiment in EXPERIMENTS {
+                write!(names, " {}", experiment.id).map_err(|error| error.to_string())?;
+            }
+            return Err(format!("no experiment is called {}; there are{names}", self.only.join(", ")));
+        }
+        Ok(chosen)
+    }
+}

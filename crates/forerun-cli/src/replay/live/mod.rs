@@ -1,0 +1,155 @@
+//! `--live`: the same accesses, from storage that really reads.
+
+mod names;
+mod objects;
+mod output;
+
+use std::error::Error;
+
+use forerun::{ConnectOptions, Forerun, Options, PolicyKind};
+use forerun_lab::live::{Faith, Live, play};
+use forerun_lab::outcome::Outcome;
+use forerun_lab::replay::Plan;
+use forerun_lab::workload::{Failure, Workload};
+use forerun_sim::bound::Bounds;
+use forerun_sim::run::Run;
+use forerun_trace::ReadOptions;
+
+use names::Names;
+use objects::Objects;
+
+/// Where `--live` reads from.
+#[derive(Clone, Debug, Default, clap::Args)]
+#[command(next_help_heading = "Real storage")]
+pub(super) struct LiveOptions {
+    /// Replay on what is at URL, in real time, instead of on modelled devices
+    ///
+    /// Reads through the library, with each policy in turn, and waits as long as that takes. Files
+    /// of the recording are the objects of the same names below URL. Writes are counted and not
+    /// made. What a local file system keeps in its own cache is there from the second run on.
+    #[arg(long, value_name = "URL", conflicts_with_all = ["device", "html", "window", "read_cost", "seed"])]
+    live: Option<String>,
+
+    /// Read this object below URL instead, for a recording of one file or device
+    #[arg(long, value_name = "NAME", requires = "live")]
+    live_object: Option<String>,
+
+    /// Create the files that are missing, full of holes; URL is a local directory
+    #[arg(long, requires = "live")]
+    live_create: bool,
+
+    /// The object store's server, for others than the provider's own
+    #[arg(long, value_name = "URL", requires = "live")]
+    endpoint: Option<String>,
+
+    /// Send no credentials, as public buckets ask
+    #[arg(long, requires = "live")]
+    anonymous: bool,
+
+    /// The region of the bucket
+    #[arg(long, value_name = "REGION", requires = "live")]
+    region: Option<String>,
+}
+
+/// Outcomes, and how near to its plan each was made.
+pub(super) struct Played {
+    pub(super) outcomes: Vec<Outcome>,
+    faiths: Vec<Vec<Faith>>,
+    url: String,
+}
+
+impl LiveOptions {
+    /// The URL to replay on, if any.
+    pub(super) fn url(&self) -> Option<&str> {
+        self.live.as_deref()
+    }
+
+    /// Replays `plan`, less its devices, on what is at `url`.
+    ///
+    /// # Errors
+    /// What cannot be read, or a recording and objects that do not fit.
+    pub(super) fn replay(&self, url: &str, plan: &Plan, read: ReadOptions) -> Result<Played, Box<dyn Error>> {
+        let mut played = Played { outcomes: Vec::new(), faiths: Vec::new(), url: url.to_owned() };
+        for workload in &plan.workloads {
+            let names = self.names(url, workload, read)?;
+            for memory_bytes in &plan.memory_bytes {
+                self.replay_cell(plan, workload, &names, *memory_bytes, &mut played)?;
+            }
+        }
+        Ok(played)
+    }
+
+    /// All policies once, then again: what disturbs the machine for a while then
+    /// disturbs one run of each, not all of one.
+    fn replay_cell(
+        &self,
+        plan: &Plan,
+        workload: &Workload,
+        names: &Names,
+        memory_bytes: u64,
+        played: &mut Played,
+    ) -> Result<(), Box<dyn Error>> {
+        let mut runs: Vec<(Vec<Run>, Vec<Faith>)> = vec![Default::default(); plan.policies.len()];
+        for _ in 0..plan.settings.repeat {
+            for (policy, (runs, faiths)) in plan.policies.iter().zip(&mut runs) {
+                let options = self.options(*policy, memory_bytes);
+                let forerun = Forerun::connect(&played.url, options)?;
+                let failure = Failure::default();
+                let mut source = workload.source(plan.settings.pace_of(workload), &failure);
+                let objects = Objects::open(&forerun, workload, names)?;
+                let live = play(&mut source, &objects);
+                let live = failure.or(Ok(live))??;
+                eprintln!(
+                    "{}, policy {}: {:.3} s",
+                    workload.name(),
+                    policy.name(),
+                    live.run.elapsed_ns as f64 / 1e9
+                );
+                faiths.push(live.faith.clone());
+                runs.push(counted(live, &forerun));
+            }
+        }
+        for (policy, (runs, faiths)) in plan.policies.iter().zip(runs) {
+            played.faiths.push(faiths);
+            played.outcomes.push(Outcome {
+                workload: workload.name().to_owned(),
+                policy: policy.name().to_owned(),
+                device: played.url.clone(),
+                memory_bytes,
+                runs,
+                bounds: Bounds::default(),
+            });
+        }
+        Ok(())
+    }
+
+    fn options(&self, policy: PolicyKind, memory_bytes: u64) -> Options {
+        let connect = ConnectOptions {
+            endpoint: self.endpoint.clone(),
+            anonymous: self.anonymous,
+            region: self.region.clone(),
+            ..ConnectOptions::default()
+        };
+        Options { memory_bytes, policy, connect, ..Options::default() }
+    }
+}
+
+/// What `play` does not count.
+fn counted(live: Live, forerun: &Forerun) -> Run {
+    let counters = forerun.counters();
+    Run {
+        hit_bytes: counters.hit_bytes,
+        late_bytes: counters.late_bytes,
+        miss_bytes: counters.miss_bytes,
+        demand_count: counters.demand_count,
+        demand_bytes: counters.demand_bytes,
+        readahead_count: counters.readahead_count,
+        readahead_bytes: counters.readahead_bytes,
+        wasted_bytes: counters.wasted_bytes,
+        memory_bytes_peak: counters.memory_bytes_peak,
+        ..live.run
+    }
+}
+
+#[cfg(test)]
+mod tests;

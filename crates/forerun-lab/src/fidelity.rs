@@ -6,12 +6,11 @@
 //! no virtual time, processors at work, comes in as [`Costs`].
 
 use std::cell::RefCell;
-use std::collections::BTreeMap;
 use std::rc::Rc;
 
 use forerun_engine::kernel::OnDemand;
 use forerun_engine::{Config, PolicyKind};
-use forerun_sim::device::{Device, DeviceStats, Notice, Preset, Request};
+use forerun_sim::device::Preset;
 use forerun_sim::kernel::{FileState, KernelConfig, KernelWorld, Unplug};
 use forerun_sim::run::Run;
 use forerun_sim::source::{Action, Client, Clients, Extent, ObjectId, Time, place};
@@ -30,9 +29,6 @@ pub struct Costs {
     pub request_ns: u64,
     /// What each of its pages costs.
     pub page_ns: u64,
-    /// From the kernel's request to the engine. Several threads of a mount take
-    /// requests, so that two which come together may be swapped.
-    pub handover_ns: u64,
 }
 
 /// What is between the readers and the bytes.
@@ -73,7 +69,6 @@ pub fn predict(stack: &Stack, readers: &[Readers], until_ns: u64, seed: u64) -> 
     let objects = place(readers.iter().map(|readers| readers.file_bytes), PAGE_BYTES);
     let engine = Config { policy: stack.policy, ..Config::new(stack.memory_bytes) };
     let mount = Served::new(engine, stack.store.build(seed), &objects)?;
-    let mount = Handover::new(mount, stack.costs.handover_ns, Numbers::new(!seed));
     let algorithm = OnDemand::linux_6_12(stack.kernel_readahead_bytes / PAGE_BYTES);
     let all_bytes: u64 = objects.iter().map(|object| object.size).sum();
     let config = KernelConfig {
@@ -148,56 +143,6 @@ fn about(mean_ns: u64, numbers: &mut Numbers) -> u64 {
     numbers.below(2 * mean_ns + 1)
 }
 
-/// The threads of a mount that take the kernel's requests: each takes its time until
-/// the engine hears of one.
-struct Handover<D> {
-    mount: D,
-    mean_ns: u64,
-    numbers: Numbers,
-    /// Requests on their way, by when they are there and in which order they came.
-    under_way: BTreeMap<(Time, u64), Request>,
-    count: u64,
-}
-
-impl<D> Handover<D> {
-    fn new(mount: D, mean_ns: u64, numbers: Numbers) -> Handover<D> {
-        Handover { mount, mean_ns, numbers, under_way: BTreeMap::new(), count: 0 }
-    }
-}
-
-impl<D: Device> Device for Handover<D> {
-    fn submit(&mut self, now: Time, request: Request) {
-        self.count += 1;
-        let there = Time(now.0 + about(self.mean_ns, &mut self.numbers));
-        self.under_way.insert((there, self.count), request);
-    }
-
-    fn next_time(&self) -> Option<Time> {
-        let first = self.under_way.keys().next().map(|(time, _)| *time);
-        first.into_iter().chain(self.mount.next_time()).min()
-    }
-
-    fn advance(&mut self, now: Time, notices: &mut Vec<Notice>) {
-        while let Some(entry) = self.under_way.first_entry().filter(|entry| entry.key().0 <= now) {
-            let request = entry.remove();
-            self.mount.submit(now, request);
-        }
-        self.mount.advance(now, notices);
-    }
-
-    fn slot_count(&self) -> usize {
-        self.mount.slot_count()
-    }
-
-    fn unplug(&mut self, now: Time) {
-        self.mount.unplug(now);
-    }
-
-    fn stats(&self) -> DeviceStats {
-        self.mount.stats()
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -208,7 +153,7 @@ mod tests {
             policy,
             memory_bytes: 64 << 20,
             store: Preset::from_name("demo").unwrap(),
-            costs: Costs { request_ns: 10_000, page_ns: 1_000, handover_ns: 1_000 },
+            costs: Costs { request_ns: 10_000, page_ns: 1_000 },
         }
     }
 

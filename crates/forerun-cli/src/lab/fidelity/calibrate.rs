@@ -37,10 +37,6 @@ const FETCHES: u64 = 31;
 const FETCH_STEP_BYTES: u64 = 4 << 20;
 /// Mounts in which a file is opened for the first time.
 const OPENINGS: u32 = 5;
-/// What a thread of the mount takes from a request to the engine: a system call's end
-/// and a lock. Too short to be measured from outside; what it does is that requests
-/// which come together are now and then swapped.
-const HANDOVER_NS: u64 = 1_000;
 
 /// What was measured, at one shape of the link.
 #[derive(Clone, Copy, Debug)]
@@ -163,7 +159,7 @@ fn reading(directory: &Path, contents: &Contents) -> Result<Costs, String> {
     timed(LARGE_BYTES)?;
     let (large_ns, small_ns) = (timed(LARGE_BYTES)?, timed(SMALL_BYTES)?);
     let page_ns = large_ns.saturating_sub(small_ns) * SMALL_BYTES / (LARGE_BYTES - SMALL_BYTES);
-    Ok(Costs { request_ns: small_ns.saturating_sub(page_ns), page_ns, handover_ns: HANDOVER_NS })
+    Ok(Costs { request_ns: small_ns.saturating_sub(page_ns), page_ns })
 }
 
 fn median_ns(times: Vec<Duration>) -> u64 {

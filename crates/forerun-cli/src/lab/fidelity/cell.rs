@@ -52,6 +52,8 @@ pub(super) struct Cell {
     pub(super) point: Point,
     predicted: Vec<Predicted>,
     measured: Vec<Measured>,
+    /// Of every measurement, those that were made again included.
+    rates: Vec<f64>,
 }
 
 impl Cell {
@@ -76,7 +78,7 @@ impl Cell {
         }
         let until_ns = point.time_max.as_nanos() as u64;
         let stack = point.stack()?;
-        let mut cell = Cell { point, predicted: Vec::new(), measured: Vec::new() };
+        let mut cell = Cell { point, predicted: Vec::new(), measured: Vec::new(), rates: Vec::new() };
         for seed in 1..=SEEDS_MAX {
             if seed > SEEDS && !is_spread(&cell.predicted_rates()) {
                 break;
@@ -96,7 +98,7 @@ impl Cell {
 
     /// Whether its measurements differ so much that a few tell little.
     pub(super) fn is_spread(&self) -> bool {
-        is_spread(&self.measured.iter().map(Measured::mb_s).collect::<Vec<_>>())
+        is_spread(&self.rates)
     }
 
     /// Measures once more.
@@ -121,6 +123,7 @@ impl Cell {
             if !measured.is_correct() {
                 return Err(format!("{}, policy {}: WRONG BYTES", pattern.title(), policy.name()));
             }
+            self.rates.push(measured.mb_s());
             let is_disturbed = measured.processors_taken > PROCESSORS_TAKEN_MAX;
             eprintln!(
                 "{}, policy {}: {:.2} MB/s, predicted {:.2}{}",
@@ -150,7 +153,8 @@ impl Cell {
     }
 
     pub(super) fn measured_mb_s(&self) -> f64 {
-        self.median(Measured::mb_s)
+        // To choose by disturbance among what luck decides would be luck again.
+        if self.is_spread() { median(self.rates.clone()) } else { self.median(Measured::mb_s) }
     }
 
     pub(super) fn measured_fetched(&self) -> f64 {
@@ -162,8 +166,18 @@ impl Cell {
         self.predicted_mb_s() / self.measured_mb_s()
     }
 
+    /// The slowest and the fastest measurement, if they are so far apart that no
+    /// number could be right of both.
+    pub(super) fn range(&self) -> Option<(f64, f64)> {
+        let (slowest, fastest) = extremes(&self.rates);
+        (fastest * RATIO_MIN > slowest * RATIO_MAX).then_some((slowest, fastest))
+    }
+
+    /// Whether the prediction is near what was measured; of measurements that differ
+    /// by more than that, whether it is one of those that could have been made.
     pub(super) fn is_right(&self) -> bool {
-        (RATIO_MIN..=RATIO_MAX).contains(&self.ratio())
+        let could_be = |(slowest, fastest)| (slowest..=fastest).contains(&self.predicted_mb_s());
+        (RATIO_MIN..=RATIO_MAX).contains(&self.ratio()) || self.range().is_some_and(could_be)
     }
 
     /// Whether other programs were in the way of more than half of the measurements.
@@ -177,9 +191,13 @@ impl Cell {
 }
 
 fn is_spread(rates: &[f64]) -> bool {
-    let fastest = rates.iter().copied().fold(0.0, f64::max);
-    let slowest = rates.iter().copied().fold(f64::INFINITY, f64::min);
+    let (slowest, fastest) = extremes(rates);
     fastest > SPREAD_MAX * slowest
+}
+
+/// The least and the largest.
+fn extremes(rates: &[f64]) -> (f64, f64) {
+    rates.iter().fold((f64::INFINITY, 0.0), |(least, most), rate| (least.min(*rate), most.max(*rate)))
 }
 
 impl Point {

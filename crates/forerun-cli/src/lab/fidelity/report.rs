@@ -29,8 +29,8 @@ pub(super) fn report(calibrations: &[Calibration], cells: &[Cell], memory_bytes:
     };
     format!(
         "\n{}\nThe readers of `forerun demo` through a real mount with {} of memory, and the same readers in\n\
-         the simulator, medians; rows that luck decides are repeated until luck hardly matters. The simulator is\n\
-          threads, Linux's page cache with 128 KiB of readahead, the engine, and the store. Measured\n\
+         the simulator, medians. Of rows that luck decides, all measurements are shown, and a prediction\n\
+         among them is right. The simulator is threads, Linux's page cache with 128 KiB of readahead, the engine, and the store. Measured\n\
          before on this machine, and the same for all rows:\n{}\n{doubt}",
         render(&header.map(str::to_owned), &rows),
         show_size(memory_bytes),
@@ -49,7 +49,10 @@ fn row(cell: &Cell) -> Vec<String> {
         cell.point.pattern.title().to_owned(),
         format!("{} ms", cell.point.calibration.shape.latency.as_millis()),
         cell.point.policy.name().to_owned(),
-        rate(cell.measured_mb_s()),
+        match cell.range() {
+            Some((slowest, fastest)) => format!("{} to {}", rate(slowest), rate(fastest)),
+            None => rate(cell.measured_mb_s()),
+        },
         rate(cell.predicted_mb_s()),
         format!("{:.2}", cell.ratio()),
         format!("{:.3}", cell.measured_fetched()),

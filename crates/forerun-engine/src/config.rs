@@ -163,7 +163,7 @@ impl fmt::Display for ConfigError {
         match self {
             ConfigError::Memory { bytes } => write!(
                 f,
-                "a memory budget of {bytes} bytes does not work: give at least {} MiB and at most 16 TiB",
+                "a memory budget of {bytes} bytes does not work: give at least {} MiB and less than 16 TiB",
                 Config::MEMORY_BYTES_MIN >> 20
             ),
             ConfigError::Fetch => f.write_str("at least one fetch of one block must be allowed in flight"),

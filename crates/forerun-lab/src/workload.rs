@@ -2,6 +2,7 @@
 //! must be known before the first access, and again, from the beginning to the end, as
 //! time passes. So memory does not grow with its length.
 
+use std::os::unix::fs::FileTypeExt;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard};
 
@@ -12,6 +13,9 @@ use crate::error::Error;
 
 /// Past it, the addresses of many files could not be told any more.
 const FILE_BYTES_MAX: u64 = 1 << 50;
+
+/// Past it (146 years), times of a replay could not be added any more.
+const TIME_NS_MAX: u64 = 1 << 62;
 
 /// A trace that was looked at once.
 #[derive(Clone, Debug)]
@@ -26,9 +30,14 @@ impl Workload {
     /// Looks at all of the trace at `path`.
     ///
     /// # Errors
-    /// It cannot be read, it has no reads, or its files are larger than any device.
+    /// It cannot be read, or not twice as a pipe; it has no reads, its files are larger than any
+    /// device, or its times are more than a century.
     pub fn open(path: &Path, options: ReadOptions) -> Result<Workload, Error> {
         let unfit = |reason: String| Error::Unfit { name: path.display().to_string(), reason };
+        // What does not exist is told by the reader.
+        if std::fs::metadata(path).is_ok_and(|file| file.file_type().is_fifo()) {
+            return Err(unfit("is a pipe, and a recording is read twice; write it to a file first".into()));
+        }
         let mut scan = Scan::default();
         for access in Reader::open(path, options)? {
             let access = access?;
@@ -37,6 +46,13 @@ impl Workload {
                 return Err(unfit(format!(
                     "access {number} ends at byte {}, past what devices hold: is it a recording of accesses?",
                     access.extent.end()
+                )));
+            }
+            if access.time_ns > TIME_NS_MAX {
+                let number = scan.access_count + 1;
+                return Err(unfit(format!(
+                    "access {number} is made after {} s, more than a century: is it a recording of accesses?",
+                    access.time_ns / 1_000_000_000
                 )));
             }
             scan.add(&access);
@@ -203,6 +219,22 @@ mod tests {
             (".csv", ".csv"),
         ] {
             assert_eq!(name_of(Path::new(path)), name);
+        }
+    }
+
+    #[test]
+    fn what_cannot_be_replayed_is_refused() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("trace.csv");
+        for (row, reason) in [
+            ("", "without accesses"),
+            ("0,W,a,0,512", "no read among them"),
+            ("0,R,a,9223372036854770000,4096", "past what devices hold"),
+            ("18446744073709551,R,a,0,512", "more than a century"),
+        ] {
+            std::fs::write(&path, format!("ts_us,op,file_or_dev,offset,length\n{row}\n")).unwrap();
+            let error = Workload::open(&path, ReadOptions::default()).unwrap_err().to_string();
+            assert!(error.contains(reason), "{row}: {error}");
         }
     }
 

@@ -77,7 +77,7 @@ pub(crate) struct ReplayCommand {
     think: Option<u64>,
 
     /// What every read costs its reader besides waiting, as in 20us
-    #[arg(long, value_name = "TIME", default_value = "0", value_parser = parse_time)]
+    #[arg(long, value_name = "TIME", default_value = "0", value_parser = parse_read_cost)]
     read_cost: Duration,
 
     /// The most that policies with a fixed ceiling read ahead at once; adaptive has none
@@ -92,6 +92,17 @@ pub(crate) struct ReplayCommand {
 
     #[command(flatten)]
     live: LiveOptions,
+}
+
+/// So that the costs of very many reads still add up to a time.
+const READ_COST_MAX: Duration = Duration::from_secs(60);
+
+fn parse_read_cost(text: &str) -> Result<Duration, String> {
+    let cost = parse_time(text)?;
+    match cost > READ_COST_MAX {
+        true => Err("expected a minute at most".to_owned()),
+        false => Ok(cost),
+    }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]

@@ -47,6 +47,15 @@ impl PageCache for Pages<'_> {
     }
 }
 
+/// A large request is thousands of pages: those that follow one another stay one extent.
+fn add_page(coming: &mut Vec<Extent>, page: u64) {
+    let extent = Extent::new(page * BLOCK_BYTES, BLOCK_BYTES);
+    match coming.last_mut() {
+        Some(last) if last.end() == extent.offset => last.len += BLOCK_BYTES,
+        _ => coming.push(extent),
+    }
+}
+
 impl<A: Algorithm> Policy for Kernel<A> {
     fn on_read(&mut self, access: &Access, view: &View<'_>, windows: &mut Vec<Window>) {
         let Access { object, reader, extent, size, .. } = *access;
@@ -77,7 +86,7 @@ impl<A: Algorithm> Policy for Kernel<A> {
             }
             if !(Pages { view, coming: &coming }).is_cached(object, page) {
                 self.algorithm.on_unserved(&read);
-                coming.push(Extent::new(page * BLOCK_BYTES, BLOCK_BYTES));
+                add_page(&mut coming, page);
             }
         }
         self.algorithm.on_end(object, reader, end_page - 1);

@@ -98,12 +98,11 @@ impl DeviceCommand {
         }
         log::start(0, None)?;
         check_mount_point(&self.directory)?;
+        // Before a backing file is made as large.
+        self.check_fits(self.size.unwrap_or(0))?;
         let backing = Backing::open(self.backing.as_deref(), self.size)?;
         let size = backing.size();
-        if size > self.preset.capacity_bytes() {
-            let (name, capacity) = (self.preset.name(), show_size(self.preset.capacity_bytes()));
-            return Err(format!("{name} holds {capacity}: give a --size that is not more").into());
-        }
+        self.check_fits(size)?;
 
         // From here on a signal unmounts; until here there is nothing to undo.
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
@@ -144,6 +143,15 @@ impl DeviceCommand {
         runtime.shutdown_background();
         unmount(mount)?;
         checked.map(|()| ExitCode::SUCCESS)
+    }
+
+    fn check_fits(&self, size: u64) -> Result<(), String> {
+        let capacity = self.preset.capacity_bytes();
+        if size <= capacity {
+            return Ok(());
+        }
+        let (name, capacity) = (self.preset.name(), show_size(capacity));
+        Err(format!("{name} holds {capacity}: give a --size that is not more"))
     }
 
     fn model(&self) -> Model {

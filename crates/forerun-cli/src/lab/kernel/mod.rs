@@ -61,6 +61,10 @@ impl BenchKernelCommand {
         let chosen =
             |row: &&Row| self.only.is_empty() || self.only.iter().any(|word| row.name.contains(word));
         let rows: Vec<&Row> = ROWS.iter().filter(chosen).collect();
+        if rows.is_empty() {
+            let names: Vec<&str> = ROWS.iter().map(|row| row.name).collect();
+            return Err(format!("--only leaves no row of: {}", names.join("; ")).into());
+        }
         let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build()?;
         let measured = runtime.block_on(async {
             let stop = stop_asked()?;

@@ -1,7 +1,7 @@
 //! Which blocks are in memory, and which of them are given up for others.
 
 use std::cmp::Reverse;
-use std::collections::{BinaryHeap, HashMap};
+use std::collections::{BinaryHeap, HashMap, VecDeque};
 
 use super::super::future::{NEVER, Reference};
 use super::foresight::Foresight;
@@ -31,7 +31,7 @@ pub(super) struct Cache<'a> {
     victims: BinaryHeap<(u32, Reverse<u32>, u32)>,
     uses: u32,
     /// Blocks that a client waits for and nobody has asked the device for.
-    wanted: Vec<u32>,
+    wanted: VecDeque<u32>,
     /// Whatever is needed at a position before this and known of is not absent,
     /// except for `wanted`, `early` and what is being written.
     frontier: usize,
@@ -53,7 +53,7 @@ impl<'a> Cache<'a> {
             states: vec![State::Absent; blocks],
             victims: BinaryHeap::new(),
             uses: 0,
-            wanted: Vec::new(),
+            wanted: VecDeque::new(),
             frontier: 0,
             offset: 0,
             early: BinaryHeap::new(),
@@ -65,7 +65,7 @@ impl<'a> Cache<'a> {
     pub(super) fn used(&mut self, block: u32) -> bool {
         match self.states[block as usize] {
             State::Resident => self.rank(block),
-            State::Absent => self.wanted.push(block),
+            State::Absent => self.wanted.push_back(block),
             State::Coming | State::Stale => {}
         }
         self.states[block as usize] == State::Resident
@@ -84,7 +84,7 @@ impl<'a> Cache<'a> {
         if self.states[block as usize] == State::Stale {
             self.drop_block(block);
             if is_wanted {
-                self.wanted.push(block);
+                self.wanted.push_back(block);
             }
             return false;
         }
@@ -132,20 +132,16 @@ impl<'a> Cache<'a> {
 
     /// Takes memory for blocks that clients wait for.
     pub(super) fn take_wanted(&mut self, max: usize, batch: &mut Vec<Wish>) {
-        let mut wanted = std::mem::take(&mut self.wanted);
-        let mut taken = 0;
-        for block in &wanted {
+        while let Some(block) = self.wanted.front().copied() {
             // Another client may have wanted it too.
-            if self.states[*block as usize] == State::Absent {
-                if batch.len() == max || !self.take(*block, None) {
-                    break;
+            if self.states[block as usize] == State::Absent {
+                if batch.len() == max || !self.take(block, None) {
+                    return;
                 }
-                batch.push((*block, 0));
+                batch.push((block, 0));
             }
-            taken += 1;
+            self.wanted.pop_front();
         }
-        wanted.drain(..taken);
-        self.wanted = wanted;
     }
 
     /// Takes memory for up to `max` blocks, those that are needed first.

@@ -52,7 +52,7 @@ impl History {
             };
             let Some(time) = moment else { return Readiness::After(dependency.id) };
             let think_ns = u128::from(dependency.delta_ns) * u128::from(think_percent) / 100;
-            ready = ready.max(Time(time.0.saturating_add(think_ns as u64)));
+            ready = ready.max(Time(time.0.saturating_add(u64::try_from(think_ns).unwrap_or(u64::MAX))));
         }
         Readiness::At(ready)
     }

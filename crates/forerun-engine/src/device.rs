@@ -97,6 +97,13 @@ impl Device {
         self.advice.pipe_bytes
     }
 
+    /// Whether less than a fetch arrives in one latency, as on a disk and all that
+    /// is near: fetches side by side gain little there, and long ones lose nothing.
+    pub(crate) fn is_near(&self) -> bool {
+        let arrives = |latency| bytes_in(latency, self.throughput.get().unwrap_or(u64::MAX));
+        self.latency_least.get().is_some_and(|latency| arrives(latency) <= self.fetch_bytes())
+    }
+
     /// What one fetch could carry in the time that its latency takes: asking for
     /// that much too much at most doubles a request's cost.
     //= Li, Papathanasiou, Shen, "Competitive prefetching for concurrent sequential I/O", 2007

@@ -39,6 +39,8 @@ pub(crate) struct Access {
     pub(crate) size: u64,
     /// Some of it was not resident: the reader waits.
     pub(crate) late: bool,
+    /// Some of it was not even in flight.
+    pub(crate) missing: bool,
 }
 
 /// What a policy may look at.

@@ -4,14 +4,21 @@
 //! * [`streams`] tells streams apart by where they read, not by who reads;
 //! * [`candidate`] waits for evidence before there is a stream;
 //! * [`guess`] bets a little on a candidate's first read;
-//! * [`forward`] sizes and moves the window of one forward stream;
+//! * [`rhythm`] finds even steps in what is read;
+//! * [`stream`] sizes and moves the window of one stream;
+//! * [`shape`] and [`strides`] say which way it goes;
+//! * [`density`] says how much of its way it reads;
 //! * [`activity`] counts the streams that share memory and device just now.
 
 mod activity;
 mod candidate;
-mod forward;
+mod density;
 mod guess;
+mod rhythm;
+mod shape;
+mod stream;
 mod streams;
+mod strides;
 
 use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
@@ -43,6 +50,8 @@ struct Share {
     fetch_bytes: u64,
     /// From wanting bytes to having them, nearly always.
     service_ns: u64,
+    /// The device is near: long fetches lose nothing.
+    is_near: bool,
 }
 
 impl Share {
@@ -58,6 +67,7 @@ impl Share {
             competitive_bytes: view.device.competitive_bytes(),
             fetch_bytes: view.device.fetch_bytes(),
             service_ns: view.device.service_high_ns(),
+            is_near: view.device.is_near(),
         }
     }
 }
@@ -65,8 +75,9 @@ impl Share {
 impl Policy for Adaptive {
     fn on_read(&mut self, access: &Access, view: &View<'_>, windows: &mut Vec<Window>) {
         let streams = self.objects.entry(access.object).or_default();
-        streams.note(access.extent.len);
-        let begun = streams.find(access).map_or_else(|| streams.begin(access), Begun::Stream);
+        streams.note(access.extent);
+        let found = streams.find(access).and_then(|index| streams.go_on(index, access));
+        let begun = found.map_or_else(|| streams.begin(access), Begun::Stream);
         let index = match begun {
             Begun::Stream(index) => index,
             Begun::Candidate(guess) => {
@@ -74,11 +85,13 @@ impl Policy for Adaptive {
                 return;
             }
         };
-        let end = streams.clear_until(index, access);
-        let stream = streams.read_at(index);
-        self.activity.note(access.time, stream.activity_mut());
+        self.activity.note(access.time, streams.read_at(index).activity_mut());
         let share = Share::of_one_in(self.activity.count(), view);
-        windows.extend(stream.on_read(access, &share, end));
+        if streams.read_at(index).on_read(access, &share) {
+            let limit = streams.clear_until(index, access);
+            streams.read_at(index).top_up(&share, limit, windows);
+        }
+        streams.read_at(index).settle_turn();
     }
 
     fn on_lost(&mut self, object: ObjectId, extent: Extent) {

@@ -97,11 +97,12 @@ impl Device {
         self.advice.pipe_bytes
     }
 
-    /// Whether less than a fetch arrives in one latency, as on a disk and all that
-    /// is near: fetches side by side gain little there, and long ones lose nothing.
-    pub(crate) fn is_near(&self) -> bool {
-        let arrives = |latency| bytes_in(latency, self.throughput.get().unwrap_or(u64::MAX));
-        self.latency_least.get().is_some_and(|latency| arrives(latency) <= self.fetch_bytes())
+    /// Whether fetches side by side may bring no more than one after the other, as
+    /// from a disk, which has one head: then it matters in which order bytes are
+    /// fetched. So it is taken to be unless a single fetch is seen to be slower.
+    pub(crate) fn is_serial(&self) -> bool {
+        let throughput = self.throughput.get().unwrap_or(0);
+        self.bandwidth.get().is_none_or(|bandwidth| throughput <= bandwidth + bandwidth / 4)
     }
 
     /// What one fetch could carry in the time that its latency takes: asking for

@@ -50,8 +50,8 @@ struct Share {
     fetch_bytes: u64,
     /// From wanting bytes to having them, nearly always.
     service_ns: u64,
-    /// The device is near: long fetches lose nothing.
-    is_near: bool,
+    /// The device may do one thing at a time.
+    is_serial: bool,
 }
 
 impl Share {
@@ -67,7 +67,7 @@ impl Share {
             competitive_bytes: view.device.competitive_bytes(),
             fetch_bytes: view.device.fetch_bytes(),
             service_ns: view.device.service_high_ns(),
-            is_near: view.device.is_near(),
+            is_serial: view.device.is_serial(),
         }
     }
 }

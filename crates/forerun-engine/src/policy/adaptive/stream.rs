@@ -167,7 +167,7 @@ impl Stream {
     pub(super) fn top_up(&mut self, share: &Share, limit: u64, windows: &mut Vec<Window>) {
         if let Some((positions, mark)) = self.grow(share, limit.min(self.failed)) {
             let is_forward = matches!(self.shape, Shape::Forward);
-            let piece = if share.is_near { 2 * positions.len } else { share.fetch_bytes / 2 };
+            let piece = if share.is_serial { 2 * positions.len } else { share.fetch_bytes / 2 };
             self.shape.extents(positions, piece, |extent| {
                 windows.push(Window { extent, mark: if is_forward { mark } else { extent.offset } });
             });
@@ -241,7 +241,6 @@ impl Stream {
     fn window_max(&self, share: &Share) -> u64 {
         match &self.shape {
             Shape::Strided(strides) => share.window_bytes_max.min(ELEMENTS_MAX * strides.element_bytes()),
-            Shape::Backward if share.is_near => 2 * share.window_bytes_max,
             _ => share.window_bytes_max,
         }
     }
@@ -250,7 +249,7 @@ impl Stream {
     /// in long leaps, each of them read forward: the disk turns one way.
     fn step(&self, window: u64, share: &Share) -> u64 {
         match self.shape {
-            Shape::Backward if share.is_near => window / 2,
+            Shape::Backward if share.is_serial => window / 2,
             _ => (window / 4).min(share.fetch_bytes).max(1),
         }
     }

@@ -8,6 +8,8 @@ use crate::types::{BLOCK_BYTES, DeviceEstimate, Time};
 
 /// Before anything is measured: a store in the same region.
 const LATENCY_NS_GUESS: u64 = 10_000_000;
+/// A network with a switch or two takes less, any other store more.
+const FAR_NS: u64 = 1_500_000;
 /// Fetches at once to begin with, and never fewer: enough to find out.
 const FETCHES_MIN: u64 = 16;
 /// How long a largest or smallest sample counts, at least and at most twice it.
@@ -103,6 +105,13 @@ impl Device {
     pub(crate) fn is_serial(&self) -> bool {
         let throughput = self.throughput.get().unwrap_or(0);
         self.bandwidth.get().is_none_or(|bandwidth| throughput <= bandwidth + bandwidth / 4)
+    }
+
+    /// Whether even the luckiest fetch of late waited so long for its first bytes
+    /// that saving a wait is worth many bytes. A disk's luckiest comes from its own
+    /// buffer.
+    pub(crate) fn is_far(&self) -> bool {
+        self.latency_least.get().unwrap_or(LATENCY_NS_GUESS) >= FAR_NS
     }
 
     /// What one fetch could carry in the time that its latency takes: asking for

@@ -8,12 +8,14 @@
 //! * [`stream`] sizes and moves the window of one stream;
 //! * [`shape`] and [`strides`] say which way it goes;
 //! * [`density`] says how much of its way it reads;
+//! * [`ledger`] keeps what is read ahead in vain below a share of what is of use;
 //! * [`activity`] counts the streams that share memory and device just now.
 
 mod activity;
 mod candidate;
 mod density;
 mod guess;
+mod ledger;
 mod rhythm;
 mod shape;
 mod stream;
@@ -52,6 +54,8 @@ struct Share {
     service_ns: u64,
     /// The device may do one thing at a time.
     is_serial: bool,
+    /// What may be wasted.
+    terms: ledger::Terms,
 }
 
 impl Share {
@@ -68,6 +72,7 @@ impl Share {
             fetch_bytes: view.device.fetch_bytes(),
             service_ns: view.device.service_high_ns(),
             is_serial: view.device.is_serial(),
+            terms: if view.device.is_far() { ledger::Terms::FAR } else { ledger::Terms::NEAR },
         }
     }
 }
@@ -87,11 +92,7 @@ impl Policy for Adaptive {
         };
         self.activity.note(access.time, streams.read_at(index).activity_mut());
         let share = Share::of_one_in(self.activity.count(), view);
-        if streams.read_at(index).on_read(access, &share) {
-            let limit = streams.clear_until(index, access);
-            streams.read_at(index).top_up(&share, limit, windows);
-        }
-        streams.read_at(index).settle_turn();
+        streams.read(index, access, &share, windows);
     }
 
     fn on_lost(&mut self, object: ObjectId, extent: Extent) {

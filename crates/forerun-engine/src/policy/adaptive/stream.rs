@@ -20,6 +20,7 @@ use crate::device::{bytes_in, rate};
 use crate::policy::{Access, Window};
 use crate::types::{Extent, Time};
 use alloc::vec::Vec;
+use core::mem;
 
 /// The first window of a reader at an object's start: what a request to a store
 /// costs in time anyway.
@@ -67,6 +68,10 @@ pub(super) struct Stream {
     last_read: Time,
     counted: Counted,
     density: Density,
+    /// Which of the object's reads the last was.
+    read_index: u64,
+    /// What lies ahead was counted as wasted.
+    is_settled: bool,
 }
 
 impl Stream {
@@ -88,6 +93,8 @@ impl Stream {
             last_read: access.time,
             counted: Counted::default(),
             density: Density::new(evidence, way.len),
+            read_index: 0,
+            is_settled: false,
         }
     }
 
@@ -141,6 +148,39 @@ impl Stream {
         !self.density.is_thin()
     }
 
+    /// It is read, by the object's read number `index`; what had been counted as
+    /// wasted and was not.
+    pub(super) fn resume(&mut self, index: u64) -> u64 {
+        self.read_index = index;
+        if mem::take(&mut self.is_settled) { self.planned - self.frontier } else { 0 }
+    }
+
+    /// Bytes that will have been read ahead in vain unless it is read again; the
+    /// second time, none.
+    pub(super) fn settle(&mut self) -> u64 {
+        let unread = self.unread_bytes();
+        self.is_settled = true;
+        unread
+    }
+
+    pub(super) fn is_settled(&self) -> bool {
+        self.is_settled
+    }
+
+    pub(super) fn read_index(&self) -> u64 {
+        self.read_index
+    }
+
+    /// Bytes ahead that were not counted as wasted.
+    pub(super) fn unread_bytes(&self) -> u64 {
+        if self.is_settled { 0 } else { self.planned - self.frontier }
+    }
+
+    /// Bytes of its way so far.
+    pub(super) fn own_bytes(&self) -> u64 {
+        self.frontier - self.start
+    }
+
     /// The reader asks for `access.extent`. True if more may be wanted now.
     pub(super) fn on_read(&mut self, access: &Access, share: &Share) -> bool {
         let Some(positions) = self.shape.positions(access.extent, self.frontier) else { return false };
@@ -163,9 +203,10 @@ impl Stream {
         self.frontier + self.window > self.planned
     }
 
-    /// Adds to the window up to position `limit`, if that is worth it now.
-    pub(super) fn top_up(&mut self, share: &Share, limit: u64, windows: &mut Vec<Window>) {
-        if let Some((positions, mark)) = self.grow(share, limit.min(self.failed)) {
+    /// Adds to the window up to position `limit`, if that is worth it now and the
+    /// window then is not more than `allowed`.
+    pub(super) fn top_up(&mut self, share: &Share, limit: u64, allowed: u64, windows: &mut Vec<Window>) {
+        if let Some((positions, mark)) = self.grow(share, limit.min(self.failed), allowed) {
             let is_forward = matches!(self.shape, Shape::Forward);
             let piece = if share.is_serial { 2 * positions.len } else { share.fetch_bytes / 2 };
             self.shape.extents(positions, piece, |extent| {
@@ -187,11 +228,12 @@ impl Stream {
         }
     }
 
-    /// Bytes that were planned are not there: plan them again.
-    pub(super) fn on_lost(&mut self, extent: Extent) {
-        if let Some(position) = self.lost_at(extent) {
-            self.planned = position;
-        }
+    /// Bytes that were planned are not there: plan them again. How many were, that
+    /// had not been counted as wasted.
+    pub(super) fn on_lost(&mut self, extent: Extent) -> u64 {
+        let Some(position) = self.lost_at(extent) else { return 0 };
+        self.planned = position;
+        if self.is_settled { 0 } else { extent.len }
     }
 
     /// Bytes that were planned could not be fetched.
@@ -255,8 +297,8 @@ impl Stream {
     }
 
     /// The positions to add to the window, and where that is reconsidered.
-    fn grow(&mut self, share: &Share, limit: u64) -> Option<(Extent, u64)> {
-        let window = self.window.min(self.window_max(share));
+    fn grow(&mut self, share: &Share, limit: u64, allowed: u64) -> Option<(Extent, u64)> {
+        let window = self.window.min(self.window_max(share)).min(allowed);
         let is_dense = self.shape.is_dense();
         if is_dense && window < WINDOW_BYTES_WORTH {
             return None;

@@ -7,12 +7,14 @@ use alloc::collections::VecDeque;
 use alloc::vec::Vec;
 use core::mem;
 
+use super::Share;
 use super::candidate::Candidate;
 use super::guess::Guesses;
+use super::ledger::Ledger;
 use super::rhythm::Rhythm;
 use super::shape::Shape;
 use super::stream::Stream;
-use crate::policy::Access;
+use crate::policy::{Access, Window};
 use crate::types::Extent;
 
 /// Streams of one object; the least recently read gives way.
@@ -23,6 +25,10 @@ const CANDIDATES_MAX: usize = 128;
 const PATIENCE_MIN: usize = 16;
 /// Streams kept of an object that nobody has open.
 const STREAMS_IDLE_MAX: usize = 4;
+/// A stream that was not read while so many other reads were made, and while every
+/// other stream could have been read so often, has ended.
+const SETTLE_READS_MIN: u64 = 32;
+const SETTLE_ROUNDS: u64 = 4;
 /// A stream that was not read for so long does not stop others at its start.
 const LIVE_NS: u64 = 10_000_000_000;
 
@@ -38,6 +44,9 @@ pub(super) struct Streams {
     /// Candidates that a guess was made for.
     guessed_count: usize,
     guesses: Guesses,
+    ledger: Ledger,
+    /// Reads of the object so far.
+    read_count: u64,
     rhythm: Rhythm,
     /// The read under way began a new run.
     is_new_run: bool,
@@ -61,6 +70,8 @@ impl Default for Streams {
             patience: CANDIDATES_MAX,
             guessed_count: 0,
             guesses: Guesses::default(),
+            ledger: Ledger::default(),
+            read_count: 0,
             rhythm: Rhythm::default(),
             is_new_run: false,
         }
@@ -71,6 +82,8 @@ impl Streams {
     /// `extent` was asked for, by whomever.
     pub(super) fn note(&mut self, extent: Extent) {
         self.guesses.earn(extent.len);
+        self.ledger.earn(extent.len);
+        self.read_count += 1;
         self.is_new_run = !self.rhythm.goes_on(extent);
     }
 
@@ -148,6 +161,30 @@ impl Streams {
         &mut self.streams[index]
     }
 
+    /// The reader of the stream at `index` asks for `access.extent`; adds what to
+    /// read ahead to `windows`.
+    pub(super) fn read(&mut self, index: usize, access: &Access, share: &Share, windows: &mut Vec<Window>) {
+        let stream = &mut self.streams[index];
+        self.ledger.regain(stream.resume(self.read_count));
+        if stream.on_read(access, share) {
+            let allowed = self.ledger.window_bytes_max(stream.own_bytes(), share.terms);
+            let limit = self.clear_until(index, access);
+            self.streams[index].top_up(share, limit, allowed, windows);
+        }
+        self.streams[index].settle_turn();
+    }
+
+    /// Counts what lies ahead of streams that nobody reads any more as wasted.
+    fn settle(&mut self) {
+        let live = self.streams.iter().filter(|stream| !stream.is_settled()).count() as u64;
+        let patience = SETTLE_READS_MIN + SETTLE_ROUNDS * live;
+        for stream in &mut self.streams {
+            if self.read_count - stream.read_index() > patience {
+                self.ledger.lose(stream.settle());
+            }
+        }
+    }
+
     /// The position at which the stream has to stop reading ahead: at the end of
     /// the object, or where another stream that is being read began. The reader
     /// most likely stops there too; if it goes on, it passes that start and is
@@ -169,7 +206,7 @@ impl Streams {
 
     pub(super) fn on_lost(&mut self, extent: Extent) {
         for stream in &mut self.streams {
-            stream.on_lost(extent);
+            self.ledger.lose(stream.on_lost(extent));
         }
     }
 
@@ -243,6 +280,7 @@ impl Streams {
                 && other.start() == stream.start()
                 && other.frontier() >= other.shape().limit(size)
         };
+        self.settle();
         let place = self.streams.iter().position(|other| other.is_over() || is_done(other));
         if place.is_none() && self.streams.len() < STREAMS_MAX {
             self.streams.push(stream);
@@ -250,7 +288,8 @@ impl Streams {
         }
         let oldest = || (0..self.streams.len()).min_by_key(|index| self.streams[*index].last_read());
         let place = place.or_else(oldest).unwrap_or(0);
-        self.streams[place] = stream;
+        let before = mem::replace(&mut self.streams[place], stream);
+        self.ledger.lose(before.unread_bytes());
         place
     }
 }

@@ -29,6 +29,8 @@ pub(crate) struct Tally {
     pub(crate) resident: u64,
     pub(crate) in_flight: u64,
     pub(crate) missing: u64,
+    /// Of those resident or in flight, read by nobody since they were fetched.
+    pub(crate) unread: u64,
 }
 
 /// Invariants beside those of its parts: every row in the index is neither

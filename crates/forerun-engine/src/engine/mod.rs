@@ -119,7 +119,9 @@ impl Engine {
         let tally = self.cache.tally(extent, &rows);
         let late = tally.in_flight + tally.missing > 0;
         let missing = tally.missing > 0;
-        self.consult(&Access { time: now, object, reader, extent, size, late, missing }, tally);
+        let unread_bytes = tally.unread * BLOCK_BYTES;
+        let access = Access { time: now, object, reader, extent, size, late, missing, unread_bytes };
+        self.consult(&access, tally);
         let outcome = if !late {
             let pins = self.cache.pin_located(rows);
             self.cache.mark_read(now, extent, &pins);

@@ -28,7 +28,10 @@ fn recordings() {
         let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("../../samples/{name}.frt.gz"));
         let reader = Reader::open(&path, ReadOptions::default()).expect("a shipped recording");
         let accesses: Vec<Access> = reader.collect::<Result<_, _>>().expect("it is whole");
-        for device in DEVICES { if name.starts_with("grep") && !["demo","ide-2006"].contains(&device) { continue; }
+        for device in DEVICES {
+            if name.starts_with("grep") && !["demo", "ide-2006", "nfs-gbe"].contains(&device) {
+                continue;
+            }
             let none = replay(&accesses, device, PolicyKind::None);
             print!("{name:<12} {device:<11} none {:>8.2}s", none.elapsed_ns as f64 / 1e9);
             let mut policies = vec![PolicyKind::Adaptive];

@@ -176,6 +176,13 @@ impl Stream {
         if self.is_settled { 0 } else { self.planned - self.frontier }
     }
 
+    /// Bytes of `extent` that it has wanted itself, in whole blocks.
+    pub(super) fn unread_bytes_of(&self, extent: Extent) -> u64 {
+        let ahead = Extent::between(self.frontier, self.planned);
+        let positions = self.shape.positions(extent.to_blocks(), self.frontier).unwrap_or_default();
+        positions.intersection(&ahead).len
+    }
+
     /// Bytes of its way so far.
     pub(super) fn own_bytes(&self) -> u64 {
         self.frontier - self.start

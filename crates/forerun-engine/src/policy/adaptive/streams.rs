@@ -113,6 +113,7 @@ impl Streams {
 
     /// Takes the read as evidence, which may be enough for a new stream.
     pub(super) fn begin(&mut self, access: &Access) -> Begun {
+        self.ledger.regain(access.unread_bytes);
         // Whoever reads an object's start most often reads on.
         let at_start = access.extent.offset == 0;
         self.begin_run(access.extent);
@@ -166,6 +167,8 @@ impl Streams {
     pub(super) fn read(&mut self, index: usize, access: &Access, share: &Share, windows: &mut Vec<Window>) {
         let stream = &mut self.streams[index];
         self.ledger.regain(stream.resume(self.read_count));
+        // What another stream left behind was not in vain after all.
+        self.ledger.regain(access.unread_bytes.saturating_sub(stream.unread_bytes_of(access.extent)));
         if stream.on_read(access, share) {
             let allowed = self.ledger.window_bytes_max(stream.own_bytes(), share.terms);
             let limit = self.clear_until(index, access);

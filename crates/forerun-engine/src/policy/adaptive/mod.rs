@@ -8,12 +8,14 @@
 //! * [`stream`] sizes and moves the window of one stream;
 //! * [`shape`] and [`strides`] say which way it goes;
 //! * [`density`] says how much of its way it reads;
+//! * [`fill`] fetches the rest of an object that is read all over;
 //! * [`ledger`] keeps what is read ahead in vain below a share of what is of use;
 //! * [`activity`] counts the streams that share memory and device just now.
 
 mod activity;
 mod candidate;
 mod density;
+mod fill;
 mod guess;
 mod ledger;
 mod rhythm;
@@ -28,6 +30,9 @@ use alloc::vec::Vec;
 use super::{Access, Policy, View, Window};
 use crate::types::{Extent, ObjectId, ReaderId};
 use streams::Begun;
+
+/// The share of the memory that an object may take that is read all over.
+const FILL_SHARE: u64 = 4;
 
 #[derive(Debug)]
 pub(crate) struct Adaptive {
@@ -86,7 +91,9 @@ impl Policy for Adaptive {
         let index = match begun {
             Begun::Stream(index) => index,
             Begun::Candidate(guess) => {
-                windows.extend(guess.map(|extent| Window { extent, mark: extent.offset }));
+                let fill = streams.fill(access, view.config.memory_bytes_max / FILL_SHARE);
+                let wanted = guess.into_iter().chain(fill);
+                windows.extend(wanted.map(|extent| Window { extent, mark: extent.offset }));
                 return;
             }
         };

@@ -183,6 +183,12 @@ impl Stream {
         positions.intersection(&ahead).len
     }
 
+    /// Bytes that it has wanted and that a read of `extent` leaves out.
+    pub(super) fn skipped_bytes(&self, extent: Extent) -> u64 {
+        let positions = self.shape.positions(extent, self.frontier).unwrap_or_default();
+        positions.offset.min(self.planned).saturating_sub(self.frontier)
+    }
+
     /// Bytes of its way so far.
     pub(super) fn own_bytes(&self) -> u64 {
         self.frontier - self.start

@@ -9,6 +9,7 @@ use core::mem;
 
 use super::Share;
 use super::candidate::Candidate;
+use super::fill::Fill;
 use super::guess::Guesses;
 use super::ledger::Ledger;
 use super::rhythm::Rhythm;
@@ -45,6 +46,7 @@ pub(super) struct Streams {
     guessed_count: usize,
     guesses: Guesses,
     ledger: Ledger,
+    fill: Fill,
     /// Reads of the object so far.
     read_count: u64,
     rhythm: Rhythm,
@@ -71,6 +73,7 @@ impl Default for Streams {
             guessed_count: 0,
             guesses: Guesses::default(),
             ledger: Ledger::default(),
+            fill: Fill::default(),
             read_count: 0,
             rhythm: Rhythm::default(),
             is_new_run: false,
@@ -137,8 +140,14 @@ impl Streams {
             return Begun::Stream(index);
         }
         let guess = self.guesses.for_first_read(&mut candidate, access.size);
+        self.ledger.lose(guess.unwrap_or_default().len);
         self.keep(candidate);
         Begun::Candidate(guess)
+    }
+
+    /// What to fetch besides for a read that is no stream's.
+    pub(super) fn fill(&mut self, access: &Access, bytes_max: u64) -> Option<Extent> {
+        self.fill.on_read(access, bytes_max)
     }
 
     /// A read that is a step of a strided stream may also be one of a dense stream:
@@ -167,7 +176,8 @@ impl Streams {
     pub(super) fn read(&mut self, index: usize, access: &Access, share: &Share, windows: &mut Vec<Window>) {
         let stream = &mut self.streams[index];
         self.ledger.regain(stream.resume(self.read_count));
-        // What another stream left behind was not in vain after all.
+        self.ledger.lose(stream.skipped_bytes(access.extent));
+        // What was skipped, or left behind by another, was not in vain after all.
         self.ledger.regain(access.unread_bytes.saturating_sub(stream.unread_bytes_of(access.extent)));
         if stream.on_read(access, share) {
             let allowed = self.ledger.window_bytes_max(stream.own_bytes(), share.terms);
@@ -211,6 +221,7 @@ impl Streams {
         for stream in &mut self.streams {
             self.ledger.lose(stream.on_lost(extent));
         }
+        self.fill.on_lost(extent);
     }
 
     pub(super) fn on_failed(&mut self, extent: Extent) {
@@ -228,6 +239,7 @@ impl Streams {
         self.candidates = VecDeque::new();
         self.guessed_count = 0;
         self.rhythm.clear();
+        self.fill.on_idle();
     }
 
     /// The candidate near `extent` with it added, or a new one.

@@ -97,6 +97,16 @@ impl Cache {
         self.scanned_count
     }
 
+    /// Bytes of `extent`, in whole blocks, that are resident or in flight and that
+    /// nobody has read since they were fetched.
+    pub(crate) fn unread_bytes(&self, object: ObjectId, extent: Extent) -> u64 {
+        let unread = rows_of(extent).map(|(index, bits)| {
+            let row = self.index.get(&(object, index)).map(|id| &self.rows[id.0 as usize]);
+            row.map_or(0, |row| u64::from((row.unread & bits).count_ones()))
+        });
+        unread.sum::<u64>() * BLOCK_BYTES
+    }
+
     /// The first run of blocks of `extent` that are neither resident nor in
     /// flight, at most `len_max` bytes of it.
     pub(crate) fn first_missing(&self, object: ObjectId, extent: Extent, len_max: u64) -> Option<Extent> {

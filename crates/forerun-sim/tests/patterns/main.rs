@@ -3,3 +3,4 @@
 mod bed;
 mod recordings;
 mod table;
+mod goals;

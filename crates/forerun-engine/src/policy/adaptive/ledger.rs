@@ -21,7 +21,7 @@ impl Terms {
     /// From a device that answers soon a wasted byte costs about what a useful one
     /// saves: on a disk of 20 MB/s, a megabyte takes as long as five movements of
     /// its head.
-    pub(super) const NEAR: Terms = Terms { start_bytes: 512 << 10, read_share: 20 };
+    pub(super) const NEAR: Terms = Terms { start_bytes: 512 << 10, read_share: 16 };
     /// From one far away it costs less: at 10 ms and 400 MB/s, one wait is as long as
     /// 4 MB take.
     pub(super) const FAR: Terms = Terms { start_bytes: 4 << 20, read_share: 2 };

@@ -87,6 +87,9 @@ impl Policy for Adaptive {
         let streams = self.objects.entry(access.object).or_default();
         streams.note(access.extent);
         let found = streams.find(access).and_then(|index| streams.go_on(index, access));
+        if found.is_none() && access.missing {
+            streams.settle(access.object, view.cache);
+        }
         let begun = found.map_or_else(|| streams.begin(access), Begun::Stream);
         let index = match begun {
             Begun::Stream(index) => index,
@@ -99,7 +102,7 @@ impl Policy for Adaptive {
         };
         self.activity.note(access.time, streams.read_at(index).activity_mut());
         let share = Share::of_one_in(self.activity.count(), view);
-        streams.read(index, access, &share, windows);
+        streams.read(index, access, &share, view.cache, windows);
     }
 
     fn on_lost(&mut self, object: ObjectId, extent: Extent) {

@@ -18,7 +18,8 @@ use super::density::Density;
 use super::shape::Shape;
 use crate::device::{bytes_in, rate};
 use crate::policy::{Access, Window};
-use crate::types::{Extent, Time};
+use crate::cache::Cache;
+use crate::types::{Extent, ObjectId, Time};
 use alloc::vec::Vec;
 use core::mem;
 
@@ -98,6 +99,12 @@ impl Stream {
         }
     }
 
+    /// So much here is read at random that it may be two reads beside each other by
+    /// chance: its first window is no larger than it must be.
+    pub(super) fn doubt(&mut self) {
+        self.window = (4 * self.evidence).max(WINDOW_BYTES_WORTH);
+    }
+
     pub(super) fn shape(&self) -> &Shape {
         &self.shape
     }
@@ -148,19 +155,16 @@ impl Stream {
         !self.density.is_thin()
     }
 
-    /// It is read, by the object's read number `index`; what had been counted as
-    /// wasted and was not.
-    pub(super) fn resume(&mut self, index: u64) -> u64 {
+    /// It is read, by the object's read number `index`. True if what lies ahead had
+    /// been counted as wasted.
+    pub(super) fn resume(&mut self, index: u64) -> bool {
         self.read_index = index;
-        if mem::take(&mut self.is_settled) { self.planned - self.frontier } else { 0 }
+        mem::take(&mut self.is_settled)
     }
 
-    /// Bytes that will have been read ahead in vain unless it is read again; the
-    /// second time, none.
-    pub(super) fn settle(&mut self) -> u64 {
-        let unread = self.unread_bytes();
+    /// What lies ahead is counted as wasted.
+    pub(super) fn settle(&mut self) {
         self.is_settled = true;
-        unread
     }
 
     pub(super) fn is_settled(&self) -> bool {
@@ -171,22 +175,30 @@ impl Stream {
         self.read_index
     }
 
-    /// Bytes ahead that were not counted as wasted.
-    pub(super) fn unread_bytes(&self) -> u64 {
-        if self.is_settled { 0 } else { self.planned - self.frontier }
+    /// The positions that it has wanted.
+    pub(super) fn ahead(&self) -> Extent {
+        Extent::between(self.frontier, self.planned)
+    }
+
+    /// Those of them that a read of `extent` leaves out.
+    pub(super) fn skipped(&self, extent: Extent) -> Extent {
+        let positions = self.shape.positions(extent, self.frontier).unwrap_or_default();
+        Extent::between(self.frontier, positions.offset.min(self.planned))
+    }
+
+    /// Bytes at `positions` that were fetched and that nobody has read.
+    pub(super) fn unread_bytes(&self, positions: Extent, object: ObjectId, cache: &Cache) -> u64 {
+        let mut bytes = 0;
+        if !positions.is_empty() {
+            self.shape.extents(positions, positions.len, |extent| bytes += cache.unread_bytes(object, extent));
+        }
+        bytes
     }
 
     /// Bytes of `extent` that it has wanted itself, in whole blocks.
     pub(super) fn unread_bytes_of(&self, extent: Extent) -> u64 {
-        let ahead = Extent::between(self.frontier, self.planned);
         let positions = self.shape.positions(extent.to_blocks(), self.frontier).unwrap_or_default();
-        positions.intersection(&ahead).len
-    }
-
-    /// Bytes that it has wanted and that a read of `extent` leaves out.
-    pub(super) fn skipped_bytes(&self, extent: Extent) -> u64 {
-        let positions = self.shape.positions(extent, self.frontier).unwrap_or_default();
-        positions.offset.min(self.planned).saturating_sub(self.frontier)
+        positions.intersection(&self.ahead()).len
     }
 
     /// Bytes of its way so far.

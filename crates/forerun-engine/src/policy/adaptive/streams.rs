@@ -16,7 +16,8 @@ use super::rhythm::Rhythm;
 use super::shape::Shape;
 use super::stream::Stream;
 use crate::policy::{Access, Window};
-use crate::types::Extent;
+use crate::cache::Cache;
+use crate::types::{Extent, ObjectId};
 
 /// Streams of one object; the least recently read gives way.
 const STREAMS_MAX: usize = 128;
@@ -173,10 +174,20 @@ impl Streams {
 
     /// The reader of the stream at `index` asks for `access.extent`; adds what to
     /// read ahead to `windows`.
-    pub(super) fn read(&mut self, index: usize, access: &Access, share: &Share, windows: &mut Vec<Window>) {
+    pub(super) fn read(
+        &mut self,
+        index: usize,
+        access: &Access,
+        share: &Share,
+        cache: &Cache,
+        windows: &mut Vec<Window>,
+    ) {
         let stream = &mut self.streams[index];
-        self.ledger.regain(stream.resume(self.read_count));
-        self.ledger.lose(stream.skipped_bytes(access.extent));
+        if stream.resume(self.read_count) {
+            self.ledger.regain(stream.unread_bytes(stream.ahead(), access.object, cache));
+        }
+        let skipped = stream.skipped(access.extent);
+        self.ledger.lose(stream.unread_bytes(skipped, access.object, cache));
         // What was skipped, or left behind by another, was not in vain after all.
         self.ledger.regain(access.unread_bytes.saturating_sub(stream.unread_bytes_of(access.extent)));
         if stream.on_read(access, share) {
@@ -188,12 +199,13 @@ impl Streams {
     }
 
     /// Counts what lies ahead of streams that nobody reads any more as wasted.
-    fn settle(&mut self) {
+    pub(super) fn settle(&mut self, object: ObjectId, cache: &Cache) {
         let live = self.streams.iter().filter(|stream| !stream.is_settled()).count() as u64;
         let patience = SETTLE_READS_MIN + SETTLE_ROUNDS * live;
         for stream in &mut self.streams {
-            if self.read_count - stream.read_index() > patience {
-                self.ledger.lose(stream.settle());
+            if !stream.is_settled() && self.read_count - stream.read_index() > patience {
+                self.ledger.lose(stream.unread_bytes(stream.ahead(), object, cache));
+                stream.settle();
             }
         }
     }
@@ -273,7 +285,11 @@ impl Streams {
 
     fn insert_dense(&mut self, shape: Shape, candidate: &Candidate, access: &Access) -> usize {
         let way = shape.positions(candidate.extent(), 0).unwrap_or_default();
-        self.insert(Stream::new(shape, way, candidate.bytes(), access), access.size)
+        let mut stream = Stream::new(shape, way, candidate.bytes(), access);
+        if self.patience < CANDIDATES_MAX / 2 && access.extent.offset > 0 {
+            stream.doubt();
+        }
+        self.insert(stream, access.size)
     }
 
     /// A strided stream, if the run that has just begun is in rhythm with others.
@@ -295,7 +311,6 @@ impl Streams {
                 && other.start() == stream.start()
                 && other.frontier() >= other.shape().limit(size)
         };
-        self.settle();
         let place = self.streams.iter().position(|other| other.is_over() || is_done(other));
         if place.is_none() && self.streams.len() < STREAMS_MAX {
             self.streams.push(stream);
@@ -304,7 +319,7 @@ impl Streams {
         let oldest = || (0..self.streams.len()).min_by_key(|index| self.streams[*index].last_read());
         let place = place.or_else(oldest).unwrap_or(0);
         let before = mem::replace(&mut self.streams[place], stream);
-        self.ledger.lose(before.unread_bytes());
+        self.ledger.lose(if before.is_settled() { 0 } else { before.ahead().len });
         place
     }
 }

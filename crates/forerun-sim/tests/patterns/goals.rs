@@ -71,7 +71,8 @@ fn random_reads_are_left_alone() {
             reading.at(latency_ms).check(&format!("random at {latency_ms} ms"), 0.0, 1.04);
         }
         for device in ["demo", "ide-2006", "nvme"] {
-            let (adaptive, none) = (reading.on(device, PolicyKind::Adaptive), reading.on(device, PolicyKind::None));
+            let (adaptive, none) =
+                (reading.on(device, PolicyKind::Adaptive), reading.on(device, PolicyKind::None));
             assert!(adaptive.seconds <= 1.01 * none.seconds, "{} s, {} s", adaptive.seconds, none.seconds);
         }
     }

@@ -16,9 +16,9 @@ use super::Share;
 use super::activity::Counted;
 use super::density::Density;
 use super::shape::Shape;
+use crate::cache::Cache;
 use crate::device::{bytes_in, rate};
 use crate::policy::{Access, Window};
-use crate::cache::Cache;
 use crate::types::{Extent, ObjectId, Time};
 use alloc::vec::Vec;
 use core::mem;
@@ -55,7 +55,7 @@ pub(super) struct Stream {
     /// Bytes that were read before this was known to be a stream.
     evidence: u64,
     /// Bytes from here on could not be fetched: none is wanted until the reader
-    /// gets here itself.
+    /// gets past here itself.
     failed: u64,
     /// The window is reconsidered when the frontier gets here.
     turn: u64,
@@ -190,7 +190,8 @@ impl Stream {
     pub(super) fn unread_bytes(&self, positions: Extent, object: ObjectId, cache: &Cache) -> u64 {
         let mut bytes = 0;
         if !positions.is_empty() {
-            self.shape.extents(positions, positions.len, |extent| bytes += cache.unread_bytes(object, extent));
+            self.shape
+                .extents(positions, positions.len, |extent| bytes += cache.unread_bytes(object, extent));
         }
         bytes
     }
@@ -215,7 +216,7 @@ impl Stream {
         self.start = self.start.min(positions.offset);
         self.frontier = self.frontier.max(positions.end());
         self.planned = self.planned.max(self.frontier);
-        if self.frontier > self.failed {
+        if self.frontier > self.failed.saturating_add(GRAIN) {
             self.failed = u64::MAX;
         }
         if self.window == 0 {

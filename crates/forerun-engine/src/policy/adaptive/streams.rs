@@ -15,8 +15,8 @@ use super::ledger::Ledger;
 use super::rhythm::Rhythm;
 use super::shape::Shape;
 use super::stream::Stream;
-use crate::policy::{Access, Window};
 use crate::cache::Cache;
+use crate::policy::{Access, Window};
 use crate::types::{Extent, ObjectId};
 
 /// Streams of one object; the least recently read gives way.
@@ -240,6 +240,7 @@ impl Streams {
         for stream in &mut self.streams {
             stream.on_failed(extent);
         }
+        self.fill.on_lost(extent);
     }
 
     /// Keeps little of an object that nobody reads: thousands are remembered.
@@ -286,7 +287,7 @@ impl Streams {
     fn insert_dense(&mut self, shape: Shape, candidate: &Candidate, access: &Access) -> usize {
         let way = shape.positions(candidate.extent(), 0).unwrap_or_default();
         let mut stream = Stream::new(shape, way, candidate.bytes(), access);
-        if self.patience < CANDIDATES_MAX / 2 && access.extent.offset > 0 {
+        if self.patience < CANDIDATES_MAX / 2 {
             stream.doubt();
         }
         self.insert(stream, access.size)

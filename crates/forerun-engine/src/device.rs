@@ -8,6 +8,8 @@ use crate::types::{BLOCK_BYTES, DeviceEstimate, Time};
 
 /// Before anything is measured: a store in the same region.
 const LATENCY_NS_GUESS: u64 = 10_000_000;
+/// A network with a switch or two takes less, any other store more.
+const FAR_NS: u64 = 1_500_000;
 /// Fetches at once to begin with, and never fewer: enough to find out.
 const FETCHES_MIN: u64 = 16;
 /// How long a largest or smallest sample counts, at least and at most twice it.
@@ -95,6 +97,21 @@ impl Device {
     /// Bytes in flight that are worth it.
     pub(crate) fn pipe_bytes(&self) -> u64 {
         self.advice.pipe_bytes
+    }
+
+    /// Whether fetches side by side may bring no more than one after the other, as
+    /// from a disk, which has one head: then it matters in which order bytes are
+    /// fetched. So it is taken to be unless a single fetch is seen to be slower.
+    pub(crate) fn is_serial(&self) -> bool {
+        let throughput = self.throughput.get().unwrap_or(0);
+        self.bandwidth.get().is_none_or(|bandwidth| throughput <= bandwidth + bandwidth / 4)
+    }
+
+    /// Whether even the luckiest fetch of late waited so long for its first bytes
+    /// that saving a wait is worth many bytes. A disk's luckiest comes from its own
+    /// buffer.
+    pub(crate) fn is_far(&self) -> bool {
+        self.latency_least.get().unwrap_or(LATENCY_NS_GUESS) >= FAR_NS
     }
 
     /// What one fetch could carry in the time that its latency takes: asking for

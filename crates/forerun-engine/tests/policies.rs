@@ -138,9 +138,9 @@ fn adaptive_sees_readers_of_less_than_a_block() {
 #[test]
 fn adaptive_bets_a_little_on_a_large_first_read() {
     check(PolicyKind::Adaptive, "r 1m 64k", "1088k+64k mark 1088k");
-    let first_reads: Vec<String> = (1..40).map(|i| format!("r {}m 64k", i * 3 % 64)).collect();
+    let first_reads: Vec<String> = (1..30).map(|i| format!("r {}m 64k", i * i * i % 67)).collect();
     let guesses = windows(PolicyKind::Adaptive, &first_reads.join("; "));
-    assert_eq!(guesses.split("; ").count(), 9, "{guesses}");
+    assert_eq!(guesses.split("; ").count(), 8, "{guesses}");
 }
 
 #[test]
@@ -179,4 +179,37 @@ fn adaptive_takes_disorder_for_a_stream() {
         "r 2112k 32k; r 2m 32k; r 2080k 32k",
         "2144k+32k mark 2144k; 2144k+352k mark 2240k",
     );
+}
+
+#[test]
+fn adaptive_goes_backward_as_it_goes_forward() {
+    check(PolicyKind::Adaptive, "r 33m 8k; r 33784k 8k", "33720k+64k mark 33720k");
+    check(PolicyKind::Adaptive, "r 33m 8k; r 33776k 8k", "");
+}
+
+#[test]
+fn adaptive_goes_on_in_equal_steps_and_fetches_just_those() {
+    check(
+        PolicyKind::Adaptive,
+        "r 1m 8k; r 2m 8k; r 3m 8k; r 4m 8k",
+        "5m+8k mark 5m; 6m+8k mark 6m; 7m+8k mark 7m; 8m+8k mark 8m; 9m+8k mark 9m; 10m+8k mark 10m; \
+         11m+8k mark 11m; 12m+8k mark 12m; 13m+8k mark 13m; 14m+8k mark 14m; 15m+8k mark 15m; \
+         16m+8k mark 16m",
+    );
+    check(PolicyKind::Adaptive, "r 1m 8k; r 2m 8k; r 3m 8k; r 4100k 8k", "");
+    let back = windows(PolicyKind::Adaptive, "r 60m 8k; r 59m 8k; r 58m 8k; r 57m 8k");
+    assert!(back.starts_with("56m+8k mark 56m; 55m+8k mark 55m"), "{back}");
+}
+
+#[test]
+fn adaptive_sees_steps_within_steps() {
+    let reads = "r 1m 8k; r 1100k 8k; r 2m 8k; r 2124k 8k; r 3m 8k; r 3148k 8k";
+    let wanted = windows(PolicyKind::Adaptive, reads);
+    assert!(wanted.starts_with("3148k+8k mark 3148k; 4m+8k mark 4m; 4172k+8k mark 4172k"), "{wanted}");
+}
+
+#[test]
+fn adaptive_does_not_fill_an_object_as_large_as_the_memory() {
+    let reads: Vec<String> = (1..20).map(|i| format!("r {}k 16k", i * i * i * 1000 % 60_000)).collect();
+    check(PolicyKind::Adaptive, &reads.join("; "), "");
 }

@@ -29,6 +29,8 @@ pub(crate) struct Tally {
     pub(crate) resident: u64,
     pub(crate) in_flight: u64,
     pub(crate) missing: u64,
+    /// Of those resident or in flight, read by nobody since they were fetched.
+    pub(crate) unread: u64,
 }
 
 /// Invariants beside those of its parts: every row in the index is neither
@@ -93,6 +95,16 @@ impl Cache {
     /// Blocks that making room has evicted or passed over since the beginning.
     pub(crate) fn scanned_count(&self) -> u64 {
         self.scanned_count
+    }
+
+    /// Bytes of `extent`, in whole blocks, that are resident or in flight and that
+    /// nobody has read since they were fetched.
+    pub(crate) fn unread_bytes(&self, object: ObjectId, extent: Extent) -> u64 {
+        let unread = rows_of(extent).map(|(index, bits)| {
+            let row = self.index.get(&(object, index)).map(|id| &self.rows[id.0 as usize]);
+            row.map_or(0, |row| u64::from((row.unread & bits).count_ones()))
+        });
+        unread.sum::<u64>() * BLOCK_BYTES
     }
 
     /// The first run of blocks of `extent` that are neither resident nor in

@@ -56,10 +56,11 @@ impl Cache {
     pub(crate) fn tally(&self, extent: Extent, rows: &Rows) -> Tally {
         let mut tally = Tally::default();
         for ((_, bits), id) in rows_of(extent).zip(rows.iter()) {
-            let (resident, in_flight) = id.map_or((0, 0), |id| {
+            let (resident, in_flight, unread) = id.map_or((0, 0, 0), |id| {
                 let row = &self.rows[id.0 as usize];
-                (row.resident, row.in_flight)
+                (row.resident, row.in_flight, row.unread)
             });
+            tally.unread += u64::from((unread & bits).count_ones());
             tally.resident += u64::from((resident & bits).count_ones());
             tally.in_flight += u64::from((in_flight & bits).count_ones());
             tally.missing += u64::from((bits & !(resident | in_flight)).count_ones());

@@ -118,7 +118,10 @@ impl Engine {
         let rows = self.cache.locate(object, extent);
         let tally = self.cache.tally(extent, &rows);
         let late = tally.in_flight + tally.missing > 0;
-        self.consult(&Access { time: now, object, reader, extent, size, late }, tally);
+        let missing = tally.missing > 0;
+        let unread_bytes = tally.unread * BLOCK_BYTES;
+        let access = Access { time: now, object, reader, extent, size, late, missing, unread_bytes };
+        self.consult(&access, tally);
         let outcome = if !late {
             let pins = self.cache.pin_located(rows);
             self.cache.mark_read(now, extent, &pins);

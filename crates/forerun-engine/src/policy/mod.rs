@@ -40,6 +40,11 @@ pub(crate) struct Access {
     pub(crate) size: u64,
     /// Some of it was not resident: the reader waits.
     pub(crate) late: bool,
+    /// Some of it was not even in flight.
+    pub(crate) missing: bool,
+    /// Bytes of it, in whole blocks, that were fetched or are on their way and that
+    /// nobody has read since: readahead that was of use.
+    pub(crate) unread_bytes: u64,
 }
 
 /// What a policy may look at.

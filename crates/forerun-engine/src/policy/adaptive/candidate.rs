@@ -1,10 +1,14 @@
 //! Reads that may turn out to be a stream.
 
+use super::shape::Shape;
 use crate::types::Extent;
 
 /// Requests of disorder that still belong together while evidence is gathered:
 /// eight threads that each take the next request stay within it.
 const DISORDER_REQUESTS: u64 = 8;
+/// Reads that only ever go up and leave something out are a stream after so many:
+/// fewer may be even steps.
+const SPARSE_COUNT: u32 = 6;
 
 /// A few reads near one another.
 #[derive(Clone, Copy, Debug)]
@@ -13,15 +17,29 @@ pub(super) struct Candidate {
     pub(super) end: u64,
     bytes: u64,
     count: u32,
-    in_order: bool,
+    /// Steps to what follows right after, to what lies right before, and upward.
+    adjacent_up: u32,
+    adjacent_down: u32,
+    up: u32,
+    /// Where the read before was.
+    last: u64,
     /// Bytes that were read ahead on the strength of its first read alone.
     pub(super) guessed: u64,
 }
 
 impl Candidate {
     pub(super) fn new(extent: Extent) -> Candidate {
-        let (start, end, bytes) = (extent.offset, extent.end(), extent.len);
-        Candidate { start, end, bytes, count: 1, in_order: true, guessed: 0 }
+        Candidate {
+            start: extent.offset,
+            end: extent.end(),
+            bytes: extent.len,
+            count: 1,
+            adjacent_up: 0,
+            adjacent_down: 0,
+            up: 0,
+            last: extent.offset,
+            guessed: 0,
+        }
     }
 
     /// Whether a read of `extent` could belong to it.
@@ -31,17 +49,30 @@ impl Candidate {
     }
 
     pub(super) fn add(&mut self, extent: Extent) {
-        self.in_order &= extent.offset == self.end;
+        self.adjacent_up += u32::from(extent.offset == self.end);
+        self.adjacent_down += u32::from(extent.end() == self.start);
+        self.up += u32::from(extent.offset >= self.last);
+        self.last = extent.offset;
         self.start = self.start.min(extent.offset);
         self.end = self.end.max(extent.end());
         self.bytes += extent.len;
         self.count += 1;
     }
 
-    /// Two reads in order are a stream; in disorder, three that fill at least
-    /// half of what they span. Reads at random almost never do either.
-    pub(super) fn is_stream(&self) -> bool {
-        self.count >= 2 && self.in_order || self.count >= 3 && 2 * self.bytes >= self.end - self.start
+    /// Two reads in order are a stream, either way; in disorder, three that fill at
+    /// least half of what they span. Reads at random almost never do either.
+    pub(super) fn shape(&self) -> Option<Shape> {
+        let steps = self.count - 1;
+        let in_order = steps > 0 && (self.adjacent_up == steps || self.adjacent_down == steps);
+        let enough = if self.up == steps { SPARSE_COUNT } else { 3 };
+        let filled = self.count >= enough && 2 * self.bytes >= self.end - self.start;
+        let forward = self.up * 2 >= steps;
+        (in_order || filled).then_some(if forward { Shape::Forward } else { Shape::Backward })
+    }
+
+    /// What it spans.
+    pub(super) fn extent(&self) -> Extent {
+        Extent::between(self.start, self.end)
     }
 
     /// Nothing is known but one read.
@@ -51,5 +82,44 @@ impl Candidate {
 
     pub(super) fn bytes(&self) -> u64 {
         self.bytes
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(offsets: &[u64], expected: &str) {
+        let mut candidate = Candidate::new(Extent::new(offsets[0], 10));
+        offsets[1..].iter().for_each(|offset| candidate.add(Extent::new(*offset, 10)));
+        let found = match candidate.shape() {
+            Some(Shape::Forward) => "forward",
+            Some(Shape::Backward) => "backward",
+            _ => "nothing",
+        };
+        assert_eq!(found, expected, "{offsets:?}");
+    }
+
+    #[test]
+    fn two_in_order_are_a_stream_either_way() {
+        check(&[100, 110], "forward");
+        check(&[100, 90], "backward");
+        check(&[100, 120], "nothing");
+        check(&[100, 80], "nothing");
+    }
+
+    #[test]
+    fn three_in_disorder_are_a_stream() {
+        check(&[120, 100, 110], "forward");
+        check(&[100, 120, 110], "forward");
+        check(&[120, 100, 80], "backward");
+        check(&[100, 180, 140], "nothing");
+    }
+
+    #[test]
+    fn what_leaves_something_out_takes_longer() {
+        check(&[100, 120, 130, 150, 160], "nothing");
+        check(&[100, 120, 130, 150, 160, 170], "forward");
     }
 }

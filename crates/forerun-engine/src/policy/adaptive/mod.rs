@@ -4,14 +4,25 @@
 //! * [`streams`] tells streams apart by where they read, not by who reads;
 //! * [`candidate`] waits for evidence before there is a stream;
 //! * [`guess`] bets a little on a candidate's first read;
-//! * [`forward`] sizes and moves the window of one forward stream;
+//! * [`rhythm`] finds even steps in what is read;
+//! * [`stream`] sizes and moves the window of one stream;
+//! * [`shape`] and [`strides`] say which way it goes;
+//! * [`density`] says how much of its way it reads;
+//! * [`fill`] fetches the rest of an object that is read all over;
+//! * [`ledger`] keeps what is read ahead in vain below a share of what is of use;
 //! * [`activity`] counts the streams that share memory and device just now.
 
 mod activity;
 mod candidate;
-mod forward;
+mod density;
+mod fill;
 mod guess;
+mod ledger;
+mod rhythm;
+mod shape;
+mod stream;
 mod streams;
+mod strides;
 
 use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
@@ -19,6 +30,9 @@ use alloc::vec::Vec;
 use super::{Access, Policy, View, Window};
 use crate::types::{Extent, ObjectId, ReaderId};
 use streams::Begun;
+
+/// The share of the memory that an object may take that is read all over.
+const FILL_SHARE: u64 = 4;
 
 #[derive(Debug)]
 pub(crate) struct Adaptive {
@@ -43,6 +57,10 @@ struct Share {
     fetch_bytes: u64,
     /// From wanting bytes to having them, nearly always.
     service_ns: u64,
+    /// The device may do one thing at a time.
+    is_serial: bool,
+    /// What may be wasted.
+    terms: ledger::Terms,
 }
 
 impl Share {
@@ -58,6 +76,8 @@ impl Share {
             competitive_bytes: view.device.competitive_bytes(),
             fetch_bytes: view.device.fetch_bytes(),
             service_ns: view.device.service_high_ns(),
+            is_serial: view.device.is_serial(),
+            terms: if view.device.is_far() { ledger::Terms::FAR } else { ledger::Terms::NEAR },
         }
     }
 }
@@ -65,20 +85,24 @@ impl Share {
 impl Policy for Adaptive {
     fn on_read(&mut self, access: &Access, view: &View<'_>, windows: &mut Vec<Window>) {
         let streams = self.objects.entry(access.object).or_default();
-        streams.note(access.extent.len);
-        let begun = streams.find(access).map_or_else(|| streams.begin(access), Begun::Stream);
+        streams.note(access.extent);
+        let found = streams.find(access).and_then(|index| streams.go_on(index, access));
+        if found.is_none() && access.missing {
+            streams.settle(access.object, view.cache);
+        }
+        let begun = found.map_or_else(|| streams.begin(access), Begun::Stream);
         let index = match begun {
             Begun::Stream(index) => index,
             Begun::Candidate(guess) => {
-                windows.extend(guess.map(|extent| Window { extent, mark: extent.offset }));
+                let fill = streams.fill(access, view.config.memory_bytes_max / FILL_SHARE);
+                let wanted = guess.into_iter().chain(fill);
+                windows.extend(wanted.map(|extent| Window { extent, mark: extent.offset }));
                 return;
             }
         };
-        let end = streams.clear_until(index, access);
-        let stream = streams.read_at(index);
-        self.activity.note(access.time, stream.activity_mut());
+        self.activity.note(access.time, streams.read_at(index).activity_mut());
         let share = Share::of_one_in(self.activity.count(), view);
-        windows.extend(stream.on_read(access, &share, end));
+        streams.read(index, access, &share, view.cache, windows);
     }
 
     fn on_lost(&mut self, object: ObjectId, extent: Extent) {

@@ -1,0 +1,64 @@
+//! How much of what it passes a stream reads.
+//!
+//! A stream that leaves out requests is read through as long as what it leaves
+//! out is not too much.
+
+/// What was passed longer ago than so many bytes counts less.
+const MEMORY_BYTES: u64 = 1 << 20;
+/// Requests before there is an opinion.
+const COUNT_MIN: u32 = 3;
+/// Of so many bytes one must be read.
+const SPARSE_MAX: u64 = 5;
+
+/// Bytes read and passed lately.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Density {
+    read: u64,
+    passed: u64,
+    count: u32,
+}
+
+impl Density {
+    pub(super) fn new(read: u64, passed: u64) -> Density {
+        Density { read, passed, count: 1 }
+    }
+
+    /// A read of `len` bytes moved the stream on by `passed`.
+    pub(super) fn note(&mut self, len: u64, passed: u64) {
+        self.read += len;
+        self.passed += passed;
+        self.count = self.count.saturating_add(1);
+        if self.passed > MEMORY_BYTES {
+            self.read /= 2;
+            self.passed /= 2;
+        }
+    }
+
+    /// Too little is read for the rest to be fetched along.
+    pub(super) fn is_thin(&self) -> bool {
+        self.count >= COUNT_MIN && SPARSE_MAX * self.read < self.passed
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn half_of_it_is_dense_and_a_sixteenth_is_thin() {
+        let mut half = Density::new(4096, 4096);
+        (0..10_000).for_each(|_| half.note(4096, 8192));
+        assert!(!half.is_thin());
+        let mut sixteenth = Density::new(4096, 4096);
+        (0..2).for_each(|_| sixteenth.note(4096, 65536));
+        assert!(sixteenth.is_thin());
+    }
+
+    #[test]
+    fn a_stream_that_was_dense_becomes_thin() {
+        let mut density = Density::new(4096, 4096);
+        (0..10_000).for_each(|_| density.note(65536, 65536));
+        (0..100).for_each(|_| density.note(4096, 65536));
+        assert!(density.is_thin());
+    }
+}

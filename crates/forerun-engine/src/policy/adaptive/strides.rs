@@ -1,0 +1,153 @@
+//! A way that leaves something out between what it touches, at even steps.
+//!
+//! ```text
+//!  base
+//!   |==|    |=|         |==|    |=|         |==|    |=|      two elements
+//!   |<---- period ----->|<---- period ----->|
+//!  positions:  0 1 2      3 4 5               6 7 8
+//! ```
+//! The period may be negative, and elements may lie anywhere in it: streams that
+//! are read in turns are one way with an element for each.
+
+use alloc::vec::Vec;
+
+use crate::types::Extent;
+
+/// See the module's page.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Strides {
+    /// The elements of the period with number 0, in the order they are read.
+    elements: Vec<Extent>,
+    /// From one period's bytes to the next's; never 0.
+    period: i64,
+    /// Bytes of all elements.
+    bytes: u64,
+}
+
+impl Strides {
+    /// Nothing comes of no elements, empty ones, or a period of 0.
+    pub(super) fn new(elements: Vec<Extent>, period: i64) -> Option<Strides> {
+        let bytes = elements.iter().map(|element| element.len).sum();
+        let whole = elements.iter().all(|element| !element.is_empty());
+        (whole && period != 0 && bytes > 0).then_some(Strides { elements, period, bytes })
+    }
+
+    /// Bytes of one element, on average.
+    pub(super) fn element_bytes(&self) -> u64 {
+        self.bytes / self.elements.len() as u64
+    }
+
+    /// The positions of `extent`, if it begins in an element; what goes on after
+    /// the element does not count. Of several, those nearest to `near`.
+    pub(super) fn positions(&self, extent: Extent, near: u64) -> Option<Extent> {
+        let mut before = 0;
+        let mut nearest: Option<Extent> = None;
+        for element in &self.elements {
+            let distance = extent.offset as i64 - element.offset as i64;
+            let within = distance.rem_euclid(self.period);
+            let number = (distance - within) / self.period;
+            if number >= 0 && (within as u64) < element.len {
+                let position = number as u64 * self.bytes + before + within as u64;
+                if nearest.is_none_or(|found| position.abs_diff(near) < found.offset.abs_diff(near)) {
+                    nearest = Some(Extent::new(position, extent.len.min(element.len - within as u64)));
+                }
+            }
+            before += element.len;
+        }
+        nearest
+    }
+
+    /// The first position within `among` that is in `extent`.
+    pub(super) fn first_within(&self, extent: Extent, among: Extent) -> Option<u64> {
+        let mut position = among.offset;
+        while position < among.end() {
+            let rest = self.at(position)?;
+            if rest.overlaps(&extent) {
+                return Some(position);
+            }
+            position += rest.len;
+        }
+        None
+    }
+
+    /// What lies at `positions`, an extent for each element.
+    pub(super) fn extents(&self, positions: Extent, mut want: impl FnMut(Extent)) {
+        let mut position = positions.offset;
+        while position < positions.end() {
+            let Some(rest) = self.at(position) else { return };
+            let len = rest.len.min(positions.end() - position);
+            want(Extent::new(rest.offset, len));
+            position += rest.len;
+        }
+    }
+
+    /// The position at which the first element is past an object of `size` bytes.
+    pub(super) fn limit(&self, size: u64) -> u64 {
+        let periods = |element: &Extent| {
+            let room = if self.period > 0 { size.saturating_sub(element.offset) } else { element.offset + 1 };
+            room.div_ceil(self.period.unsigned_abs())
+        };
+        self.elements.iter().map(periods).max().unwrap_or(0).saturating_mul(self.bytes)
+    }
+
+    /// The first position past the element that `position` is in.
+    pub(super) fn element_end(&self, position: u64) -> u64 {
+        self.at(position).map_or(position, |rest| position + rest.len)
+    }
+
+    /// The rest of the element that `position` is in; none below the offset 0.
+    fn at(&self, position: u64) -> Option<Extent> {
+        let number = (position / self.bytes) as i64;
+        let mut within = position % self.bytes;
+        for element in &self.elements {
+            if within < element.len {
+                let offset = (element.offset as i64).checked_add(number.checked_mul(self.period)?)?;
+                let offset = u64::try_from(offset).ok()?;
+                return Some(Extent::new(offset + within, element.len - within));
+            }
+            within -= element.len;
+        }
+        None
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use alloc::vec;
+
+    fn check(strides: &Strides, offsets: &[u64]) {
+        let mut wanted: Vec<Extent> = vec![];
+        let positions = Extent::new(0, offsets.len() as u64 * 100);
+        strides.extents(positions, |extent| wanted.push(extent));
+        assert_eq!(wanted.iter().map(|extent| extent.offset).collect::<Vec<_>>(), offsets);
+        for (index, extent) in wanted.iter().enumerate() {
+            let position = index as u64 * 100;
+            assert_eq!(strides.positions(*extent, position), Some(Extent::new(position, 100)));
+        }
+    }
+
+    #[test]
+    fn positions_and_extents_are_each_others_inverse() {
+        check(&Strides::new(vec![Extent::new(50, 100)], 1000).unwrap(), &[50, 1050, 2050, 3050]);
+        check(&Strides::new(vec![Extent::new(5050, 100)], -1000).unwrap(), &[5050, 4050, 3050]);
+        let two = vec![Extent::new(0, 100), Extent::new(9000, 100)];
+        check(&Strides::new(two, 500).unwrap(), &[0, 9000, 500, 9500, 1000, 10_000]);
+    }
+
+    #[test]
+    fn reads_beside_the_way_have_no_position() {
+        let strides = Strides::new(vec![Extent::new(5000, 100)], 1000).unwrap();
+        assert_eq!(strides.positions(Extent::new(4000, 100), 0), None);
+        assert_eq!(strides.positions(Extent::new(5100, 100), 0), None);
+        assert_eq!(strides.positions(Extent::new(6090, 100), 0), Some(Extent::new(190, 10)));
+    }
+
+    #[test]
+    fn a_way_ends_with_the_object() {
+        let up = Strides::new(vec![Extent::new(500, 100)], 1000).unwrap();
+        assert_eq!(up.limit(2501), 300);
+        let down = Strides::new(vec![Extent::new(2500, 100)], -1000).unwrap();
+        assert_eq!(down.limit(10_000), 300);
+    }
+}

@@ -1,0 +1,93 @@
+//! What each pattern must come to, at 10 ms; and at 2 and 50 ms what is only sane.
+
+use forerun_engine::PolicyKind;
+
+use super::bed::*;
+
+const GIB: u64 = 1024 * MIB;
+
+/// At 10 ms at least `rate` MB/s, at 2 ms no less, at 50 ms a sixth of it; nowhere
+/// more than `fetched` bytes for each that was asked for.
+#[track_caller]
+fn check(what: &str, reading: &Reading, rate: f64, fetched: f64) {
+    for (latency_ms, share) in [(2, 1.0), (10, 1.0), (50, 1.0 / 6.0)] {
+        reading.at(latency_ms).check(&format!("{what} at {latency_ms} ms"), rate * share, fetched);
+    }
+}
+
+#[test]
+fn backward_is_as_fast_as_forward() {
+    check("backward 64k", &backward(GIB, 64 * KIB), 340.0, 1.05);
+    check("backward 4k", &backward(256 * MIB, 4 * KIB), 330.0, 1.05);
+    for (latency_ms, len) in [(2, 64), (10, 64), (10, 4)] {
+        let (there, back) = (forward(256 * MIB, len * KIB), backward(256 * MIB, len * KIB));
+        let (there, back) = (there.at(latency_ms).seconds, back.at(latency_ms).seconds);
+        assert!(back <= 1.1 * there, "{len} KiB at {latency_ms} ms: {back} s back, {there} s there");
+    }
+}
+
+#[test]
+fn backward_on_a_disk_costs_little_more_than_forward() {
+    for len in [4 * KIB, 64 * KIB] {
+        let time = |reading: Reading| reading.on("ide-2006", PolicyKind::Adaptive).seconds;
+        let (there, back) = (time(forward(512 * MIB, len)), time(backward(512 * MIB, len)));
+        println!("{len} bytes at once: {there:.2} s there, {back:.2} s back");
+        assert!(back <= 1.1 * there, "{back} s back, {there} s there");
+    }
+}
+
+#[test]
+fn strides_fetch_what_they_touch() {
+    check("64k of 1m", &strided(2 * GIB, 64 * KIB, MIB), 250.0, 1.05);
+    check("64k of 1m, back", &strided(2 * GIB, 64 * KIB, MIB).reversed(), 250.0, 1.05);
+    // 48 fetches of 4 KiB at once take 10 ms: 19.6 MB/s.
+    check("4k of 64k", &strided(GIB, 4 * KIB, 64 * KIB), 19.0, 1.05);
+}
+
+#[test]
+fn steps_may_have_steps() {
+    check("three of 16k in 1m", &grouped(2 * GIB, 16 * KIB, 3, MIB), 160.0, 1.1);
+    let first = strided(GIB, 64 * KIB, MIB);
+    let second = first.moved(GIB);
+    check("two of 64k of 1m in turns", &in_turns(2 * GIB, &[first.order, second.order]), 230.0, 1.1);
+}
+
+#[test]
+fn what_leaves_requests_out_is_read_through() {
+    check("every other 4k", &sparse(256 * MIB, 4 * KIB, 50), 150.0, 2.1);
+    check("4k in 16k", &jittered(256 * MIB, 4 * KIB, 16 * KIB), 80.0, 4.1);
+}
+
+#[test]
+fn an_object_that_is_read_all_over_is_filled() {
+    check("64k of 64m, each once", &shuffled(64 * MIB, 64 * KIB), 200.0, 1.05);
+}
+
+#[test]
+fn random_reads_are_left_alone() {
+    for (size, len) in [(GIB, 4 * KIB), (GIB / 2, 4 * KIB), (GIB, 64 * KIB)] {
+        let reading = random(size, len, 4000, 11);
+        for latency_ms in [2, 10, 50] {
+            reading.at(latency_ms).check(&format!("random at {latency_ms} ms"), 0.0, 1.04);
+        }
+        for device in ["demo", "ide-2006", "nvme"] {
+            let (adaptive, none) =
+                (reading.on(device, PolicyKind::Adaptive), reading.on(device, PolicyKind::None));
+            assert!(adaptive.seconds <= 1.01 * none.seconds, "{} s, {} s", adaptive.seconds, none.seconds);
+        }
+    }
+}
+
+#[test]
+fn bursts_waste_little() {
+    // Of each, the first two reads wait: 2 MiB in 21 ms is 100 MB/s.
+    let bursts = bursts(GIB, 64 * KIB, 2 * MIB, 128);
+    bursts.at(2).check("bursts at 2 ms", 150.0, 1.4);
+    bursts.at(10).check("bursts at 10 ms", 60.0, 1.4);
+    bursts.at(50).check("bursts at 50 ms", 5.0, 1.7);
+}
+
+#[test]
+fn many_readers_in_turns_do_not_wait() {
+    check("128 in turns", &interleaved(GIB, 64 * KIB, 128), 270.0, 1.05);
+}

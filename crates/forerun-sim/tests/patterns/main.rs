@@ -1,0 +1,5 @@
+//! `adaptive` and every way of reading it knows, on modelled devices.
+
+mod bed;
+mod goals;
+mod recordings;

@@ -1,5 +1,7 @@
 //! What came of a run.
 
+use forerun_engine::Counters;
+
 use crate::device::DeviceStats;
 
 /// What one client came to.
@@ -51,6 +53,24 @@ pub struct Run {
     /// Blocks read ahead that were evicted before anybody read them, and then
     /// asked for. Only a [`KernelWorld`](crate::kernel::KernelWorld) counts them.
     pub thrash_count: u64,
+}
+
+impl Run {
+    /// The same with what an engine counted of its cache and its fetches.
+    pub fn with_counters(self, counters: &Counters) -> Run {
+        Run {
+            hit_bytes: counters.hit_bytes,
+            late_bytes: counters.late_bytes,
+            miss_bytes: counters.miss_bytes,
+            demand_count: counters.demand_count,
+            demand_bytes: counters.demand_bytes,
+            readahead_count: counters.readahead_count,
+            readahead_bytes: counters.readahead_bytes,
+            wasted_bytes: counters.wasted_bytes,
+            memory_bytes_peak: counters.memory_bytes_peak,
+            ..self
+        }
+    }
 }
 
 /// A distribution of durations: 16 buckets for each power of two, so that a

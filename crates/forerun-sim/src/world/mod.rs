@@ -196,18 +196,6 @@ impl<'a> World<'a> {
 
     fn tally(self) -> Run {
         let counters = self.service.counters();
-        Run {
-            read_bytes: counters.read_bytes,
-            hit_bytes: counters.hit_bytes,
-            late_bytes: counters.late_bytes,
-            miss_bytes: counters.miss_bytes,
-            demand_count: counters.demand_count,
-            demand_bytes: counters.demand_bytes,
-            readahead_count: counters.readahead_count,
-            readahead_bytes: counters.readahead_bytes,
-            wasted_bytes: counters.wasted_bytes,
-            memory_bytes_peak: counters.memory_bytes_peak,
-            ..self.run
-        }
+        Run { read_bytes: counters.read_bytes, ..self.run.with_counters(&counters) }
     }
 }

@@ -158,6 +158,7 @@ impl Drop for Group {
                 eprintln!("forerun: {} is left behind: remove it with `rmdir`", self.0.display());
                 return;
             }
+            // A control group of version 1 tells nobody when its last process has gone.
             std::thread::sleep(Duration::from_millis(5));
         }
     }

@@ -7,7 +7,7 @@ mod output;
 use std::error::Error;
 
 use forerun::{ConnectOptions, Forerun, Options, PolicyKind};
-use forerun_lab::live::{Faith, Live, play};
+use forerun_lab::live::{Faith, play};
 use forerun_lab::outcome::Outcome;
 use forerun_lab::replay::Plan;
 use forerun_lab::workload::{Failure, Workload};
@@ -106,7 +106,7 @@ impl LiveOptions {
                     live.run.elapsed_ns as f64 / 1e9
                 );
                 faiths.push(live.faith.clone());
-                runs.push(counted(live, &forerun));
+                runs.push(live.run.with_counters(&forerun.counters()));
             }
         }
         for (policy, (runs, faiths)) in plan.policies.iter().zip(runs) {
@@ -131,23 +131,6 @@ impl LiveOptions {
             ..ConnectOptions::default()
         };
         Options { memory_bytes, policy, connect, ..Options::default() }
-    }
-}
-
-/// What `play` does not count.
-fn counted(live: Live, forerun: &Forerun) -> Run {
-    let counters = forerun.counters();
-    Run {
-        hit_bytes: counters.hit_bytes,
-        late_bytes: counters.late_bytes,
-        miss_bytes: counters.miss_bytes,
-        demand_count: counters.demand_count,
-        demand_bytes: counters.demand_bytes,
-        readahead_count: counters.readahead_count,
-        readahead_bytes: counters.readahead_bytes,
-        wasted_bytes: counters.wasted_bytes,
-        memory_bytes_peak: counters.memory_bytes_peak,
-        ..live.run
     }
 }
 

@@ -43,7 +43,8 @@ fn replay_checked(
     let objects = Objects::open(&forerun, workload, &names).unwrap().checked(check);
     let failure = Failure::default();
     let live = play(&mut workload.source(Pace::Closed, &failure), &objects);
-    let run = counted(failure.or(Ok(live)).unwrap().unwrap(), &forerun);
+    let live = failure.or(Ok(live)).unwrap().unwrap();
+    let run = live.run.with_counters(&forerun.counters());
     assert_eq!((right.load(Ordering::Relaxed), wrong.load(Ordering::Relaxed)), (200 * 5000, 0));
     assert_eq!((run.read_count, run.read_bytes), (200, 200 * 5000));
     assert_eq!(run.hit_bytes + run.late_bytes + run.miss_bytes, run.read_bytes);

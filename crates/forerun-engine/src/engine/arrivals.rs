@@ -15,7 +15,7 @@ impl Engine {
             return;
         }
         if flight.arrived_bytes == 0 {
-            self.device.on_first_bytes(now, now.since(flight.sample.dispatched));
+            self.device.on_first_bytes(now, &flight.sample);
             flight.sample.first_arrived = now;
             flight.sample.first_bytes = bytes;
         }
@@ -38,6 +38,7 @@ impl Engine {
         self.handle_progress(now, fetch, len);
         let Some(flight) = self.flights.remove(fetch) else { return };
         self.device.on_fetched(now, &flight.sample);
+        self.device.on_ended();
         if flight.doomed {
             self.cache.give_disowned(&flight.runs, flight.arrived_blocks);
         }
@@ -51,6 +52,7 @@ impl Engine {
     /// one of their own.
     pub fn handle_failed(&mut self, now: Time, fetch: FetchId, error: FetchError) {
         let Some(flight) = self.flights.remove(fetch) else { return };
+        self.device.on_ended();
         let rest = flight.rest();
         if flight.doomed {
             self.cache.give_disowned(&flight.runs, flight.arrived_blocks);

@@ -4,7 +4,7 @@ use alloc::vec::Vec;
 
 use crate::types::{BLOCK_BYTES, Extent, MemoryRange, ObjectId, Time};
 
-use super::{Cache, Room, SlotRun, row::rows_of};
+use super::{Cache, Room, SlotRun, pace::Pace, row::rows_of};
 
 impl Cache {
     /// Charges and marks as in flight the blocks of `extent`, all of which are
@@ -20,6 +20,7 @@ impl Cache {
         if !self.make_room(now, count, room) {
             return None;
         }
+        let came = self.paces.get(&object).map_or(0, Pace::read_bytes);
         let mut runs: Vec<SlotRun> = Vec::new();
         for (index, bits) in rows_of(extent) {
             let id = self.row_or_new(object, index);
@@ -37,7 +38,7 @@ impl Cache {
             row.in_flight |= bits;
             row.unread |= bits;
             row.released = false;
-            row.touched = now;
+            row.came = came;
             self.queues.refresh(&mut self.rows, id);
         }
         self.slots_used_peak = self.slots_used_peak.max(self.slots.used_count());
@@ -45,14 +46,13 @@ impl Cache {
     }
 
     /// The blocks of `extent`, in flight until now, are in memory.
-    pub(crate) fn arrive(&mut self, now: Time, object: ObjectId, extent: Extent) {
+    pub(crate) fn arrive(&mut self, object: ObjectId, extent: Extent) {
         for (index, bits) in rows_of(extent) {
             let Some(id) = self.index.get(&(object, index)).copied() else { continue };
             let row = &mut self.rows[id.0 as usize];
             debug_assert_eq!(row.in_flight & bits, bits, "arrived without being in flight");
             row.in_flight &= !bits;
             row.resident |= bits;
-            row.touched = now;
             self.queues.refresh(&mut self.rows, id);
         }
     }

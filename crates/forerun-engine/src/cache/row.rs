@@ -1,6 +1,6 @@
 //! A row: 64 neighbouring blocks of one object, each state a bit in a word.
 
-use crate::types::{BLOCK_BYTES, Extent, ObjectId, Time};
+use crate::types::{BLOCK_BYTES, Extent, ObjectId};
 
 use super::slots::mask;
 
@@ -53,8 +53,9 @@ pub(crate) struct Row {
     pub(crate) referenced: bool,
     /// Read again at once means "in smaller steps than a block", not "again".
     pub(crate) last_read_block: u8,
-    /// When bytes last arrived or were read.
-    pub(crate) touched: Time,
+    /// How much of the object had been read when some of the row was last
+    /// fetched or read.
+    pub(crate) came: u64,
     pub(crate) queue: Queue,
     pub(crate) prev: u32,
     pub(crate) next: u32,
@@ -77,7 +78,7 @@ impl Row {
             hot: false,
             referenced: false,
             last_read_block: u8::MAX,
-            touched: Time(0),
+            came: 0,
             queue: Queue::Out,
             prev: u32::MAX,
             next: u32::MAX,
@@ -96,6 +97,11 @@ impl Row {
         } else {
             Queue::Read
         }
+    }
+
+    /// Something is resident and nobody copies it.
+    pub(crate) fn is_idle(&self) -> bool {
+        self.pin_count == 0 && self.resident != 0
     }
 
     pub(crate) fn is_empty(&self) -> bool {

@@ -27,8 +27,8 @@ impl Engine {
             return;
         }
         let arrived = self.flights.advance(fetch, bytes);
-        self.cache.arrive(now, object, arrived);
-        self.wake(now, fetch, arrived);
+        self.cache.arrive(object, arrived);
+        self.wake(fetch, arrived);
         self.audit();
     }
 
@@ -83,13 +83,13 @@ impl Engine {
     }
 
     /// Answers those who waited for what `fetch` just brought.
-    fn wake(&mut self, now: Time, fetch: FetchId, arrived: Extent) {
+    fn wake(&mut self, fetch: FetchId, arrived: Extent) {
         let Some(flight) = self.flights.get_mut(fetch) else { return };
         let waiters: Vec<ReadId> = core::mem::take(&mut flight.waiters);
         let mut still = Vec::new();
         for id in waiters {
             let touched = self.reads.get(id).is_some_and(|read| read.extent.overlaps(&arrived));
-            let answered = touched && self.reply_if_complete(now, id);
+            let answered = touched && self.reply_if_complete(id);
             if !answered {
                 still.push(id);
             }
@@ -100,7 +100,7 @@ impl Engine {
     }
 
     /// Answers an admitted read all of whose bytes are resident.
-    pub(super) fn reply_if_complete(&mut self, now: Time, id: ReadId) -> bool {
+    pub(super) fn reply_if_complete(&mut self, id: ReadId) -> bool {
         let Some(read) = self.reads.get_mut(id) else { return true };
         if read.phase != Phase::Admitted {
             return true;
@@ -109,7 +109,7 @@ impl Engine {
             return false;
         }
         read.phase = Phase::Ready;
-        self.cache.mark_read(now, read.extent, &read.pins);
+        self.cache.mark_read(read.extent, &read.pins);
         self.replies.push_back((id, Ok(())));
         true
     }

@@ -57,7 +57,7 @@ impl Engine {
             read.phase = Phase::Admitted;
             read.pins = pins;
         }
-        self.reply_if_complete(now, id);
+        self.reply_if_complete(id);
         true
     }
 

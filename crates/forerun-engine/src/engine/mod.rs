@@ -115,13 +115,14 @@ impl Engine {
             let read = Read { object, extent, phase: Phase::Ready, pins: Pins::default() };
             return Outcome::Ready(self.reads.insert(read));
         }
+        self.cache.note_read(now, object, extent.len);
         let rows = self.cache.locate(object, extent);
         let tally = self.cache.tally(extent, &rows);
         let late = tally.in_flight + tally.missing > 0;
         self.consult(&Access { time: now, object, reader, extent, size, late }, tally);
         let outcome = if !late {
             let pins = self.cache.pin_located(rows);
-            self.cache.mark_read(now, extent, &pins);
+            self.cache.mark_read(extent, &pins);
             self.cache.memory(extent, &pins, memory);
             Outcome::Ready(self.reads.insert(Read { object, extent, phase: Phase::Ready, pins }))
         } else {

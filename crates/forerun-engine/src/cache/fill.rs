@@ -4,7 +4,7 @@ use alloc::vec::Vec;
 
 use crate::types::{BLOCK_BYTES, Extent, MemoryRange, ObjectId, Time};
 
-use super::{Cache, Room, SlotRun, pace::Pace, row::rows_of};
+use super::{Cache, Room, SlotRun, row::rows_of};
 
 impl Cache {
     /// Charges and marks as in flight the blocks of `extent`, all of which are
@@ -20,7 +20,8 @@ impl Cache {
         if !self.make_room(now, count, room) {
             return None;
         }
-        let came = self.paces.get(&object).map_or(0, Pace::read_bytes);
+        // No window is meant to have more of the memory.
+        let reach = u64::from(self.slots.count() / 4) * BLOCK_BYTES;
         let mut runs: Vec<SlotRun> = Vec::new();
         for (index, bits) in rows_of(extent) {
             let id = self.row_or_new(object, index);
@@ -38,7 +39,7 @@ impl Cache {
             row.in_flight |= bits;
             row.unread |= bits;
             row.released = false;
-            row.came = came;
+            row.due = self.paces.get(&object).map_or(0, |pace| pace.due(row.offset(), reach));
             self.queues.refresh(&mut self.rows, id);
         }
         self.slots_used_peak = self.slots_used_peak.max(self.slots.used_count());

@@ -100,9 +100,9 @@ impl Cache {
         })
     }
 
-    /// Somebody asks for `bytes` of `object`.
-    pub(crate) fn note_read(&mut self, now: Time, object: ObjectId, bytes: u64) {
-        self.paces.entry(object).or_default().note(now, bytes);
+    /// Somebody asks for `extent` of `object`.
+    pub(crate) fn note_read(&mut self, now: Time, object: ObjectId, extent: Extent) {
+        self.paces.entry(object).or_default().note(now, extent);
     }
 
     /// Nothing about how `object` is read matters any more.

@@ -124,9 +124,9 @@ impl Cache {
                 row.unread &= !bits;
                 let pace = self.paces.entry(row.object).or_default();
                 if is_first {
-                    pace.came_in_use(row.came);
+                    pace.came_in_use(row.due);
                 }
-                row.came = pace.read_bytes();
+                row.due = pace.due(0, 0);
             }
             row.last_read_block = first + (bits.count_ones() as u8 - 1);
         }

@@ -53,9 +53,8 @@ pub(crate) struct Row {
     pub(crate) referenced: bool,
     /// Read again at once means "in smaller steps than a block", not "again".
     pub(crate) last_read_block: u8,
-    /// How much of the object had been read when some of the row was last
-    /// fetched or read.
-    pub(crate) came: u64,
+    /// When it is to be read, in bytes read of the object.
+    pub(crate) due: u64,
     pub(crate) queue: Queue,
     pub(crate) prev: u32,
     pub(crate) next: u32,
@@ -78,7 +77,7 @@ impl Row {
             hot: false,
             referenced: false,
             last_read_block: u8::MAX,
-            came: 0,
+            due: 0,
             queue: Queue::Out,
             prev: u32::MAX,
             next: u32::MAX,

@@ -68,10 +68,9 @@ impl Engine {
             return (!self.waiting.is_empty()).then_some(0);
         }
         self.waiting.iter().position(|id| {
-            let read = self.reads.get(*id);
-            let missing =
-                read.and_then(|read| self.cache.first_missing(read.object, read.extent, BLOCK_BYTES));
-            !read.zip(missing).is_some_and(|(read, run)| self.pending.is_out_of_turn(read.object, run.offset))
+            let Some(read) = self.reads.get(*id) else { return true };
+            let waits = self.pending.is_out_of_turn(read.object, read.extent.to_blocks().end());
+            !waits || self.missing(read.object, read.extent) == 0
         })
     }
 

@@ -88,13 +88,13 @@ impl Pending {
         self.turn = None;
     }
 
-    /// Whether `offset` is wanted by a stream that waits while another's turn
-    /// goes on.
-    pub(crate) fn is_out_of_turn(&self, object: ObjectId, offset: u64) -> bool {
+    /// Whether a read of blocks up to `end` belongs to a stream that waits while
+    /// another's turn goes on.
+    pub(crate) fn is_out_of_turn(&self, object: ObjectId, end: u64) -> bool {
         let Some(turn) = self.turn else { return false };
         self.windows.iter().any(|window| {
             let (owner, extent) = *window;
-            owner == object && extent.offset <= offset && offset < extent.end() && !turn.takes(window)
+            owner == object && extent.offset <= end && end <= extent.end() && !turn.takes(window)
         })
     }
 
@@ -106,6 +106,17 @@ impl Pending {
 
     pub(crate) fn put_front(&mut self, object: ObjectId, extent: Extent) {
         self.windows.push_front((object, extent));
+    }
+
+    /// Somebody who asks for `extent` has to wait: the window it is in goes on
+    /// behind it only, since what lies before was passed.
+    pub(crate) fn pass(&mut self, object: ObjectId, extent: Extent) {
+        for (owner, window) in &mut self.windows {
+            if *owner == object && window.offset <= extent.offset && extent.offset < window.end() {
+                *window = Extent::between(extent.end(), window.end());
+            }
+        }
+        self.windows.retain(|(_, window)| !window.is_empty());
     }
 
     /// How far readahead that was decided goes on from `offset`.

@@ -86,7 +86,7 @@ impl Switching {
         let one_at_a_time = self.cost_ns() > 0;
         if follows {
             if sample.bytes >= FOLLOWING_BYTES_MIN && (sample.ahead > 0 || one_at_a_time) {
-                smooth(&mut self.following_ns, (took << 20) / sample.bytes);
+                smooth(&mut self.following_ns, ((u128::from(took) << 20) / u128::from(sample.bytes)) as u64);
             }
             return;
         }
@@ -126,10 +126,58 @@ impl Switching {
     }
 
     fn transfer_ns(&self, bytes: u64) -> Option<u64> {
-        Some((u128::from(self.following_ns?) * u128::from(bytes) >> 20) as u64)
+        Some(((u128::from(self.following_ns?) * u128::from(bytes)) >> 20) as u64)
     }
 }
 
 fn smooth(mean: &mut Option<u64>, sample: u64) {
     *mean = Some(mean.map_or(sample, |mean| mean - mean / 8 + sample / 8));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MS: u64 = 1_000_000;
+    const LEN: u64 = 256 << 10;
+
+    /// Eight fetches at a time, two by two one behind the other; `end_ms` says
+    /// when the one of that number ends, all having been dispatched at 0.
+    fn learned(end_ms: impl Fn(u64) -> u64) -> Switching {
+        let mut switching = Switching::new();
+        for round in 0..8 {
+            let start = round * 100 * MS;
+            let samples: [Sample; 8] = core::array::from_fn(|index| Sample {
+                object: ObjectId(index as u64 / 2),
+                offset: (round * 2 + index as u64 % 2) * LEN,
+                index: switching.on_dispatch(),
+                ahead: index,
+                dispatched: Time(start),
+                delivered_before: 0,
+                first_arrived: Time(start),
+                first_bytes: LEN,
+                bytes: LEN,
+            });
+            for (index, sample) in samples.iter().enumerate() {
+                switching.on_first_bytes(sample);
+                switching.on_fetched(Time(start + end_ms(index as u64) * MS), sample);
+                switching.on_ended();
+            }
+        }
+        switching
+    }
+
+    #[test]
+    fn a_disk_pays_for_going_elsewhere() {
+        // 8 ms to move and 4 to read.
+        let disk = learned(|index| (index / 2 + 1) * 8 + (index + 1) * 4);
+        assert_eq!(disk.cost_ns(), 8 * MS);
+        assert_eq!(disk.cost_bytes(), 2 * LEN);
+    }
+
+    #[test]
+    fn a_store_does_several_things_at_once() {
+        // 20 ms for the first bytes, and the link is full then.
+        assert_eq!(learned(|index| 20 + (index + 1) * 4).cost_ns(), 0);
+    }
 }

@@ -4,18 +4,29 @@
 //! All of it is measured on the fetches the engine makes anyway.
 
 use crate::config::Config;
-use crate::types::{BLOCK_BYTES, DeviceEstimate, Time};
+use crate::switching::Switching;
+use crate::types::{BLOCK_BYTES, DeviceEstimate, ObjectId, Time};
 
 /// Before anything is measured: a store in the same region.
 const LATENCY_NS_GUESS: u64 = 10_000_000;
 /// A network with a switch or two takes less, any other store more.
 const FAR_NS: u64 = 1_500_000;
-/// Fetches at once to begin with, and never fewer: enough to find out.
+/// Fetches at once to begin with: enough to find out.
 const FETCHES_MIN: u64 = 16;
+/// Fewer where one fetch alone nearly fills the link and the first bytes of most
+/// come after so many times the least latency: more would only wait for one
+/// another, and readers for all of them.
+const FETCHES_CROWDED_MIN: u64 = 4;
+const CROWDED_LATENCIES: u64 = 4;
 /// How long a largest or smallest sample counts, at least and at most twice it.
 const FILTER_NS: u64 = 5_000_000_000;
 /// A fetch must carry that much for its own bandwidth to be more than noise.
 const BANDWIDTH_SAMPLE_BYTES: u64 = 128 << 10;
+/// Where moving is dear, a stream is read on for so many times what could be
+/// read during a move: it takes a seventeenth of the time then.
+const TURN_MOVES: u64 = 16;
+/// Pieces that go along with what a reader waits for, at most.
+const RIDE_PIECES: u64 = 4;
 
 /// See the module's page.
 #[derive(Debug)]
@@ -34,6 +45,7 @@ pub(crate) struct Device {
     latency_deviation_ns: u64,
     /// From dispatch to the last byte, smoothed.
     service_ns: u64,
+    switching: Switching,
     advice: Advice,
 }
 
@@ -42,6 +54,8 @@ pub(crate) struct Device {
 #[derive(Clone, Copy, Debug, Default)]
 struct Advice {
     fetch_bytes: u64,
+    piece_bytes: u64,
+    turn_bytes: Option<u64>,
     pipe_bytes: u64,
     competitive_bytes: u64,
 }
@@ -61,6 +75,7 @@ impl Device {
             latency_ns: LATENCY_NS_GUESS,
             latency_deviation_ns: LATENCY_NS_GUESS / 2,
             service_ns: LATENCY_NS_GUESS,
+            switching: Switching::new(),
             advice: Advice::default(),
         };
         device.advise();
@@ -80,17 +95,38 @@ impl Device {
         self.delivered_bytes
     }
 
-    /// Bytes a fetch should have.
+    /// Bytes that should be fetched of a stream at a time.
     pub(crate) fn fetch_bytes(&self) -> u64 {
         self.advice.fetch_bytes
     }
 
+    /// Bytes a fetch should have: [`Device::fetch_bytes`], but less where a reader
+    /// who comes meanwhile would have to wait until it has ended.
+    pub(crate) fn piece_bytes(&self) -> u64 {
+        self.advice.piece_bytes
+    }
+
+    /// Bytes of a fetch that a reader waits for, with those that go along. A
+    /// stream's reader who had to wait does not want to do so again soon.
+    pub(crate) fn ride_bytes(&self) -> u64 {
+        self.fetch_bytes().min(RIDE_PIECES * self.piece_bytes())
+    }
+
+    /// If the backend serves one fetch at a time: how many bytes should be read
+    /// of a stream before it goes elsewhere.
+    pub(crate) fn turn_bytes(&self) -> Option<u64> {
+        self.advice.turn_bytes
+    }
+
     /// The size for a fetch that joins `in_flight` others: from half of
-    /// [`Device::fetch_bytes`] up. Fetches of one size that start together end
+    /// [`Device::piece_bytes`] up. Fetches of one size that start together end
     /// together, and while the next ones wait for their first bytes the link
     /// carries nothing; different sizes get them out of step for good.
     pub(crate) fn fetch_bytes_among(&self, in_flight: usize) -> u64 {
-        let fetch = self.fetch_bytes();
+        let fetch = self.piece_bytes();
+        if self.turn_bytes().is_some() {
+            return fetch;
+        }
         whole_blocks(fetch / 2 + fetch / 32 * (in_flight as u64 % 17))
     }
 
@@ -126,8 +162,20 @@ impl Device {
         self.service_ns.max(self.latency_ns) + 4 * self.latency_deviation_ns
     }
 
-    /// The first bytes of a fetch came `wait_ns` after it was dispatched.
-    pub(crate) fn on_first_bytes(&mut self, now: Time, wait_ns: u64) {
+    /// A fetch is dispatched; how many were before it.
+    pub(crate) fn on_dispatch(&mut self) -> u64 {
+        self.switching.on_dispatch()
+    }
+
+    /// A fetch ended, well or not.
+    pub(crate) fn on_ended(&mut self) {
+        self.switching.on_ended();
+    }
+
+    /// The first bytes of a fetch came.
+    pub(crate) fn on_first_bytes(&mut self, now: Time, sample: &Sample) {
+        let wait_ns = now.since(sample.dispatched);
+        self.switching.on_first_bytes(sample);
         // The estimator of TCP's retransmission timer (RFC 6298, section 2).
         if self.latency_least.get().is_none() {
             self.latency_ns = wait_ns;
@@ -146,7 +194,7 @@ impl Device {
         self.delivered_bytes += bytes;
     }
 
-    /// A fetch ended. What all fetches delivered while it was on its way, over
+    /// A fetch ended well. What all fetches delivered while it was on its way, over
     /// that time, is a sample of the throughput; what it delivered itself after
     /// its first bytes is one of the bandwidth of a single fetch.
     pub(crate) fn on_fetched(&mut self, now: Time, sample: &Sample) {
@@ -157,10 +205,30 @@ impl Device {
         if rest >= BANDWIDTH_SAMPLE_BYTES {
             self.bandwidth.add(now, rate(rest, now.since(sample.first_arrived)));
         }
+        self.switching.on_fetched(now, sample);
         self.advise();
     }
 
     fn advise(&mut self) {
+        self.advice = if self.switching.cost_ns() > 0 { self.in_turns() } else { self.at_once() };
+    }
+
+    /// The advice for a backend that serves one fetch at a time. A fetch takes
+    /// no longer than a move, so that whoever comes meanwhile waits little.
+    fn in_turns(&self) -> Advice {
+        let cost = self.switching.cost_bytes();
+        let turn = (TURN_MOVES * cost).next_power_of_two().clamp(self.fetch_bytes_min, self.fetch_bytes_max);
+        Advice {
+            fetch_bytes: turn,
+            piece_bytes: (cost / 4 + 1).next_power_of_two().clamp(self.fetch_bytes_min, turn),
+            turn_bytes: Some(turn),
+            pipe_bytes: turn.min(self.pipe_bytes_max),
+            competitive_bytes: 0,
+        }
+    }
+
+    /// The advice for a backend that serves many fetches at once.
+    fn at_once(&self) -> Advice {
         let latency = self.latency_least.get().unwrap_or(LATENCY_NS_GUESS);
         let throughput = self.throughput.get().unwrap_or(0);
         let bandwidth = self.bandwidth.get().unwrap_or(0);
@@ -176,18 +244,29 @@ impl Device {
         let needed = bytes_in(latency + transfer, throughput);
         // A quarter more to find out whether there is more to have, and two
         // fetches; at least enough to begin to find out.
-        let pipe_bytes = (needed + needed / 4 + 2 * fetch_bytes).max(FETCHES_MIN * fetch_bytes);
-        self.advice = Advice {
+        let one_fills_the_link = bandwidth >= throughput / 4 * 3;
+        let is_crowded = one_fills_the_link && self.latency_ns > CROWDED_LATENCIES * latency;
+        let least = if is_crowded { FETCHES_CROWDED_MIN } else { FETCHES_MIN };
+        let pipe_bytes = (needed + needed / 4 + 2 * fetch_bytes).max(least * fetch_bytes);
+        Advice {
             fetch_bytes,
+            piece_bytes: fetch_bytes,
+            turn_bytes: None,
             pipe_bytes: pipe_bytes.min(self.pipe_bytes_max),
             competitive_bytes: bytes_in(latency, bandwidth),
-        };
+        }
     }
 }
 
 /// What one fetch tells of the device.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Sample {
+    pub(crate) object: ObjectId,
+    pub(crate) offset: u64,
+    /// How many fetches were dispatched before, and how many of those were in
+    /// flight still.
+    pub(crate) index: u64,
+    pub(crate) ahead: usize,
     pub(crate) dispatched: Time,
     /// Bytes all fetches had delivered by then.
     pub(crate) delivered_before: u64,

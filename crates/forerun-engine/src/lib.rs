@@ -46,6 +46,7 @@ mod objects;
 mod policy;
 mod reads;
 mod scheduler;
+mod switching;
 mod table;
 mod types;
 

@@ -17,29 +17,43 @@ use crate::types::BLOCK_BYTES;
 pub(crate) enum Room {
     /// A reader waits: anything that nobody is copying or filling may go.
     Demand,
-    /// Readahead: never at the cost of other readahead that may still be read.
+    /// Readahead: never at the cost of other readahead whose reader still moves
+    /// towards it.
     Readahead,
 }
 
-/// Readahead that nobody read for so long has lost its reader: 30 s is more than
-/// any stream of 10 KB/s or faster takes to arrive at its window's end.
-const UNREAD_KEEP_NS: u64 = 30_000_000_000;
+/// One in so many slots is left for readers who wait.
+const DEMAND_SHARE: u32 = 16;
 
 /// Rows looked at in the unread queue before readahead goes without.
 const SCAN_MAX: usize = 64;
+/// After a search in vain the next one waits so long.
+const SEARCH_NS: u64 = 1_000_000;
 
 impl Cache {
     /// Frees slots until `count` are free; says whether that worked.
     pub(crate) fn make_room(&mut self, now: Time, count: u64, room: Room) -> bool {
-        while u64::from(self.slots.free_count()) < count {
+        while u64::from(self.slots.free_count()) < count || !self.leaves_enough(count, room) {
             let free_before = self.slots.free_count();
-            let evicted = self.evict_read() || self.evict_behind() || self.evict_unread(now, room);
+            let evicted = if self.leaves_enough(count, room) {
+                self.evict_read() || self.evict_behind(room) || self.evict_unread(now, room)
+            } else {
+                self.evict_behind(room) || self.evict_unread(now, room)
+            };
             if !evicted {
                 return false;
             }
             self.scanned_count += u64::from(self.slots.free_count() - free_before);
         }
         true
+    }
+
+    /// Whether readers who wait will find room that holds no unread readahead
+    /// once `count` slots are taken.
+    fn leaves_enough(&self, count: u64, room: Room) -> bool {
+        let read = self.queues.weight(Queue::Read) + self.queues.weight(Queue::Hot);
+        let left = u64::from(self.slots.free_count()) + read;
+        room == Room::Demand || left >= count + u64::from(self.slots.count() / DEMAND_SHARE)
     }
 
     /// What was read ahead of `object` and not read has lost its readers: it may
@@ -112,8 +126,11 @@ impl Cache {
         let (read, hot) = (self.queues.weight(Queue::Read), self.queues.weight(Queue::Hot));
         let order = if hot > 3 * read { [Queue::Hot, Queue::Read] } else { [Queue::Read, Queue::Hot] };
         let Some(id) = order.into_iter().find_map(|queue| self.oldest_idle(queue)) else { return false };
-        let resident = self.rows[id.0 as usize].resident;
-        self.free_blocks(id, resident);
+        let row = &self.rows[id.0 as usize];
+        if row.unread == 0 {
+            self.ghosts.add(row.object, row.index);
+        }
+        self.free_blocks(id, row.resident);
         true
     }
 
@@ -134,8 +151,9 @@ impl Cache {
     }
 
     /// The read blocks of a row that also holds unread ones.
-    fn evict_behind(&mut self) -> bool {
-        let found = self.unread_rows().take(SCAN_MAX).find(|id| {
+    fn evict_behind(&mut self, room: Room) -> bool {
+        let scan_max = if room == Room::Demand { usize::MAX } else { SCAN_MAX };
+        let found = self.unread_rows().take(scan_max).find(|id| {
             let row = &self.rows[id.0 as usize];
             row.pin_count == 0 && row.resident & !row.unread != 0
         });
@@ -145,19 +163,29 @@ impl Cache {
         true
     }
 
-    /// The oldest row of unread readahead.
+    /// A row of unread readahead: one that nobody will come for or, for a reader
+    /// who waits, the oldest.
     fn evict_unread(&mut self, now: Time, room: Room) -> bool {
-        let found = self.unread_rows().find(|id| {
-            let row = &self.rows[id.0 as usize];
-            row.pin_count == 0 && row.resident != 0
-        });
-        let Some(id) = found else { return false };
-        let row = &self.rows[id.0 as usize];
-        if room == Room::Readahead && now.since(row.touched) < UNREAD_KEEP_NS {
+        let oldest = || self.unread_rows().find(|id| self.rows[id.0 as usize].is_idle());
+        let found = self.find_left(now).or_else(|| if room == Room::Demand { oldest() } else { None });
+        let Some(id) = found else {
+            self.next_search = self.next_search.max(Time(now.0 + SEARCH_NS));
             return false;
-        }
-        self.free_blocks(id, row.resident);
+        };
+        let resident = self.rows[id.0 as usize].resident;
+        self.free_blocks(id, resident);
         true
+    }
+
+    /// A row of readahead that nobody will come for, if one is found soon.
+    fn find_left(&self, now: Time) -> Option<RowId> {
+        if now < self.next_search {
+            return None;
+        }
+        self.unread_rows().take(SCAN_MAX).find(|id| {
+            let row = &self.rows[id.0 as usize];
+            row.is_idle() && self.paces.get(&row.object).is_none_or(|pace| pace.is_over(now, row.due))
+        })
     }
 
     fn unread_rows(&self) -> impl Iterator<Item = RowId> {

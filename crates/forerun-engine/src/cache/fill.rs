@@ -20,6 +20,8 @@ impl Cache {
         if !self.make_room(now, count, room) {
             return None;
         }
+        // No window is meant to have more of the memory.
+        let reach = u64::from(self.slots.count() / 4) * BLOCK_BYTES;
         let mut runs: Vec<SlotRun> = Vec::new();
         for (index, bits) in rows_of(extent) {
             let id = self.row_or_new(object, index);
@@ -37,7 +39,7 @@ impl Cache {
             row.in_flight |= bits;
             row.unread |= bits;
             row.released = false;
-            row.touched = now;
+            row.due = self.paces.get(&object).map_or(0, |pace| pace.due(row.offset(), reach));
             self.queues.refresh(&mut self.rows, id);
         }
         self.slots_used_peak = self.slots_used_peak.max(self.slots.used_count());
@@ -45,14 +47,13 @@ impl Cache {
     }
 
     /// The blocks of `extent`, in flight until now, are in memory.
-    pub(crate) fn arrive(&mut self, now: Time, object: ObjectId, extent: Extent) {
+    pub(crate) fn arrive(&mut self, object: ObjectId, extent: Extent) {
         for (index, bits) in rows_of(extent) {
             let Some(id) = self.index.get(&(object, index)).copied() else { continue };
             let row = &mut self.rows[id.0 as usize];
             debug_assert_eq!(row.in_flight & bits, bits, "arrived without being in flight");
             row.in_flight &= !bits;
             row.resident |= bits;
-            row.touched = now;
             self.queues.refresh(&mut self.rows, id);
         }
     }

@@ -6,6 +6,8 @@
 mod audit;
 mod evict;
 mod fill;
+mod ghosts;
+mod pace;
 mod queue;
 mod reading;
 mod row;
@@ -14,7 +16,7 @@ mod slots;
 use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
 
-use crate::types::{BLOCK_BYTES, Extent, ObjectId};
+use crate::types::{BLOCK_BYTES, Extent, ObjectId, Time};
 
 pub(crate) use evict::Room;
 pub(crate) use fill::memory_of;
@@ -43,6 +45,11 @@ pub(crate) struct Cache {
     index: BTreeMap<(ObjectId, u64), RowId>,
     slots: slots::Slots,
     queues: queue::Queues,
+    ghosts: ghosts::Ghosts,
+    /// How each object is read, since it was opened first.
+    paces: BTreeMap<ObjectId, pace::Pace>,
+    /// Readahead that nobody will come for is not looked for before.
+    next_search: Time,
     /// Slots whose blocks were invalidated while a fetch was filling them.
     disowned_count: u32,
     slots_used_peak: u32,
@@ -61,6 +68,9 @@ impl Cache {
             index: BTreeMap::new(),
             slots: slots::Slots::new(slots),
             queues: queue::Queues::new(),
+            ghosts: ghosts::Ghosts::new(slots as usize / row::ROW_BLOCKS as usize),
+            paces: BTreeMap::new(),
+            next_search: Time(0),
             disowned_count: 0,
             slots_used_peak: 0,
             scanned_count: 0,
@@ -90,6 +100,16 @@ impl Cache {
             let row = &self.rows[id.0 as usize];
             !row.hot && (row.resident & !row.unread) >> (block % row::ROW_BLOCKS) & 1 == 1
         })
+    }
+
+    /// Somebody asks for `extent` of `object`.
+    pub(crate) fn note_read(&mut self, now: Time, object: ObjectId, extent: Extent) {
+        self.paces.entry(object).or_default().note(now, extent);
+    }
+
+    /// Nothing about how `object` is read matters any more.
+    pub(crate) fn forget_pace(&mut self, object: ObjectId) {
+        self.paces.remove(&object);
     }
 
     /// Blocks that making room has evicted or passed over since the beginning.
@@ -153,7 +173,8 @@ impl Cache {
         if let Some(id) = self.index.get(&(object, index)) {
             return *id;
         }
-        let row = Row::new(object, index);
+        let mut row = Row::new(object, index);
+        row.hot = self.ghosts.take(object, index);
         let id = match self.vacant.pop() {
             Some(id) => {
                 self.rows[id.0 as usize] = row;

@@ -4,7 +4,7 @@
 use alloc::vec::Vec;
 
 use crate::config::Config;
-use crate::types::{BLOCK_BYTES, Extent, MemoryRange, ObjectId, Time};
+use crate::types::{BLOCK_BYTES, Extent, MemoryRange, ObjectId};
 
 use super::row::{ROW_BLOCKS, ROW_BYTES, Row, RowId, rows_of};
 use super::{Cache, Tally, slots::mask};
@@ -113,16 +113,23 @@ impl Cache {
     }
 
     /// Somebody reads `extent`, whose rows are pinned.
-    pub(crate) fn mark_read(&mut self, now: Time, extent: Extent, pins: &Pins) {
+    pub(crate) fn mark_read(&mut self, extent: Extent, pins: &Pins) {
         for ((_, bits), id) in rows_of(extent).zip(pins.iter()) {
             let row = &mut self.rows[id.0 as usize];
             let first = bits.trailing_zeros() as u8;
             let again = bits & row.resident & !row.unread & !last_read(row.last_read_block);
             row.referenced |= row.hot && again != 0;
             row.hot |= again != 0;
-            row.unread &= !bits;
+            if row.unread & bits != 0 {
+                let is_first = row.unread == row.resident | row.in_flight;
+                row.unread &= !bits;
+                let pace = self.paces.entry(row.object).or_default();
+                if is_first {
+                    pace.came_in_use(row.due);
+                }
+                row.due = pace.due(0, 0);
+            }
             row.last_read_block = first + (bits.count_ones() as u8 - 1);
-            row.touched = now;
         }
     }
 

@@ -1,6 +1,6 @@
 //! A row: 64 neighbouring blocks of one object, each state a bit in a word.
 
-use crate::types::{BLOCK_BYTES, Extent, ObjectId, Time};
+use crate::types::{BLOCK_BYTES, Extent, ObjectId};
 
 use super::slots::mask;
 
@@ -53,8 +53,8 @@ pub(crate) struct Row {
     pub(crate) referenced: bool,
     /// Read again at once means "in smaller steps than a block", not "again".
     pub(crate) last_read_block: u8,
-    /// When bytes last arrived or were read.
-    pub(crate) touched: Time,
+    /// When it is to be read, in bytes read of the object.
+    pub(crate) due: u64,
     pub(crate) queue: Queue,
     pub(crate) prev: u32,
     pub(crate) next: u32,
@@ -77,7 +77,7 @@ impl Row {
             hot: false,
             referenced: false,
             last_read_block: u8::MAX,
-            touched: Time(0),
+            due: 0,
             queue: Queue::Out,
             prev: u32::MAX,
             next: u32::MAX,
@@ -96,6 +96,11 @@ impl Row {
         } else {
             Queue::Read
         }
+    }
+
+    /// Something is resident and nobody copies it.
+    pub(crate) fn is_idle(&self) -> bool {
+        self.pin_count == 0 && self.resident != 0
     }
 
     pub(crate) fn is_empty(&self) -> bool {

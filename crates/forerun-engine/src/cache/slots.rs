@@ -46,6 +46,10 @@ impl Slots {
         slots
     }
 
+    pub(crate) fn count(&self) -> u32 {
+        self.count
+    }
+
     pub(crate) fn free_count(&self) -> u32 {
         self.free_count
     }

@@ -15,7 +15,7 @@ impl Engine {
             return;
         }
         if flight.arrived_bytes == 0 {
-            self.device.on_first_bytes(now, now.since(flight.sample.dispatched));
+            self.device.on_first_bytes(now, &flight.sample);
             flight.sample.first_arrived = now;
             flight.sample.first_bytes = bytes;
         }
@@ -27,8 +27,8 @@ impl Engine {
             return;
         }
         let arrived = self.flights.advance(fetch, bytes);
-        self.cache.arrive(now, object, arrived);
-        self.wake(now, fetch, arrived);
+        self.cache.arrive(object, arrived);
+        self.wake(fetch, arrived);
         self.audit();
     }
 
@@ -38,6 +38,7 @@ impl Engine {
         self.handle_progress(now, fetch, len);
         let Some(flight) = self.flights.remove(fetch) else { return };
         self.device.on_fetched(now, &flight.sample);
+        self.device.on_ended();
         if flight.doomed {
             self.cache.give_disowned(&flight.runs, flight.arrived_blocks);
         }
@@ -51,6 +52,7 @@ impl Engine {
     /// one of their own.
     pub fn handle_failed(&mut self, now: Time, fetch: FetchId, error: FetchError) {
         let Some(flight) = self.flights.remove(fetch) else { return };
+        self.device.on_ended();
         let rest = flight.rest();
         if flight.doomed {
             self.cache.give_disowned(&flight.runs, flight.arrived_blocks);
@@ -81,13 +83,13 @@ impl Engine {
     }
 
     /// Answers those who waited for what `fetch` just brought.
-    fn wake(&mut self, now: Time, fetch: FetchId, arrived: Extent) {
+    fn wake(&mut self, fetch: FetchId, arrived: Extent) {
         let Some(flight) = self.flights.get_mut(fetch) else { return };
         let waiters: Vec<ReadId> = core::mem::take(&mut flight.waiters);
         let mut still = Vec::new();
         for id in waiters {
             let touched = self.reads.get(id).is_some_and(|read| read.extent.overlaps(&arrived));
-            let answered = touched && self.reply_if_complete(now, id);
+            let answered = touched && self.reply_if_complete(id);
             if !answered {
                 still.push(id);
             }
@@ -98,7 +100,7 @@ impl Engine {
     }
 
     /// Answers an admitted read all of whose bytes are resident.
-    pub(super) fn reply_if_complete(&mut self, now: Time, id: ReadId) -> bool {
+    pub(super) fn reply_if_complete(&mut self, id: ReadId) -> bool {
         let Some(read) = self.reads.get_mut(id) else { return true };
         if read.phase != Phase::Admitted {
             return true;
@@ -107,7 +109,7 @@ impl Engine {
             return false;
         }
         read.phase = Phase::Ready;
-        self.cache.mark_read(now, read.extent, &read.pins);
+        self.cache.mark_read(read.extent, &read.pins);
         self.replies.push_back((id, Ok(())));
         true
     }

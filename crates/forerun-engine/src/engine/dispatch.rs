@@ -12,9 +12,10 @@ impl Engine {
     /// them or none, so that admitted reads always end. False if there is none
     /// or not enough of either yet.
     pub(super) fn admit(&mut self, now: Time) -> bool {
-        let Some(&id) = self.waiting.front() else { return false };
+        let Some(place) = self.next_waiting() else { return false };
+        let id = self.waiting[place];
         let Some(read) = self.reads.get(id) else {
-            self.waiting.pop_front();
+            self.waiting.remove(place);
             return true;
         };
         if self.flights.count() >= self.config.in_flight_count_max {
@@ -28,7 +29,7 @@ impl Engine {
             self.cache.unpin(&pins);
             return false;
         }
-        self.waiting.pop_front();
+        self.waiting.remove(place);
         while let Some(run) = self.cache.first_missing(object, extent, self.device.fetch_bytes()) {
             let whole = self.with_readahead(object, run);
             // What goes along must not take the room that was made for the read.
@@ -38,6 +39,12 @@ impl Engine {
             debug_assert!(reserved, "room that was made is gone");
             if !reserved {
                 break;
+            }
+            if let Some(turn_bytes) = self.device.turn_bytes()
+                && self.pending.end_from(object, fetched.end()).is_some()
+            {
+                // The device is there now.
+                self.pending.dispatched(object, fetched, turn_bytes);
             }
             missing = self.missing(object, extent);
         }
@@ -50,34 +57,58 @@ impl Engine {
             read.phase = Phase::Admitted;
             read.pins = pins;
         }
-        self.reply_if_complete(now, id);
+        self.reply_if_complete(id);
         true
+    }
+
+    /// The place in line of whoever is next: who waits longest, but where the
+    /// device serves streams in turns, not those whose turn comes.
+    fn next_waiting(&self) -> Option<usize> {
+        if self.device.turn_bytes().is_none() || !self.pending.is_in_turn() {
+            return (!self.waiting.is_empty()).then_some(0);
+        }
+        self.waiting.iter().position(|id| {
+            let Some(read) = self.reads.get(*id) else { return true };
+            let waits = self.pending.is_out_of_turn(read.object, read.extent.to_blocks().end());
+            !waits || self.missing(read.object, read.extent) == 0
+        })
     }
 
     /// Dispatches one fetch's worth of readahead. False if there is none, or the
     /// device or the memory has no place for it.
     pub(super) fn dispatch_readahead(&mut self, now: Time) -> bool {
         // Room that a waiting reader could not use yet is kept for it.
-        if self.pending.is_empty() || !self.waiting.is_empty() {
+        if self.pending.is_empty() || self.next_waiting().is_some() {
             return false;
         }
-        // A quarter of the places is kept for readers who wait.
-        let in_flight = self.flights.count();
-        let places = (self.config.in_flight_count_max / 4 * 3).max(1);
-        if in_flight >= places || self.flights.bytes() >= self.device.pipe_bytes() {
+        if !self.has_place_for_readahead() {
             return false;
         }
         let Some((object, window)) = self.pending.pop() else { return false };
-        let len = self.device.fetch_bytes_among(in_flight);
+        let len = self.device.fetch_bytes_among(self.flights.count());
         let Some(run) = self.cache.first_missing(object, window, len) else {
             return true;
         };
         if !self.launch(now, object, run, 0, Cause::Readahead, Room::Readahead) {
             self.pending.put_front(object, Extent::between(run.offset, window.end()));
-            return false;
+            self.pending.end_turn();
+            // Those who wait for the end of that turn need not wait any longer.
+            return !self.waiting.is_empty();
         }
+        self.pending.dispatched(object, run, self.device.turn_bytes().unwrap_or(0));
         self.pending.put_back(object, Extent::between(run.end(), window.end()));
         true
+    }
+
+    /// Whether the device would do more with another fetch in flight.
+    fn has_place_for_readahead(&self) -> bool {
+        // Who comes to wait has at most one in front of it.
+        if self.device.turn_bytes().is_some() {
+            return self.flights.readahead_count() == 0;
+        }
+        // A quarter of the places is kept for readers who wait.
+        let places = (self.config.in_flight_count_max / 4 * 3).max(1);
+        self.flights.count() < places && self.flights.bytes() < self.device.pipe_bytes()
     }
 
     /// Blocks of `extent` that are neither here nor on their way.
@@ -87,10 +118,10 @@ impl Engine {
 
     /// `run`, which a reader waits for, and as much of the readahead that goes on
     /// from there as one fetch takes: the reader is answered as soon as its own
-    /// bytes are here, so it loses nothing.
+    /// bytes are here, so it loses nothing, or little where they come all at once.
     fn with_readahead(&self, object: ObjectId, run: Extent) -> Extent {
         let Some(end) = self.pending.end_from(object, run.end()) else { return run };
-        let more = self.device.fetch_bytes().saturating_sub(run.len);
+        let more = self.device.ride_bytes().saturating_sub(run.len);
         match self.cache.first_missing(object, Extent::between(run.end(), end), more) {
             Some(next) if next.offset == run.end() => Extent::between(run.offset, next.end()),
             _ => run,
@@ -122,7 +153,12 @@ impl Engine {
             extent,
             runs,
             rides_along: extent.len > asked,
+            cause,
             sample: Sample {
+                object,
+                offset: extent.offset,
+                index: self.device.on_dispatch(),
+                ahead: self.flights.count(),
                 dispatched: now,
                 delivered_before: self.device.delivered_bytes(),
                 first_arrived: now,

@@ -115,6 +115,7 @@ impl Engine {
             let read = Read { object, extent, phase: Phase::Ready, pins: Pins::default() };
             return Outcome::Ready(self.reads.insert(read));
         }
+        self.cache.note_read(now, object, extent);
         let rows = self.cache.locate(object, extent);
         let tally = self.cache.tally(extent, &rows);
         let late = tally.in_flight + tally.missing > 0;
@@ -124,7 +125,7 @@ impl Engine {
         self.consult(&access, tally);
         let outcome = if !late {
             let pins = self.cache.pin_located(rows);
-            self.cache.mark_read(now, extent, &pins);
+            self.cache.mark_read(extent, &pins);
             self.cache.memory(extent, &pins, memory);
             Outcome::Ready(self.reads.insert(Read { object, extent, phase: Phase::Ready, pins }))
         } else {
@@ -212,6 +213,9 @@ impl Engine {
         let late_bytes = (tally.in_flight * BLOCK_BYTES).min(extent.len - missing_bytes);
         self.emit(Event::Read { time, object, reader, extent, late_bytes, missing_bytes });
 
+        if access.late {
+            self.pending.pass(object, extent.to_blocks());
+        }
         let mut windows = core::mem::take(&mut self.windows);
         let view = View { cache: &self.cache, device: &self.device, config: &self.config };
         self.policy.on_read(access, &view, &mut windows);

@@ -6,7 +6,7 @@ use alloc::vec::Vec;
 use crate::cache::SlotRun;
 use crate::device::Sample;
 use crate::table::Table;
-use crate::types::{BLOCK_BYTES, Extent, FetchId, ObjectId, ReadId};
+use crate::types::{BLOCK_BYTES, Cause, Extent, FetchId, ObjectId, ReadId};
 
 /// One fetch on its way.
 #[derive(Debug)]
@@ -14,6 +14,7 @@ pub(crate) struct Flight {
     pub(crate) object: ObjectId,
     pub(crate) extent: Extent,
     pub(crate) runs: Vec<SlotRun>,
+    pub(crate) cause: Cause,
     /// It brings more than readers asked for: should it fail, those who wait get
     /// another fetch, of just what they asked for.
     pub(crate) rides_along: bool,
@@ -44,17 +45,19 @@ impl Flight {
 
 /// Invariants: what undoomed flights still have to bring never overlaps; the
 /// index holds just the undoomed ones that have something to bring, by object
-/// and end; `bytes` is the sum of all extents.
+/// and end; `bytes` is the sum of all extents and `readahead_count` the number of
+/// those that nobody waited for when they were dispatched.
 #[derive(Debug)]
 pub(crate) struct Flights {
     table: Table<Flight>,
     index: BTreeMap<(ObjectId, u64), FetchId>,
     bytes: u64,
+    readahead_count: usize,
 }
 
 impl Flights {
     pub(crate) fn new() -> Flights {
-        Flights { table: Table::new(), index: BTreeMap::new(), bytes: 0 }
+        Flights { table: Table::new(), index: BTreeMap::new(), bytes: 0, readahead_count: 0 }
     }
 
     pub(crate) fn count(&self) -> usize {
@@ -65,8 +68,14 @@ impl Flights {
         self.bytes
     }
 
+    /// Flights that nobody waited for when they were dispatched.
+    pub(crate) fn readahead_count(&self) -> usize {
+        self.readahead_count
+    }
+
     pub(crate) fn insert(&mut self, flight: Flight) -> FetchId {
         let (object, extent) = (flight.object, flight.extent);
+        self.readahead_count += usize::from(flight.cause == Cause::Readahead);
         let id = FetchId(self.table.insert(flight));
         self.index.insert((object, extent.end()), id);
         self.bytes += extent.len;
@@ -87,6 +96,7 @@ impl Flights {
             self.index.remove(&(flight.object, flight.extent.end()));
         }
         self.bytes -= flight.extent.len;
+        self.readahead_count -= usize::from(flight.cause == Cause::Readahead);
         Some(flight)
     }
 
@@ -130,13 +140,14 @@ impl Flights {
     }
 
     pub(crate) fn audit(&self) {
-        let mut bytes = 0;
+        let (mut bytes, mut readahead_count) = (0, 0);
         for (key, flight) in self.table.iter() {
             bytes += flight.extent.len;
+            readahead_count += usize::from(flight.cause == Cause::Readahead);
             let indexed = self.index.get(&(flight.object, flight.extent.end())) == Some(&FetchId(key));
             assert_eq!(indexed, flight.is_indexed(), "a flight and its index disagree: {flight:?}");
         }
-        assert_eq!(bytes, self.bytes, "bytes in flight do not add up");
+        assert_eq!((bytes, readahead_count), (self.bytes, self.readahead_count), "flights do not add up");
         let mut last: Option<(ObjectId, Extent)> = None;
         for ((object, _), id) in &self.index {
             let extent = self.table.get(id.0).expect("indexed flight exists").rest();

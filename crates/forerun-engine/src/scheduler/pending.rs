@@ -12,15 +12,33 @@ const PENDING_MAX: usize = 1024;
 
 /// Windows in the order they were decided. One turn takes one fetch's worth of
 /// a window and puts the rest behind the others, so that no stream's large
-/// window starves another's small one.
+/// window starves another's small one; where going from one to the other is
+/// dear, turns are longer.
 #[derive(Debug)]
 pub(crate) struct Pending {
     windows: VecDeque<(ObjectId, Extent)>,
+    turn: Option<Turn>,
+}
+
+/// Whose turn it is, and for how many bytes more.
+#[derive(Clone, Copy, Debug)]
+struct Turn {
+    object: ObjectId,
+    /// Where it goes on.
+    offset: u64,
+    left: u64,
+}
+
+impl Turn {
+    /// Whether it goes on with `window`.
+    fn takes(&self, (owner, window): &(ObjectId, Extent)) -> bool {
+        *owner == self.object && window.offset <= self.offset && self.offset < window.end()
+    }
 }
 
 impl Pending {
     pub(crate) fn new() -> Pending {
-        Pending { windows: VecDeque::new() }
+        Pending { windows: VecDeque::new(), turn: None }
     }
 
     pub(crate) fn is_empty(&self) -> bool {
@@ -43,8 +61,41 @@ impl Pending {
         true
     }
 
+    /// The window whose turn it is, and else the one that waits longest.
     pub(crate) fn pop(&mut self) -> Option<(ObjectId, Extent)> {
-        self.windows.pop_front()
+        let place = self.turn.and_then(|turn| self.windows.iter().position(|window| turn.takes(window)));
+        if place.is_none() {
+            self.turn = None;
+        }
+        self.windows.remove(place.unwrap_or(0))
+    }
+
+    /// `run` was dispatched, and its stream's turn takes `turn_bytes` from the
+    /// beginning.
+    pub(crate) fn dispatched(&mut self, object: ObjectId, run: Extent, turn_bytes: u64) {
+        let turn = self.turn.filter(|turn| turn.object == object && turn.offset <= run.offset);
+        let left = turn.map_or(turn_bytes, |turn| turn.left).saturating_sub(run.len);
+        self.turn = (left > 0).then_some(Turn { object, offset: run.end(), left });
+    }
+
+    /// Whether somebody's turn goes on.
+    pub(crate) fn is_in_turn(&self) -> bool {
+        self.turn.is_some_and(|turn| self.windows.iter().any(|window| turn.takes(window)))
+    }
+
+    /// Nobody's turn goes on.
+    pub(crate) fn end_turn(&mut self) {
+        self.turn = None;
+    }
+
+    /// Whether a read of blocks up to `end` belongs to a stream that waits while
+    /// another's turn goes on.
+    pub(crate) fn is_out_of_turn(&self, object: ObjectId, end: u64) -> bool {
+        let Some(turn) = self.turn else { return false };
+        self.windows.iter().any(|window| {
+            let (owner, extent) = *window;
+            owner == object && extent.offset <= end && end <= extent.end() && !turn.takes(window)
+        })
     }
 
     pub(crate) fn put_back(&mut self, object: ObjectId, extent: Extent) {
@@ -55,6 +106,17 @@ impl Pending {
 
     pub(crate) fn put_front(&mut self, object: ObjectId, extent: Extent) {
         self.windows.push_front((object, extent));
+    }
+
+    /// Somebody who asks for `extent` has to wait: the window it is in goes on
+    /// behind it only, since what lies before was passed.
+    pub(crate) fn pass(&mut self, object: ObjectId, extent: Extent) {
+        for (owner, window) in &mut self.windows {
+            if *owner == object && window.offset <= extent.offset && extent.offset < window.end() {
+                *window = Extent::between(extent.end(), window.end());
+            }
+        }
+        self.windows.retain(|(_, window)| !window.is_empty());
     }
 
     /// How far readahead that was decided goes on from `offset`.

@@ -1,0 +1,58 @@
+//! Rows that were evicted after they had been read once. Who comes back for one
+//! reads again what does not fit beside all that streams by: such a row is kept
+//! like one that was read again while it was here.
+
+use alloc::collections::{BTreeSet, VecDeque};
+
+use crate::types::ObjectId;
+
+/// Rows remembered at most, of about 40 bytes each.
+const GHOSTS_MAX: usize = 8192;
+/// Rows remembered for each that fits into memory.
+const GHOSTS_PER_ROW: usize = 4;
+
+/// The rows evicted last. `rows` is a part of `order`.
+#[derive(Debug)]
+pub(super) struct Ghosts {
+    rows: BTreeSet<(ObjectId, u64)>,
+    order: VecDeque<(ObjectId, u64)>,
+    count_max: usize,
+}
+
+impl Ghosts {
+    /// For a memory of so many rows.
+    pub(super) fn new(row_count: usize) -> Ghosts {
+        let count_max = row_count.saturating_mul(GHOSTS_PER_ROW).min(GHOSTS_MAX);
+        Ghosts { rows: BTreeSet::new(), order: VecDeque::new(), count_max }
+    }
+
+    /// The row was evicted.
+    pub(super) fn add(&mut self, object: ObjectId, index: u64) {
+        if self.order.len() == self.count_max
+            && let Some(oldest) = self.order.pop_front()
+        {
+            self.rows.remove(&oldest);
+        }
+        self.order.push_back((object, index));
+        self.rows.insert((object, index));
+    }
+
+    /// Somebody comes back for the row: whether it is remembered. No longer, then.
+    pub(super) fn take(&mut self, object: ObjectId, index: u64) -> bool {
+        self.rows.remove(&(object, index))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_last_rows_are_remembered_until_taken() {
+        let mut ghosts = Ghosts::new(1);
+        (0..5).for_each(|index| ghosts.add(ObjectId(1), index));
+        assert!(!ghosts.take(ObjectId(1), 0), "four are remembered");
+        assert!(ghosts.take(ObjectId(1), 1));
+        assert!(!ghosts.take(ObjectId(1), 1));
+    }
+}

@@ -1,0 +1,97 @@
+//! How long readahead of an object waits for its reader, and when it has waited
+//! too long: measured in what was read of the object since it was due, and in the
+//! time that its readers let pass between two reads.
+
+use crate::types::{Extent, Time};
+
+/// Bytes that may be read of an object past readahead before anything is known
+/// of how it is read.
+const WAIT_BYTES_MIN: u64 = 1 << 20;
+/// Readahead waits that many times what other readahead of the object waited:
+/// windows grow by that much at once.
+const WAITS: u64 = 4;
+/// A reader has gone after that many of its longest pauses,
+const PAUSES: u64 = 16;
+/// and never before so long: others at the device make it wait as well.
+const PAUSE_NS_MIN: u64 = 100_000_000;
+/// Whose pace is not known has gone after that.
+const UNKNOWN_NS: u64 = 10_000_000_000;
+
+/// The pace of one object's readers.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Pace {
+    /// Bytes read so far.
+    read_bytes: u64,
+    read_count: u64,
+    last_read: Time,
+    /// Where the last read ended.
+    last_end: u64,
+    /// The longest time between two reads lately.
+    pause_ns: u64,
+    /// The most bytes by which readahead was read late, lately.
+    wait_bytes: u64,
+}
+
+impl Pace {
+    /// Somebody reads `extent`.
+    pub(crate) fn note(&mut self, now: Time, extent: Extent) {
+        if self.read_count > 0 {
+            self.pause_ns = now.since(self.last_read).max(self.pause_ns - self.pause_ns / 64);
+        }
+        self.read_count += 1;
+        self.read_bytes += extent.len;
+        self.last_end = extent.end();
+        self.last_read = now;
+    }
+
+    /// The first of a row of readahead that was due at `due` is being read.
+    pub(crate) fn came_in_use(&mut self, due: u64) {
+        let waited = self.read_bytes.saturating_sub(due);
+        self.wait_bytes = waited.max(self.wait_bytes - self.wait_bytes / 8);
+    }
+
+    /// When what lies at `offset` will be read, in bytes read of the object, if
+    /// whoever read last goes on to there; nobody goes on by more than `reach`.
+    pub(crate) fn due(&self, offset: u64, reach: u64) -> u64 {
+        self.read_bytes + offset.saturating_sub(self.last_end).min(reach)
+    }
+
+    /// Whether nobody will come for readahead that was due at `due`: its reader
+    /// has passed it, turned away or gone.
+    pub(crate) fn is_over(&self, now: Time, due: u64) -> bool {
+        let patience = (WAITS * self.wait_bytes).max(WAIT_BYTES_MIN);
+        let pause = if self.read_count < 4 { UNKNOWN_NS } else { (PAUSES * self.pause_ns).max(PAUSE_NS_MIN) };
+        self.read_bytes.saturating_sub(due) > patience || now.since(self.last_read) > pause
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn readahead_is_over_when_its_reader_has_passed_or_gone() {
+        let mut pace = Pace::default();
+        for index in 0..64 {
+            pace.note(Time(index * 1_000_000), Extent::new(index << 16, 1 << 16));
+        }
+        let now = Time(64_000_000);
+        let due = pace.due(4 << 20, 4 << 20);
+        assert!(!pace.is_over(now, due), "it has just come");
+        assert!(pace.is_over(now, 0), "four mebibytes were read since");
+        assert!(pace.is_over(Time(1_000_000_000), due), "nobody reads any more");
+        pace.came_in_use(0);
+        assert!(!pace.is_over(now, 0), "some was read after so long");
+    }
+
+    #[test]
+    fn slow_readers_are_waited_for() {
+        let mut pace = Pace::default();
+        for second in 0..10 {
+            pace.note(Time(second * 4_000_000_000), Extent::new(second * 4096, 4096));
+        }
+        let due = pace.due(1 << 20, 1 << 20);
+        assert!(!pace.is_over(Time(90_000_000_000), due));
+        assert!(pace.is_over(Time(200_000_000_000), due));
+    }
+}

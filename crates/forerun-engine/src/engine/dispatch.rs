@@ -69,7 +69,7 @@ impl Engine {
         }
         self.waiting.iter().position(|id| {
             let Some(read) = self.reads.get(*id) else { return true };
-            let waits = self.pending.is_out_of_turn(read.object, read.extent.to_blocks().end());
+            let waits = self.pending.is_out_of_turn(read.object, read.extent.to_blocks());
             !waits || self.missing(read.object, read.extent) == 0
         })
     }

@@ -88,13 +88,15 @@ impl Pending {
         self.turn = None;
     }
 
-    /// Whether a read of blocks up to `end` belongs to a stream that waits while
-    /// another's turn goes on.
-    pub(crate) fn is_out_of_turn(&self, object: ObjectId, end: u64) -> bool {
+    /// Whether a read of the blocks `extent` waits while somebody's turn goes on: it
+    /// belongs to another stream, or that turn gets there.
+    pub(crate) fn is_out_of_turn(&self, object: ObjectId, extent: Extent) -> bool {
         let Some(turn) = self.turn else { return false };
-        self.windows.iter().any(|window| {
-            let (owner, extent) = *window;
-            owner == object && extent.offset <= end && end <= extent.end() && !turn.takes(window)
+        self.windows.iter().any(|planned| {
+            let (owner, window) = *planned;
+            let touches = owner == object && window.offset <= extent.end() && extent.offset <= window.end();
+            let is_next = extent.offset <= turn.offset || extent.offset > turn.offset + turn.left;
+            touches && !(turn.takes(planned) && is_next)
         })
     }
 
@@ -108,12 +110,18 @@ impl Pending {
         self.windows.push_front((object, extent));
     }
 
-    /// Somebody who asks for `extent` has to wait: the window it is in goes on
-    /// behind it only, since what lies before was passed.
+    /// Somebody who asks for `extent` has to wait, and it is fetched for him: a
+    /// window that begins or ends with it is shorter now. Were it evicted once it
+    /// was read, it would be fetched again.
     pub(crate) fn pass(&mut self, object: ObjectId, extent: Extent) {
         for (owner, window) in &mut self.windows {
-            if *owner == object && window.offset <= extent.offset && extent.offset < window.end() {
-                *window = Extent::between(extent.end(), window.end());
+            if *owner != object || !window.overlaps(&extent) {
+                continue;
+            }
+            if extent.offset <= window.offset {
+                *window = Extent::between(extent.end().min(window.end()), window.end());
+            } else if extent.end() >= window.end() {
+                *window = Extent::between(window.offset, extent.offset);
             }
         }
         self.windows.retain(|(_, window)| !window.is_empty());

@@ -207,7 +207,7 @@ mod tests {
     fn the_largest_bucket_still_has_distinct_blocks() {
         let contents = Contents::new(2 << 30);
         assert_eq!(contents.object("big/7.bin").unwrap().size, 256 << 20);
-        assert_eq!(contents.objects_after("many/247.bin").count(), 2 + 64 + 2000);
+        assert_eq!(contents.objects_after("many/247.bin").count(), 2 + 4 + 64 + 2000);
         assert!(contents.object("many").is_none());
     }
 }

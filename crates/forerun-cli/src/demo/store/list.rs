@@ -157,7 +157,7 @@ mod tests {
     #[test]
     fn pages_join_up_to_the_whole() {
         for (query, expected) in
-            [("prefix=many/&delimiter=/", 250), ("delimiter=/", 8), ("start-after=tree/17/90.bin", 209)]
+            [("prefix=many/&delimiter=/", 250), ("delimiter=/", 8), ("start-after=tree/17/90.bin", 210)]
         {
             let (mut found, mut token) = (Vec::new(), None::<String>);
             loop {

@@ -1,11 +1,12 @@
 //! What the demo's objects hold: bytes that cost nothing to make and that nobody
 //! can mix up.
 //!
-//! All content is cut from one pool of pseudo-random bytes. Each 2 MiB granule of
-//! each object starts at its own place in the pool, and no two of those places
-//! are the same modulo 4096; hence no two 4 KiB blocks of the bucket are equal, a
-//! block served in the wrong place is noticed, and the store sends and the
-//! readers compare slices of the pool without making anything.
+//! All content is cut from one pool of pseudo-random bytes. The objects lie behind
+//! each other, each on a block, in one space of granules of 2 MiB. Each granule
+//! starts at its own place in the pool, and no two of those places are the same
+//! modulo 4096; hence no two 4 KiB blocks of the bucket are equal, a block served in
+//! the wrong place is noticed, and the store sends and the readers compare slices of
+//! the pool without making anything.
 
 use std::collections::BTreeMap;
 
@@ -22,13 +23,27 @@ const STEP: u64 = 0x9_e377;
 pub(crate) const BIG_FILES: usize = 8;
 /// The file that random reads go to, whatever the size of the others.
 const RANDOM_BYTES: u64 = 1 << 30;
+/// The file of which strides and bursts read a part.
+const WIDE_BYTES: u64 = 2 << 30;
+/// A file that fits into memory, to be read in any order.
+const SHUFFLED_BYTES: u64 = 64 << 20;
 const SMALL_FILES: u64 = 250;
+/// How many files `paced/` holds.
+pub(crate) const PACED_FILES: usize = 64;
+const PACED_BYTES: u64 = 8 << 20;
+/// The directories of `tree/`, the files of each, and how large those are.
+const TREE_DIRECTORIES: u64 = 20;
+const TREE_FILES: u64 = 100;
+const TREE_FILE_BYTES: std::ops::RangeInclusive<u64> = 4 << 10..=64 << 10;
+/// Objects start on one, for nobody to take one for another.
+const BLOCK_BYTES: u64 = 4096;
 
 /// One object of the bucket.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Object {
     pub(crate) size: u64,
-    granule_first: u64,
+    /// Where it starts in the space of granules.
+    start: u64,
 }
 
 /// The whole bucket.
@@ -42,21 +57,32 @@ impl Contents {
     /// The bucket whose `one.bin`, and whose eight files under `big/` together,
     /// are `bytes` long.
     pub(crate) fn new(bytes: u64) -> Contents {
-        let mut granule_next = 0;
+        let mut end = 0;
         let mut objects = BTreeMap::new();
         let mut add = |key: String, size: u64| {
-            objects.insert(key, Object { size, granule_first: granule_next });
-            granule_next += size.div_ceil(GRANULE_BYTES);
+            objects.insert(key, Object { size, start: end });
+            end += size.next_multiple_of(BLOCK_BYTES);
         };
         add("one.bin".to_owned(), bytes);
         add("random.bin".to_owned(), RANDOM_BYTES);
+        add("shuffled.bin".to_owned(), SHUFFLED_BYTES);
+        add("wide.bin".to_owned(), WIDE_BYTES);
         for index in 0..BIG_FILES {
             add(format!("big/{index}.bin"), bytes / BIG_FILES as u64);
         }
         for index in 0..SMALL_FILES {
             add(format!("many/{index:03}.bin"), 1000 + 37 * index);
         }
-        assert!(granule_next <= GRANULES_MAX, "the demo's data would repeat itself");
+        for index in 0..PACED_FILES {
+            add(format!("paced/{index:02}.bin"), PACED_BYTES);
+        }
+        let mut state = 17;
+        for index in 0..TREE_DIRECTORIES * TREE_FILES {
+            let (least, most) = (TREE_FILE_BYTES.start(), TREE_FILE_BYTES.end());
+            let size = least + next_random(&mut state) % (most - least + 1);
+            add(format!("tree/{:02}/{:02}.bin", index / TREE_FILES, index % TREE_FILES), size);
+        }
+        assert!(end <= GRANULES_MAX * GRANULE_BYTES, "the demo's data would repeat itself");
         Contents { pool: pool(), objects }
     }
 
@@ -74,9 +100,9 @@ impl Contents {
     /// What `object` holds from `offset` on: at most `len` bytes, at least one
     /// unless `len` is 0 or the object ends there.
     pub(crate) fn bytes_at(&self, object: Object, offset: u64, len: u64) -> Bytes {
-        let within = offset % GRANULE_BYTES;
+        let (granule, within) =
+            ((object.start + offset) / GRANULE_BYTES, (object.start + offset) % GRANULE_BYTES);
         let len = len.min(GRANULE_BYTES - within).min(object.size.saturating_sub(offset));
-        let granule = object.granule_first + offset / GRANULE_BYTES;
         let start = place(granule) + within;
         self.pool.slice(start as usize..(start + len) as usize)
     }
@@ -181,7 +207,7 @@ mod tests {
     fn the_largest_bucket_still_has_distinct_blocks() {
         let contents = Contents::new(2 << 30);
         assert_eq!(contents.object("big/7.bin").unwrap().size, 256 << 20);
-        assert_eq!(contents.objects_after("many/247.bin").count(), 4);
+        assert_eq!(contents.objects_after("many/247.bin").count(), 2 + 4 + 64 + 2000);
         assert!(contents.object("many").is_none());
     }
 }

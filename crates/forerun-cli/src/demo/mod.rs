@@ -49,7 +49,7 @@ pub(crate) struct DemoCommand {
     policy: Vec<String>,
 
     /// The readers to run: sequential, parallel, interleaved, displaced or random
-    #[arg(long, value_name = "READERS", value_delimiter = ',', value_parser = parse_pattern)]
+    #[arg(long, value_name = "READERS", value_delimiter = ',', value_parser = parse_demo_pattern)]
     only: Vec<Pattern>,
 
     /// How much each reader reads, except at random, as in 1GiB
@@ -68,7 +68,7 @@ impl DemoCommand {
     /// Runs the demo; fails if any byte was wrong.
     pub(crate) fn run(self) -> Result<ExitCode, Box<dyn Error>> {
         let shape = Shape { latency: self.latency, ..Shape::default() };
-        let patterns = if self.only.is_empty() { Pattern::ALL.to_vec() } else { self.only.clone() };
+        let patterns = if self.only.is_empty() { Pattern::DEMO.to_vec() } else { self.only.clone() };
         let measured = Session::with(self.size, async |session| {
             let mut rows = Vec::new();
             for pattern in patterns {
@@ -182,8 +182,16 @@ pub(crate) fn say(text: &str) {
 }
 
 pub(crate) fn parse_pattern(name: &str) -> Result<Pattern, String> {
-    Pattern::from_name(name)
-        .ok_or_else(|| format!("expected one of {}", Pattern::ALL.map(Pattern::name).join(", ")))
+    Pattern::from_name(name).ok_or_else(|| {
+        let names: Vec<_> = Pattern::DEMO.into_iter().chain(Pattern::MORE).map(Pattern::name).collect();
+        format!("expected one of {}", names.join(", "))
+    })
+}
+
+/// A reader of `forerun demo`.
+pub(crate) fn parse_demo_pattern(name: &str) -> Result<Pattern, String> {
+    let pattern = Pattern::from_name(name).filter(|pattern| Pattern::DEMO.contains(pattern));
+    pattern.ok_or_else(|| format!("expected one of {}", Pattern::DEMO.map(Pattern::name).join(", ")))
 }
 
 /// A size that eight readers can share and that leaves the bucket's blocks distinct.
@@ -204,7 +212,9 @@ mod tests {
         for wrong in ["0", "1MiB", "12MiB", "4GiB", "x"] {
             assert!(parse_bytes(wrong).is_err(), "{wrong}");
         }
-        assert_eq!(parse_pattern("displaced"), Ok(Pattern::Displaced));
+        assert_eq!(parse_pattern("backward"), Ok(Pattern::Backward));
+        assert_eq!(parse_demo_pattern("displaced"), Ok(Pattern::Displaced));
+        assert!(parse_demo_pattern("backward").is_err());
         assert!(parse_pattern("linear").unwrap_err().contains("interleaved"));
     }
 }

@@ -13,6 +13,8 @@ pub(crate) struct Tally {
     pub(crate) bytes: u64,
     /// Reads that returned anything but the object's bytes.
     pub(crate) wrong_reads: u64,
+    /// Reads of a player that had to wait after its first second.
+    pub(crate) late_reads: u64,
 }
 
 impl std::iter::Sum for Tally {
@@ -20,6 +22,7 @@ impl std::iter::Sum for Tally {
         tallies.fold(Tally::default(), |sum, one| Tally {
             bytes: sum.bytes + one.bytes,
             wrong_reads: sum.wrong_reads + one.wrong_reads,
+            late_reads: sum.late_reads + one.late_reads,
         })
     }
 }

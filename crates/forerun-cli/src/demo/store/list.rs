@@ -141,22 +141,24 @@ mod tests {
     #[test]
     fn the_root_as_a_directory() {
         let (keys, prefixes, token) = page("list-type=2&delimiter=%2F&prefix=");
-        assert_eq!(keys, ["one.bin", "random.bin"]);
-        assert_eq!(prefixes, ["big/", "many/"]);
+        assert_eq!(keys, ["one.bin", "random.bin", "shuffled.bin", "wide.bin"]);
+        assert_eq!(prefixes, ["big/", "many/", "paced/", "tree/"]);
         assert_eq!(token, None);
     }
 
     #[test]
     fn everything_without_a_delimiter() {
         let (keys, prefixes, _) = page("list-type=2");
-        assert_eq!(keys.len(), 8 + 250 + 2);
+        assert_eq!(keys.len(), 1000);
         assert_eq!(keys[0], "big/0.bin");
         assert!(prefixes.is_empty());
     }
 
     #[test]
     fn pages_join_up_to_the_whole() {
-        for (query, expected) in [("prefix=many/&delimiter=/", 250), ("delimiter=/", 4), ("", 260)] {
+        for (query, expected) in
+            [("prefix=many/&delimiter=/", 250), ("delimiter=/", 8), ("start-after=tree/17/90.bin", 210)]
+        {
             let (mut found, mut token) = (Vec::new(), None::<String>);
             loop {
                 let more =

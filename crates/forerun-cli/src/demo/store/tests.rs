@@ -86,7 +86,7 @@ fn listings() {
         let answer = get(address, target, "");
         let xml = String::from_utf8(answer.body).unwrap();
         assert_eq!(answer.status, 200);
-        assert!(xml.contains("<KeyCount>4</KeyCount>") && xml.contains("<Key>one.bin</Key>"), "{xml}");
+        assert!(xml.contains("<KeyCount>8</KeyCount>") && xml.contains("<Key>one.bin</Key>"), "{xml}");
     }
 }
 

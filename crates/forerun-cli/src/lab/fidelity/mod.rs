@@ -18,7 +18,7 @@ use self::cell::{Cell, Point};
 use crate::demo::link::Shape;
 use crate::demo::reader::Pattern;
 use crate::demo::session::Session;
-use crate::demo::{parse_bytes, parse_pattern, say};
+use crate::demo::{parse_bytes, parse_demo_pattern, say};
 use crate::units::{parse_duration, parse_size};
 
 /// Compare the simulator with a real mount
@@ -37,7 +37,7 @@ pub(crate) struct FidelityCommand {
     policy: Vec<Policy>,
 
     /// The readers to run: sequential, parallel, interleaved, displaced or random
-    #[arg(long, value_name = "READERS", value_delimiter = ',', value_parser = parse_pattern)]
+    #[arg(long, value_name = "READERS", value_delimiter = ',', value_parser = parse_demo_pattern)]
     only: Vec<Pattern>,
 
     /// How often to measure, at least; medians count
@@ -102,7 +102,7 @@ impl FidelityCommand {
     }
 
     fn points(&self, calibrations: &[Calibration]) -> Vec<Point> {
-        let patterns = if self.only.is_empty() { Pattern::ALL.to_vec() } else { self.only.clone() };
+        let patterns = if self.only.is_empty() { Pattern::DEMO.to_vec() } else { self.only.clone() };
         let mut points = Vec::new();
         for calibration in calibrations {
             for pattern in &patterns {

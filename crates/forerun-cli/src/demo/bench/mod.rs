@@ -1,0 +1,169 @@
+//! `forerun bench`: readers of a mount, measured several times, against gates.
+
+mod gate;
+mod report;
+
+use std::error::Error;
+use std::process::ExitCode;
+use std::time::Duration;
+
+use super::link::Shape;
+use super::reader::Pattern;
+use super::session::{Measured, Run, Session};
+use super::{parse_bytes, parse_pattern, say};
+use crate::units::parse_duration;
+
+const MEMORY_BYTES: u64 = 256 << 20;
+/// Enough for players too.
+const LITTLE_MEMORY_BYTES: u64 = 64 << 20;
+/// Nothing is to be cut short.
+const TIME_MAX: Duration = Duration::from_secs(600);
+/// What other programs may use of the processors before rates are in doubt.
+pub(crate) const PROCESSORS_TAKEN_MAX: f64 = 0.2;
+
+/// Measure what the mount promises and fail if it does not hold
+///
+/// Reads through the mount with policy `adaptive`, takes medians, and compares them with what is
+/// promised: the demo's readers at several latencies, the others at the demo's own.
+#[derive(Debug, clap::Args)]
+pub(crate) struct BenchCommand {
+    /// The latencies to measure at
+    #[arg(long, value_name = "TIMES", value_delimiter = ',', default_value = "10ms,2ms,50ms", value_parser = parse_duration)]
+    latency: Vec<Duration>,
+
+    /// The readers to run at each of the latencies
+    #[arg(long, value_name = "READERS", value_delimiter = ',', value_parser = parse_pattern)]
+    only: Vec<Pattern>,
+
+    /// How often to measure; medians count
+    #[arg(long, value_name = "COUNT", default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..=99))]
+    repeat: u32,
+
+    /// How large `one.bin` is, and the files of `big/` together, as in 1GiB
+    #[arg(long, value_name = "SIZE", default_value = "1GiB", value_parser = parse_bytes)]
+    size: u64,
+}
+
+/// One row of the table.
+#[derive(Clone, Copy, Debug)]
+struct Row {
+    pattern: Pattern,
+    shape: Shape,
+    memory_bytes: u64,
+}
+
+/// What a row came to: the median rate, and the worst of everything else.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Outcome {
+    mb_s: f64,
+    fetched_ratio: f64,
+    memory_peak_mb: f64,
+    late_reads: u64,
+    processors_taken: f64,
+    is_correct: bool,
+}
+
+impl BenchCommand {
+    /// Runs the rows; fails if a gate does not hold.
+    pub(crate) fn run(self) -> Result<ExitCode, Box<dyn Error>> {
+        let rows = self.rows();
+        let measured = Session::with(self.size, async |session| {
+            // All rows once, then again: what disturbs the machine for a while
+            // then disturbs one measurement of each row, not all of one.
+            let mut measured = vec![(Vec::new(), Vec::new()); rows.len()];
+            for _ in 0..self.repeat {
+                for (row, (adaptive, none)) in rows.iter().zip(&mut measured) {
+                    if row.pattern == Pattern::Random {
+                        none.push(row.measure(session, "none").await?);
+                    }
+                    adaptive.push(row.measure(session, "adaptive").await?);
+                }
+            }
+            Ok(measured)
+        })?;
+        let judged: Vec<_> = rows
+            .iter()
+            .zip(&measured)
+            .map(|(row, (adaptive, none))| {
+                let none = (!none.is_empty()).then(|| Outcome::of(none));
+                (row, row.gate(self.size, none), Outcome::of(adaptive))
+            })
+            .collect();
+        say(&report::report(&judged));
+        let passed = judged.iter().all(|(_, gate, outcome)| outcome.passes(gate));
+        Ok(if passed { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+    }
+
+    fn rows(&self) -> Vec<Row> {
+        let patterns = if self.only.is_empty() { Pattern::DEMO.to_vec() } else { self.only.clone() };
+        let shapes = self.latency.iter().map(|latency| Shape { latency: *latency, ..Shape::default() });
+        let row = |pattern, shape| Row { pattern, shape, memory_bytes: MEMORY_BYTES };
+        let mut rows: Vec<_> =
+            shapes.flat_map(|shape| patterns.iter().map(move |pattern| row(*pattern, shape))).collect();
+        if self.only.is_empty() {
+            rows.extend(Pattern::MORE.map(|pattern| row(pattern, Shape::default())));
+        }
+        let paced = rows.iter().filter(|row| row.pattern == Pattern::Paced);
+        let little: Vec<_> = paced.map(|row| Row { memory_bytes: LITTLE_MEMORY_BYTES, ..*row }).collect();
+        rows.extend(little);
+        rows
+    }
+}
+
+impl Row {
+    async fn measure(&self, session: &mut Session, policy: &str) -> Result<Measured, String> {
+        let run = Run {
+            policy: policy.to_owned(),
+            pattern: self.pattern,
+            shape: self.shape,
+            memory_bytes: self.memory_bytes,
+            time_max: TIME_MAX,
+            // About 5 s for a reader that waits for each of them.
+            random_reads: (5000 / (self.shape.latency.as_millis() as usize + 1)).clamp(50, 400),
+        };
+        let measured = session.measure(&run).await?;
+        eprintln!(
+            "{} ms, {}, policy {policy}: {:.2} MB/s{}",
+            self.shape.latency.as_millis(),
+            self.pattern.title(),
+            measured.mb_s(),
+            if measured.processors_taken > PROCESSORS_TAKEN_MAX { ", disturbed" } else { "" }
+        );
+        Ok(measured)
+    }
+}
+
+impl Outcome {
+    fn of(measured: &[Measured]) -> Outcome {
+        let worst = |value: fn(&Measured) -> f64| measured.iter().map(value).fold(0.0, f64::max);
+        Outcome {
+            mb_s: median(measured.iter().map(Measured::mb_s).collect()),
+            fetched_ratio: worst(Measured::fetched_ratio),
+            memory_peak_mb: worst(Measured::memory_peak_mb),
+            late_reads: measured.iter().map(|one| one.reading.tally.late_reads).max().unwrap_or(0),
+            processors_taken: worst(|measured| measured.processors_taken),
+            is_correct: measured.iter().all(Measured::is_correct),
+        }
+    }
+}
+
+/// The middle one of `values`, which are not none.
+pub(crate) fn median(mut values: Vec<f64>) -> f64 {
+    values.sort_by(f64::total_cmp);
+    let middle = values.len() / 2;
+    match values.len() % 2 {
+        1 => values[middle],
+        _ => f64::midpoint(values[middle - 1], values[middle]),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn medians() {
+        assert_eq!(median(vec![3.0, 1.0, 2.0]), 2.0);
+        assert_eq!(median(vec![4.0, 1.0]), 2.5);
+    }
+}

@@ -1,0 +1,89 @@
+//! The table.
+
+use super::gate::Gate;
+use super::{Outcome, PROCESSORS_TAKEN_MAX, Row};
+use crate::demo::table;
+
+const HEADER: [&str; 12] = [
+    "reader",
+    "latency",
+    "memory",
+    "MB/s",
+    "at least",
+    "share",
+    "fetched ÷ read",
+    "at most",
+    "peak MB",
+    "waits",
+    "bytes",
+    "",
+];
+
+pub(super) fn report(judged: &[(&Row, Gate, Outcome)]) -> String {
+    let rows: Vec<_> = judged
+        .iter()
+        .map(|(row, gate, outcome)| {
+            vec![
+                row.pattern.title().to_owned(),
+                format!("{} ms", row.shape.latency.as_millis()),
+                format!("{} MiB", row.memory_bytes >> 20),
+                rate(outcome.mb_s),
+                if gate.mb_s_min > 0.0 { rate(gate.mb_s_min) } else { String::new() },
+                format!("{:.0} %", outcome.mb_s * 1e8 / row.shape.total_bytes_per_s as f64),
+                format!("{:.3}", outcome.fetched_ratio),
+                format!("{:.2}", gate.fetched_ratio_max),
+                format!("{:.0}", outcome.memory_peak_mb),
+                outcome.late_reads.to_string(),
+                if outcome.is_correct { "right" } else { "WRONG" }.to_owned(),
+                if outcome.passes(gate) { "pass" } else { "FAIL" }.to_owned(),
+            ]
+        })
+        .collect();
+    format!(
+        "\n{}\nPolicy `adaptive`; medians of MB/s, the worst of the rest. Random reads are compared with policy \
+         `none`, measured in turn. `waits`: reads of players that had to wait after the first second.\n{}",
+        table::render(&HEADER.map(str::to_owned), &rows),
+        doubt(judged.iter().map(|(_, _, outcome)| outcome.processors_taken).fold(0.0, f64::max))
+    )
+}
+
+/// What to say if other programs were in the way.
+fn doubt(processors_taken: f64) -> String {
+    if processors_taken <= PROCESSORS_TAKEN_MAX {
+        return String::new();
+    }
+    format!(
+        "Other programs kept up to {processors_taken:.1} processors busy meanwhile, so the rates are too low: \
+         end them and measure again.\n"
+    )
+}
+
+fn rate(mb_s: f64) -> String {
+    if mb_s < 10.0 { format!("{mb_s:.3}") } else { format!("{mb_s:.0}") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::demo::link::Shape;
+    use crate::demo::reader::Pattern;
+
+    #[test]
+    fn verdicts_and_a_busy_machine_are_told() {
+        let row = Row { pattern: Pattern::Sequential, shape: Shape::default(), memory_bytes: 256 << 20 };
+        let gate = row.gate(1 << 30, None);
+        let good = Outcome {
+            mb_s: 390.0,
+            fetched_ratio: 1.0,
+            memory_peak_mb: 300.0,
+            late_reads: 0,
+            processors_taken: 0.0,
+            is_correct: true,
+        };
+        let table = report(&[(&row, gate, good)]);
+        assert!(table.contains("pass") && !table.contains("processors"), "{table}");
+        let disturbed = Outcome { processors_taken: 1.3, ..good };
+        assert!(report(&[(&row, gate, disturbed)]).contains("up to 1.3 processors"));
+        assert!(report(&[(&row, gate, Outcome { mb_s: 300.0, ..good })]).contains("FAIL"));
+    }
+}

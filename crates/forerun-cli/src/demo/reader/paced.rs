@@ -1,0 +1,35 @@
+//! Players: each asks for its next piece when the last one has been played.
+
+use std::time::{Duration, Instant};
+
+use super::list::List;
+use super::on_threads;
+use super::verified::{Mounted, Tally};
+
+const BYTES_PER_S: u64 = 1_000_000;
+/// Whoever waits longer has noticed. No store that is worth reading ahead of answers
+/// so soon, and a thread on a busy machine is seldom kept from running for so long.
+const WAIT_MAX: Duration = Duration::from_millis(8);
+/// Nobody can read ahead of the first reads.
+const GRACE: Duration = Duration::from_secs(1);
+
+/// Plays all of `lists` at once; their first reads are spread over the time that one
+/// piece lasts.
+pub(super) fn play(lists: &[List], mounted: Mounted<'_>) -> Result<Tally, String> {
+    let start = Instant::now();
+    on_threads(lists.len(), |index| {
+        let list = &lists[index];
+        let piece = Duration::from_nanos(list.read_bytes * 1_000_000_000 / BYTES_PER_S);
+        let begin = start + piece * index as u32 / lists.len() as u32;
+        let file = mounted.open(&list.file)?;
+        let mut tally = Tally::default();
+        for (offset, turn) in list.offsets.iter().zip(0..) {
+            std::thread::sleep((begin + piece * turn).saturating_duration_since(Instant::now()));
+            let asked = Instant::now();
+            let one = file.read_all([*offset], list.read_bytes as usize)?;
+            let waited = asked.elapsed() > WAIT_MAX && asked > start + GRACE;
+            tally = [tally, Tally { late_reads: u64::from(waited), ..one }].into_iter().sum();
+        }
+        Ok(tally)
+    })
+}

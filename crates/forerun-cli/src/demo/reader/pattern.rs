@@ -1,0 +1,106 @@
+//! What readers do, and what users call it.
+
+/// How a reader reads.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Pattern {
+    /// One file from its beginning to its end.
+    Sequential,
+    /// Eight files, each by a thread of its own.
+    Parallel,
+    /// Eight places of one open file, in turns.
+    Interleaved,
+    /// One file by eight threads that overtake each other.
+    Displaced,
+    /// Blocks of a large file that have nothing to do with each other.
+    Random,
+    /// One file from its end to its beginning.
+    Backward,
+    /// A sixteenth of a file, in even steps.
+    Strided,
+    /// The same in small pieces.
+    StridedBlocks,
+    /// 128 places of one open file, in turns.
+    InterleavedMany,
+    /// A while forward at each of many places.
+    Bursts,
+    /// All of a file that fits into memory, in no order.
+    Shuffled,
+    /// Every file of a tree, in the order in which the directories list them.
+    Walked,
+    /// Sixty-four players, each of a file of its own.
+    Paced,
+}
+
+impl Pattern {
+    /// What `forerun demo` shows.
+    pub(crate) const DEMO: [Pattern; 5] =
+        [Pattern::Sequential, Pattern::Parallel, Pattern::Interleaved, Pattern::Displaced, Pattern::Random];
+
+    /// What `forerun bench` measures besides.
+    pub(crate) const MORE: [Pattern; 8] = [
+        Pattern::Backward,
+        Pattern::Strided,
+        Pattern::StridedBlocks,
+        Pattern::InterleavedMany,
+        Pattern::Bursts,
+        Pattern::Shuffled,
+        Pattern::Walked,
+        Pattern::Paced,
+    ];
+
+    /// The name for the command line.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Pattern::Sequential => "sequential",
+            Pattern::Parallel => "parallel",
+            Pattern::Interleaved => "interleaved",
+            Pattern::Displaced => "displaced",
+            Pattern::Random => "random",
+            Pattern::Backward => "backward",
+            Pattern::Strided => "strided",
+            Pattern::StridedBlocks => "strided-blocks",
+            Pattern::InterleavedMany => "interleaved-many",
+            Pattern::Bursts => "bursts",
+            Pattern::Shuffled => "shuffled",
+            Pattern::Walked => "walked",
+            Pattern::Paced => "paced",
+        }
+    }
+
+    /// The name for a table.
+    pub(crate) fn title(self) -> &'static str {
+        match self {
+            Pattern::Sequential => "one file, sequential, 64 KiB",
+            Pattern::Parallel => "8 files by 8 threads, 64 KiB",
+            Pattern::Interleaved => "8 places of one open file in turns, 64 KiB",
+            Pattern::Displaced => "one file by 8 threads, out of order, 32 KiB",
+            Pattern::Random => "random, 4 KiB",
+            Pattern::Backward => "one file, backward, 64 KiB",
+            Pattern::Strided => "64 KiB of every 1 MiB",
+            Pattern::StridedBlocks => "4 KiB of every 64 KiB",
+            Pattern::InterleavedMany => "128 places of one open file in turns, 64 KiB",
+            Pattern::Bursts => "2 MiB at each of 128 random places, 64 KiB",
+            Pattern::Shuffled => "64 MiB file in random order, 64 KiB",
+            Pattern::Walked => "2000 files of 4 to 64 KiB in 20 directories",
+            Pattern::Paced => "64 files by 64 threads, 1 MB/s each",
+        }
+    }
+
+    /// The pattern of that name.
+    pub(crate) fn from_name(name: &str) -> Option<Pattern> {
+        Pattern::DEMO.into_iter().chain(Pattern::MORE).find(|pattern| pattern.name() == name)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_lead_back() {
+        for pattern in Pattern::DEMO.into_iter().chain(Pattern::MORE) {
+            assert_eq!(Pattern::from_name(pattern.name()), Some(pattern));
+        }
+        assert_eq!(Pattern::from_name("linear"), None);
+    }
+}

@@ -120,7 +120,8 @@ fn is_terminal(path: &Path) -> bool {
     path == Path::new("-")
 }
 
-fn put(path: &Path, text: &str) -> Result<(), Box<dyn Error>> {
+/// Writes `text` to the file at `path`, or to the terminal if that is `-`.
+pub(crate) fn put(path: &Path, text: &str) -> Result<(), Box<dyn Error>> {
     if is_terminal(path) {
         return Ok(print(text)?);
     }

@@ -43,12 +43,22 @@ fn a_row_for_each_workload_and_device() {
 }
 
 #[test]
-fn a_device_that_is_too_small_is_named() {
-    let mut plan = plan(&["sequential 64K"]);
-    plan.devices = vec![Preset::from_name("cheetah9lp").unwrap(), Preset::from_name("instant").unwrap()];
-    plan.cases.truncate(1);
-    plan.memory_bytes = vec![1 << 20];
+fn a_budget_that_does_not_work_is_an_error() {
+    let plan = Plan { memory_bytes: vec![1 << 20], ..plan(&["displaced"]) };
     assert!(plan.run().unwrap_err().to_string().contains("memory budget"));
+}
+
+#[test]
+fn a_device_that_is_too_small_is_named() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("large.csv");
+    std::fs::write(&path, "ts_us,op,file_or_dev,offset,length\n0,R,a,20000000000,4096\n").unwrap();
+    let devices = vec![Preset::from_name("cheetah9lp").unwrap()];
+    let plan = Plan { cases: recordings(&[path], 1).unwrap().cases, devices, ..plan(&[]) };
+    let findings = plan.run().unwrap();
+    assert!(findings.left_out[0].contains("large.csv") && findings.left_out[0].contains("cheetah9lp"));
+    // Nothing was shown.
+    assert!(findings.rows.is_empty() && !findings.hold(Gate::Harm));
 }
 
 #[test]

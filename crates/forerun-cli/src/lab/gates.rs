@@ -10,7 +10,8 @@ use forerun_lab::replay::Settings;
 
 use crate::mount::say as tell;
 use crate::replay::lists::Devices;
-use crate::replay::output::put;
+use crate::replay::output::{check_folder, put};
+use crate::trace::show as print;
 use crate::units::parse_size;
 
 /// Where the repository has its recordings.
@@ -42,7 +43,7 @@ pub(crate) struct GatesCommand {
     seeds: u64,
 
     /// How many they have where that does not decide
-    #[arg(long, value_name = "N", default_value_t = 100, value_parser = clap::value_parser!(u64).range(2..=10_000))]
+    #[arg(long, value_name = "N", default_value_t = 200, value_parser = clap::value_parser!(u64).range(2..=10_000))]
     seeds_max: u64,
 
     /// How many accesses of a recording are replayed at most, its first ones
@@ -65,9 +66,10 @@ pub(crate) struct GatesCommand {
 impl GatesCommand {
     /// Runs them and prints the table.
     pub(crate) fn run(self) -> Result<ExitCode, Box<dyn Error>> {
+        [&self.csv, &self.json].into_iter().flatten().try_for_each(|path| check_folder(path))?;
         let plan = self.plan()?;
         let findings = plan.run()?;
-        print!("{}", table(&plan, &findings));
+        print(&table(&plan, &findings))?;
         let settings = Settings { repeat: self.seeds, ..Settings::default() };
         if let Some(path) = &self.csv {
             put(path, &export::csv(&findings.outcomes, &settings))?;

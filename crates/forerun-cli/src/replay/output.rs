@@ -105,7 +105,8 @@ fn seeds(settings: &Settings) -> String {
     }
 }
 
-fn check_folder(path: &Path) -> Result<(), String> {
+/// Refuses what no file can be written to.
+pub(crate) fn check_folder(path: &Path) -> Result<(), String> {
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
     match folder.filter(|folder| !folder.is_dir()) {
         Some(folder) => {

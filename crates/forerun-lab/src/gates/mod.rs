@@ -6,7 +6,7 @@
 //!   one of each pattern;
 //! * [`Plan::run`] makes a [`Row`] of each case on each device, which says what every
 //!   [`Gate`] has to say about it;
-//! * [`table`] shows the rows, the worst first, and a line for each gate.
+//! * [`table`] shows the rows, those that fail first, and a line for each gate.
 
 mod cell;
 mod contender;

@@ -28,8 +28,8 @@ const WASTE_SHARE: f64 = 0.1;
 /// at once.
 const WASTE_BYTES_PER_OBJECT: u64 = 1 << 20;
 
-/// A promise.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// A promise; the first is the most important.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Gate {
     /// Not slower than `none`.
     Harm,
@@ -105,15 +105,7 @@ impl Row {
     pub(super) fn of(outcomes: &[Outcome], is_stream: bool, objects: &[Placed]) -> Row {
         let times: Vec<Vec<f64>> = outcomes.iter().map(seconds).collect();
         let to = |at: usize| Ratio::of(&times[0], &times[at]);
-        let peers = (0..outcomes.len()).filter(|at| CONTENDERS[*at].against == Against::Peer);
-        // Where peers do the same, the first one counts.
-        let (peer_at, peer) = peers.map(|at| (at, to(at))).fold((1, to(1)), |best, other| {
-            if CONTENDERS[best.0].against != Against::Peer || other.1.mean > best.1.mean {
-                other
-            } else {
-                best
-            }
-        });
+        let peer_at = best_peer(&times);
         let own = &outcomes[0];
         let wasted_bytes = mean(own, |run| run.wasted_bytes);
         let used = mean(own, |run| run.demand_bytes + run.readahead_bytes) - wasted_bytes;
@@ -126,7 +118,7 @@ impl Row {
             seed_count: own.runs.len(),
             seconds: times[0].iter().sum::<f64>() / times[0].len() as f64,
             harm: to(1),
-            peer,
+            peer: to(peer_at),
             peer_at,
             bound: share(own.bounds, &own.runs[0]),
             is_vague: !crate::show::is_narrow(own.bounds),
@@ -156,16 +148,25 @@ impl Row {
         Gate::ALL.into_iter().filter(|gate| self.holds(*gate) == Some(false))
     }
 
-    /// By how much the worst gate that does not hold is missed, as a factor; 1 if all hold.
-    pub fn severity(&self) -> f64 {
-        let missed = |gate| match gate {
+    /// The first gate that does not hold, and by how much it is missed, as a factor.
+    pub fn worst(&self) -> Option<(Gate, f64)> {
+        let gate = self.failing().next()?;
+        let missed = match gate {
             Gate::Harm => self.harm.mean,
             Gate::Peers => self.peer.mean,
             Gate::Bound => 1.0 / (self.bound * BOUND_FACTOR),
             Gate::Regret => self.wasted_bytes / self.waste_bytes_max,
         };
-        self.failing().map(missed).fold(1.0, f64::max)
+        Some((gate, missed))
     }
+}
+
+/// Who of the peers takes the least time, by the seeds that all of them had; the first of equals.
+fn best_peer(times: &[Vec<f64>]) -> usize {
+    let seeds = times.iter().map(Vec::len).min().unwrap_or(0);
+    let share = |at: &usize| Ratio::of(&times[*at][..seeds], &times[0][..seeds]).mean;
+    let peers = (0..times.len()).filter(|at| CONTENDERS[*at].against == Against::Peer);
+    peers.min_by(|a, b| share(a).total_cmp(&share(b))).unwrap_or(0)
 }
 
 fn share(bounds: Bounds, run: &Run) -> f64 {

@@ -7,14 +7,14 @@ use super::{Findings, Plan};
 use crate::stats::{Ratio, Verdict};
 use crate::table::{Column, Table};
 
-/// The rows, those that fail first and the worst of them at the top, then a line for each gate, and
-/// what was left out.
+/// The rows, those that fail first, by the first gate that they fail and how badly; then a line for each
+/// gate, and what was left out.
 pub fn table(plan: &Plan, findings: &Findings) -> String {
     let mut rows: Vec<&Row> = findings.rows.iter().collect();
-    rows.sort_by(|a, b| {
-        let worst = |row: &Row| (row.failing().next().is_some(), row.severity());
-        let (a_key, b_key) = (worst(a), worst(b));
-        b_key.0.cmp(&a_key.0).then(b_key.1.total_cmp(&a_key.1)).then(b.harm.mean.total_cmp(&a.harm.mean))
+    rows.sort_by(|a, b| match (a.worst(), b.worst()) {
+        (Some((gate, missed)), Some((other, by))) => gate.cmp(&other).then(by.total_cmp(&missed)),
+        (None, None) => b.harm.mean.total_cmp(&a.harm.mean),
+        (one, other) => other.is_some().cmp(&one.is_some()),
     });
     let mut text = lines(&rows, plan.memory_bytes.len() > 1).to_string();
     text.push('\n');

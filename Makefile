@@ -2,12 +2,12 @@
 # the sources, `make bench` measures. On a machine with Rust and apt nothing else
 # needs to be there before; what is missing is installed.
 #
-# Slow, or not for every machine: `make fidelity` compares the simulator with the
-# product, `make bench-kernel` the product with the kernel's own readahead (as root),
-# `make real-programs` our traces with the programs that replay them, `make fuzz` feeds
-# the trace readers rubbish.
+# Slow, or not for every machine: `make gates` checks in the simulator what adaptive
+# promises, `make fidelity` compares the simulator with the product, `make bench-kernel`
+# the product with the kernel's own readahead (as root), `make real-programs` our traces
+# with the programs that replay them, `make fuzz` feeds the trace readers rubbish.
 
-.PHONY: demo test bench check fidelity bench-kernel real-programs fuzz fuse nginx
+.PHONY: demo test bench check gates fidelity bench-kernel real-programs fuzz fuse nginx
 
 # A change of user only where one is needed.
 as_root = $(if $(filter 0,$(shell id -u)),,sudo)
@@ -27,6 +27,11 @@ bench: fuse
 	cargo bench --package forerun-lab --bench speed
 	cargo build --release --package forerun-cli
 	target/release/forerun bench
+
+# Folders of recordings besides samples/, as in `make gates traces=recordings/`.
+gates:
+	cargo build --release --package forerun-cli
+	target/release/forerun lab gates $(if $(traces),--traces $(traces))
 
 fidelity: fuse
 	cargo build --release --package forerun-cli

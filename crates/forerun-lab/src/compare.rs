@@ -56,7 +56,7 @@ pub fn standings(outcomes: &[Outcome]) -> Vec<Standing> {
 
 /// The times of an outcome's runs. A run takes a nanosecond at least, so that times have
 /// logarithms.
-fn seconds(outcome: &Outcome) -> Vec<f64> {
+pub(crate) fn seconds(outcome: &Outcome) -> Vec<f64> {
     outcome.runs.iter().map(|run| run.elapsed_ns.max(1) as f64 / 1e9).collect()
 }
 

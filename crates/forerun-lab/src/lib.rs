@@ -6,6 +6,7 @@
 //! * [`workload`] is a trace file to replay, [`replay`] replays a grid of them.
 //! * [`rows`] runs the standard workloads, which are programs and not recordings, under
 //!   every policy; [`seeds`] makes published tables again.
+//! * [`gates`] checks what `adaptive` promises, on everything there is to replay.
 //! * [`compare`] tells which policies differ, by [`stats`]; [`show`] and [`export`]
 //!   make tables and files of outcomes.
 //! * [`table`] and [`work`] are for any experiment: aligned text, and all cores.
@@ -19,6 +20,7 @@ pub mod compare;
 pub mod error;
 pub mod export;
 pub mod fidelity;
+pub mod gates;
 pub mod live;
 pub mod outcome;
 pub mod replay;

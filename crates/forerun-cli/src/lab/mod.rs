@@ -2,6 +2,7 @@
 
 mod device;
 mod fidelity;
+mod gates;
 mod kernel;
 mod rows;
 mod seeds;
@@ -24,6 +25,7 @@ pub(crate) struct LabCommand {
 enum Command {
     Device(device::DeviceCommand),
     Rows(rows::RowsCommand),
+    Gates(gates::GatesCommand),
     Seeds(seeds::SeedsCommand),
     Fidelity(fidelity::FidelityCommand),
 }
@@ -34,6 +36,7 @@ impl LabCommand {
         match self.command {
             Command::Device(device) => device.run(),
             Command::Rows(rows) => rows.run(),
+            Command::Gates(gates) => gates.run(),
             Command::Seeds(seeds) => seeds.run(),
             Command::Fidelity(fidelity) => fidelity.run(),
         }

@@ -36,7 +36,7 @@ fn unknown(name: &str) -> String {
 
 /// Devices, each once, in the order given. What `network:` is followed by has commas of its own.
 #[derive(Clone, Debug)]
-pub(super) struct Devices(pub(super) Vec<Preset>);
+pub(crate) struct Devices(pub(crate) Vec<Preset>);
 
 impl FromStr for Devices {
     type Err = String;

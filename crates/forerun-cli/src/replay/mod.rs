@@ -2,7 +2,7 @@
 
 pub(crate) mod lists;
 mod live;
-mod output;
+pub(crate) mod output;
 
 use std::error::Error;
 use std::path::PathBuf;

@@ -105,7 +105,8 @@ fn seeds(settings: &Settings) -> String {
     }
 }
 
-fn check_folder(path: &Path) -> Result<(), String> {
+/// Refuses what no file can be written to.
+pub(crate) fn check_folder(path: &Path) -> Result<(), String> {
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
     match folder.filter(|folder| !folder.is_dir()) {
         Some(folder) => {
@@ -120,7 +121,8 @@ fn is_terminal(path: &Path) -> bool {
     path == Path::new("-")
 }
 
-fn put(path: &Path, text: &str) -> Result<(), Box<dyn Error>> {
+/// Writes `text` to the file at `path`, or to the terminal if that is `-`.
+pub(crate) fn put(path: &Path, text: &str) -> Result<(), Box<dyn Error>> {
     if is_terminal(path) {
         return Ok(print(text)?);
     }

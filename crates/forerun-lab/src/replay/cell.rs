@@ -12,11 +12,11 @@ use crate::error::Error;
 use crate::workload::{Failure, Workload};
 
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Cell<'a> {
-    pub(super) workload: &'a Workload,
-    pub(super) device: &'a Preset,
-    pub(super) memory_bytes: u64,
-    pub(super) settings: Settings,
+pub(crate) struct Cell<'a> {
+    pub(crate) workload: &'a Workload,
+    pub(crate) device: &'a Preset,
+    pub(crate) memory_bytes: u64,
+    pub(crate) settings: Settings,
 }
 
 /// A part of a cell's outcome.
@@ -45,7 +45,7 @@ impl Part {
 
 impl<'a> Cell<'a> {
     /// Whether it can be run at all.
-    pub(super) fn check(&self) -> Result<(), Error> {
+    pub(crate) fn check(&self) -> Result<(), Error> {
         let (end, capacity) = (self.workload.end_bytes(), self.device.capacity_bytes());
         if end > capacity {
             let reason = format!(
@@ -67,14 +67,14 @@ impl<'a> Cell<'a> {
         std::iter::once(Job::Bounds(self)).chain(runs.collect::<Vec<_>>())
     }
 
-    pub(super) fn config(&self, policy: PolicyKind) -> Config {
+    pub(crate) fn config(&self, policy: PolicyKind) -> Config {
         let config = Config { policy, ..Config::new(self.memory_bytes) };
         let window_bytes_max = self.settings.window_bytes_max.unwrap_or(config.window_bytes_max);
         Config { window_bytes_max, ..config }
     }
 
     /// Lets an engine of `config` replay the workload, in a world that `prepare` has had.
-    pub(super) fn run<'w>(
+    pub(crate) fn run<'w>(
         &'w self,
         config: Config,
         seed: u64,
@@ -89,7 +89,7 @@ impl<'a> Cell<'a> {
     }
 
     /// The bracket of the best possible time, with the device's first seed.
-    fn bounds(&self) -> Result<Bounds, Error> {
+    pub(crate) fn bounds(&self) -> Result<Bounds, Error> {
         let failure = Failure::default();
         let pace = self.settings.pace_of(self.workload);
         let bounds = bounds(

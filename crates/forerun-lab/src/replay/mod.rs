@@ -15,7 +15,8 @@ use crate::outcome::Outcome;
 use crate::work::on_all_cores;
 use crate::workload::Workload;
 pub use caption::describe;
-use cell::{Cell, Job, Part};
+pub(crate) use cell::Cell;
+use cell::{Job, Part};
 
 /// What is replayed on what.
 #[derive(Clone, Debug)]

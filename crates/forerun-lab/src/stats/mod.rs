@@ -1,7 +1,9 @@
 //! Means, their margins, and which differences are more than luck.
 
+mod equivalence;
 mod student;
 
+pub use equivalence::{Ratio, Verdict};
 pub use student::{quantile, two_sided_p};
 
 /// How sure a margin is, and how sure a table is that all the differences it marks

@@ -34,6 +34,11 @@ impl Latency {
         Latency { tail_per_million: per_million, tail_ns_min: ns_min, tail_ns_max: ns_max, ..self }
     }
 
+    /// Whether requests differ.
+    pub(crate) fn has_luck(&self) -> bool {
+        self.sigma_permille > 0 || self.tail_per_million > 0
+    }
+
     /// No request waits less.
     pub fn ns_min(&self) -> u64 {
         let body = Body::new(self).lower[OCTAVES * STEPS];

@@ -115,6 +115,16 @@ impl Preset {
         }
     }
 
+    /// Whether seeds differ.
+    pub fn has_luck(&self) -> bool {
+        match &self.kind {
+            Kind::Network(spec) => spec.latency.has_luck(),
+            Kind::Disk(_) | Kind::Raid { .. } => false,
+            Kind::Stations(spec) => spec.delay.has_luck() || spec.hold.has_luck(),
+            Kind::Provisioned(spec) => spec.latency.has_luck(),
+        }
+    }
+
     /// The parameters, if it is one disk.
     pub fn disk(&self) -> Option<&DiskSpec> {
         match &self.kind {

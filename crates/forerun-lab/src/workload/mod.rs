@@ -1,15 +1,19 @@
-//! A trace file as a source of a world. The file is read twice for that: once for what
-//! must be known before the first access, and again, from the beginning to the end, as
-//! time passes. So memory does not grow with its length.
+//! A trace as a source of a world. A file is read twice for that: once for what must be
+//! known before the first access, and again, from the beginning to the end, as time
+//! passes. So memory does not grow with its length. What is replayed very often, and what
+//! was generated, is held in memory instead.
+
+mod accesses;
 
 use std::os::unix::fs::FileTypeExt;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, MutexGuard};
+use std::sync::Arc;
 
 use forerun_sim::source::{Pace, Replay, Scan};
 use forerun_trace::{Access, ReadOptions, Reader};
 
 use crate::error::Error;
+pub use accesses::{Accesses, Failure};
 
 /// Past it, the addresses of many files could not be told any more.
 const FILE_BYTES_MAX: u64 = 1 << 50;
@@ -24,6 +28,8 @@ pub struct Workload {
     path: PathBuf,
     options: ReadOptions,
     scan: Scan,
+    /// Its accesses, if they are not read from the file each time.
+    held: Option<Arc<[Access]>>,
 }
 
 impl Workload {
@@ -65,8 +71,53 @@ impl Workload {
                 "has {} accesses and no read among them; nothing to replay",
                 scan.access_count
             ))),
-            _ => Ok(Workload { name: name_of(path), path: path.to_owned(), options, scan: scan.finish() }),
+            _ => Ok(Workload {
+                name: name_of(path),
+                path: path.to_owned(),
+                options,
+                scan: scan.finish(),
+                held: None,
+            }),
         }
+    }
+
+    /// Accesses that are in no file.
+    pub fn held(name: &str, accesses: Vec<Access>) -> Workload {
+        Workload {
+            name: name.to_owned(),
+            path: PathBuf::from(name),
+            options: ReadOptions::default(),
+            scan: Scan::of(&accesses),
+            held: Some(accesses.into()),
+        }
+    }
+
+    /// Its first `count` accesses, as if it had no more, held in memory.
+    ///
+    /// # Errors
+    /// The file cannot be read any more, or there is no read among them.
+    pub fn first(&self, count: u64) -> Result<Workload, Error> {
+        let failure = Failure::default();
+        let accesses: Vec<Access> =
+            self.accesses(&failure).take(usize::try_from(count).unwrap_or(usize::MAX)).collect();
+        let first =
+            failure.or(Ok(Workload { path: self.path.clone(), ..Workload::held(&self.name, accesses) }))?;
+        match first.scan.read_count {
+            0 => Err(Error::Unfit {
+                name: self.path.display().to_string(),
+                reason: format!("has no read among its first {count} accesses; replay more of it"),
+            }),
+            _ => Ok(first),
+        }
+    }
+
+    /// Whether `other` does the same at the same times, by whatever name. `false` unless both are held
+    /// in memory.
+    pub fn repeats(&self, other: &Workload) -> bool {
+        let (Some(these), Some(those)) = (&self.held, &other.held) else { return false };
+        // How long the recorded device took is not replayed.
+        let replayed = |access: &Access| Access { service_ns: None, ..access.clone() };
+        these.len() == those.len() && these.iter().zip(those.iter()).all(|(a, b)| replayed(a) == replayed(b))
     }
 
     /// The file's name without folder and endings.
@@ -74,7 +125,7 @@ impl Workload {
         &self.name
     }
 
-    /// The file.
+    /// The file, or the name of what is in none.
     pub fn path(&self) -> &Path {
         &self.path
     }
@@ -94,15 +145,12 @@ impl Workload {
         self.scan.objects().last().map_or(0, |placed| placed.address + placed.size)
     }
 
-    /// Its accesses, read from the file again. What goes wrong with that is told to `failure`.
+    /// Its accesses, read from the file again unless they are held. What goes wrong with that is told to
+    /// `failure`.
     pub fn accesses(&self, failure: &Failure) -> Accesses {
-        Accesses {
-            path: self.path.clone(),
-            options: self.options,
-            reader: None,
-            sizes: self.scan.objects().iter().map(|placed| placed.size).collect(),
-            left: self.scan.access_count,
-            failure: failure.clone(),
+        match &self.held {
+            Some(held) => Accesses::held(Arc::clone(held)),
+            None => Accesses::of_file(&self.path, self.options, &self.scan, failure),
         }
     }
 
@@ -130,71 +178,6 @@ pub fn tell_apart(workloads: &mut [Workload]) -> Result<(), Error> {
         }
     }
     Ok(())
-}
-
-/// The accesses of a trace, as they were the first time. They end where they are not any
-/// more, and whoever uses them asks their [`Failure`] then.
-#[derive(Debug)]
-pub struct Accesses {
-    path: PathBuf,
-    options: ReadOptions,
-    reader: Option<Reader>,
-    /// Of its files, the first time.
-    sizes: Vec<u64>,
-    /// Those that the first time had and this one has not had yet.
-    left: u64,
-    failure: Failure,
-}
-
-impl Accesses {
-    fn read(&mut self) -> Result<Access, Error> {
-        let reader = match &mut self.reader {
-            Some(reader) => reader,
-            none => none.insert(Reader::open(&self.path, self.options)?),
-        };
-        let access = reader.next().transpose()?;
-        let known = |access: &Access| {
-            let size = self.sizes.get(access.file.0 as usize);
-            size.is_some_and(|size| !access.op.has_extent() || access.extent.end() <= *size)
-        };
-        access.filter(known).ok_or_else(|| Error::Unfit {
-            name: self.path.display().to_string(),
-            reason: "changed while it was replayed; replay it again when it is whole".to_owned(),
-        })
-    }
-}
-
-impl Iterator for Accesses {
-    type Item = Access;
-
-    fn next(&mut self) -> Option<Access> {
-        // A file that grew is replayed as far as it was looked at.
-        self.left = self.left.checked_sub(1)?;
-        let access = self.read();
-        access.map_err(|error| self.failure.set(error)).ok()
-    }
-}
-
-/// Why a trace could not be read to its end, told from within an iterator. Clones share it.
-#[derive(Clone, Debug, Default)]
-pub struct Failure(Arc<Mutex<Option<Error>>>);
-
-impl Failure {
-    /// `result`, or what went wrong with the trace before.
-    ///
-    /// # Errors
-    /// Both of them.
-    pub fn or<T>(&self, result: Result<T, Error>) -> Result<T, Error> {
-        self.lock().take().map_or(result, Err)
-    }
-
-    fn set(&self, error: Error) {
-        self.lock().get_or_insert(error);
-    }
-
-    fn lock(&self) -> MutexGuard<'_, Option<Error>> {
-        self.0.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
-    }
 }
 
 fn name_of(path: &Path) -> String {

@@ -1,0 +1,108 @@
+//! `forerun lab gates`.
+
+use std::error::Error;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use forerun_lab::export;
+use forerun_lab::gates::{Gate, Plan, generated, recordings, table};
+use forerun_lab::replay::Settings;
+
+use crate::mount::say as tell;
+use crate::replay::lists::Devices;
+use crate::replay::output::{check_folder, put};
+use crate::trace::show as print;
+use crate::units::parse_size;
+
+/// Where the repository has its recordings.
+const SAMPLES: &str = "samples";
+
+/// Check that adaptive is never worse
+///
+/// Replays every recording and one workload of each generated pattern with adaptive, with none and
+/// with other policies at their best, and tells where adaptive is slower than none by a percent or
+/// more, slower than the best peer by two, far from what somebody reaches who knows the future, or
+/// reads much that nobody wants. Ends with 1 if there is such a row. The same bytes come out on any
+/// machine. How to read it: docs/gates.md.
+#[derive(Debug, clap::Args)]
+pub(crate) struct GatesCommand {
+    /// Recordings, or folders of them, besides those of ./samples
+    #[arg(long, value_name = "PATH", num_args = 1..)]
+    traces: Vec<PathBuf>,
+
+    /// On which devices, with commas; `forerun help replay` lists them
+    #[arg(long, value_name = "DEVICE,...", default_value = "ide-2006,nvme,rbd-2014,s3")]
+    device: Devices,
+
+    /// With how much memory, with commas, as in 16MiB,64MiB
+    #[arg(long, value_name = "SIZE,...", default_value = "256MiB", value_delimiter = ',', value_parser = parse_size)]
+    memory: Vec<u64>,
+
+    /// How many seeds devices have whose answers depend on luck
+    #[arg(long, value_name = "N", default_value_t = 20, value_parser = clap::value_parser!(u64).range(2..=10_000))]
+    seeds: u64,
+
+    /// How many they have where that does not decide
+    #[arg(long, value_name = "N", default_value_t = 200, value_parser = clap::value_parser!(u64).range(2..=10_000))]
+    seeds_max: u64,
+
+    /// How many accesses of a recording are replayed at most, its first ones
+    #[arg(long, value_name = "N", default_value_t = 20_000, value_parser = clap::value_parser!(u64).range(1..))]
+    accesses: u64,
+
+    /// Only the workloads whose name has these words
+    #[arg(long, value_name = "WORDS")]
+    only: Option<String>,
+
+    /// Write every run's numbers as CSV to FILE
+    #[arg(long, value_name = "FILE")]
+    csv: Option<PathBuf>,
+
+    /// Write every run's numbers as JSON to FILE
+    #[arg(long, value_name = "FILE")]
+    json: Option<PathBuf>,
+}
+
+impl GatesCommand {
+    /// Runs them and prints the table.
+    pub(crate) fn run(self) -> Result<ExitCode, Box<dyn Error>> {
+        [&self.csv, &self.json].into_iter().flatten().try_for_each(|path| check_folder(path))?;
+        let plan = self.plan()?;
+        let findings = plan.run()?;
+        print(&table(&plan, &findings))?;
+        let settings = Settings { repeat: self.seeds, ..Settings::default() };
+        if let Some(path) = &self.csv {
+            put(path, &export::csv(&findings.outcomes, &settings))?;
+        }
+        if let Some(path) = &self.json {
+            put(path, &export::json(&findings.outcomes, &settings))?;
+        }
+        match Gate::ALL.into_iter().all(|gate| findings.hold(gate)) {
+            true => Ok(ExitCode::SUCCESS),
+            false => Ok(ExitCode::FAILURE),
+        }
+    }
+
+    fn plan(&self) -> Result<Plan, Box<dyn Error>> {
+        let samples = Path::new(SAMPLES).is_dir().then(|| PathBuf::from(SAMPLES));
+        let paths: Vec<PathBuf> = samples.into_iter().chain(self.traces.iter().cloned()).collect();
+        let found = recordings(&paths, self.accesses)?;
+        found.remarks.iter().for_each(|remark| tell(remark));
+        let mut cases = found.cases;
+        cases.extend(generated());
+        if let Some(words) = &self.only {
+            let wanted = words.to_lowercase();
+            cases.retain(|case| case.workload.name().to_lowercase().contains(&wanted));
+            if cases.is_empty() {
+                return Err(format!("no workload's name has {words:?}").into());
+            }
+        }
+        Ok(Plan {
+            cases,
+            devices: self.device.0.clone(),
+            memory_bytes: self.memory.clone(),
+            seeds: self.seeds,
+            seeds_max: self.seeds_max,
+        })
+    }
+}

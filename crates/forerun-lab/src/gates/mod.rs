@@ -1,0 +1,104 @@
+//! Whether `adaptive` may be called never worse: every recording and every generated
+//! pattern on every device, beside not reading ahead, beside other policies at their
+//! best, and beside somebody who knows the future.
+//!
+//! * [`Case`] is one workload; [`recordings`] finds those of folders, [`generated`] makes
+//!   one of each pattern;
+//! * [`Plan::run`] makes a [`Row`] of each case on each device, which says what every
+//!   [`Gate`] has to say about it;
+//! * [`table`] shows the rows, those that fail first, and a line for each gate.
+
+mod cell;
+mod contender;
+mod generated;
+mod recordings;
+mod row;
+mod show;
+
+use forerun_sim::device::Preset;
+
+use crate::error::Error;
+use crate::outcome::Outcome;
+use crate::replay::{Cell, Settings};
+use crate::work::on_all_cores;
+use crate::workload::Workload;
+pub use contender::{Against, CONTENDERS, Contender};
+pub use generated::generated;
+pub use recordings::{Recordings, is_stream, recordings};
+pub use row::{Gate, HARM_MARGIN, PEER_MARGIN, Row};
+pub use show::table;
+
+/// One workload.
+#[derive(Clone, Debug)]
+pub struct Case {
+    /// What is replayed.
+    pub workload: Workload,
+    /// Whether it mostly reads what follows, or precedes, what it read before: then the bound is a gate.
+    pub is_stream: bool,
+}
+
+/// What is looked at.
+#[derive(Clone, Debug)]
+pub struct Plan {
+    /// The workloads, each held in memory, with names that differ.
+    pub cases: Vec<Case>,
+    /// On what.
+    pub devices: Vec<Preset>,
+    /// With budgets of so many bytes.
+    pub memory_bytes: Vec<u64>,
+    /// How many seeds a device with luck gets at first, at least two.
+    pub seeds: u64,
+    /// How many it gets where these do not decide.
+    pub seeds_max: u64,
+}
+
+/// What came of a plan.
+#[derive(Clone, Debug, Default)]
+pub struct Findings {
+    /// A row for each workload, device and budget, in their order.
+    pub rows: Vec<Row>,
+    /// Every run behind the rows.
+    pub outcomes: Vec<Outcome>,
+    /// What could not be run, and why.
+    pub left_out: Vec<String>,
+}
+
+impl Findings {
+    /// Whether `gate` holds for all rows, of which there is at least one.
+    pub fn hold(&self, gate: Gate) -> bool {
+        !self.rows.is_empty() && self.rows.iter().all(|row| row.holds(gate) != Some(false))
+    }
+}
+
+impl Plan {
+    /// Runs all of it, on all cores; the same each time.
+    ///
+    /// # Errors
+    /// A budget that no engine can keep.
+    pub fn run(&self) -> Result<Findings, Error> {
+        let mut findings = Findings::default();
+        let settings = Settings { repeat: self.seeds.max(2), ..Settings::default() };
+        let mut cells: Vec<(Cell<'_>, bool)> = Vec::new();
+        for case in &self.cases {
+            for device in &self.devices {
+                for memory_bytes in self.memory_bytes.iter().copied() {
+                    let cell = Cell { workload: &case.workload, device, memory_bytes, settings };
+                    match cell.check() {
+                        Ok(()) => cells.push((cell, case.is_stream)),
+                        Err(unfit @ Error::Unfit { .. }) => findings.left_out.push(unfit.to_string()),
+                        Err(error) => return Err(error),
+                    }
+                }
+            }
+        }
+        let run = |(cell, is_stream): &(Cell<'_>, bool)| {
+            let outcomes = cell::run(cell, self.seeds_max)?;
+            Ok::<_, Error>((Row::of(&outcomes, *is_stream, cell.workload.scan().objects()), outcomes))
+        };
+        for (row, outcomes) in on_all_cores(&cells, run)? {
+            findings.rows.push(row);
+            findings.outcomes.extend(outcomes);
+        }
+        Ok(findings)
+    }
+}

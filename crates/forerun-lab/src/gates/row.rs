@@ -1,0 +1,174 @@
+//! What the gates say about one workload on one device.
+
+use std::fmt;
+
+use forerun_sim::bound::Bounds;
+use forerun_sim::run::Run;
+use forerun_sim::source::Placed;
+
+use super::contender::{Against, CONTENDERS};
+use crate::compare::seconds;
+use crate::outcome::Outcome;
+use crate::show::mean;
+use crate::stats::Ratio;
+
+/// How much slower than `none` counts as slower.
+pub const HARM_MARGIN: f64 = 0.01;
+
+/// How much slower than the best peer counts as slower.
+pub const PEER_MARGIN: f64 = 0.02;
+
+/// A stream's time is at most so many times the best possible one.
+const BOUND_FACTOR: f64 = 1.25;
+
+/// Bytes that nobody reads, as a share of those that somebody does.
+const WASTE_SHARE: f64 = 0.1;
+
+/// And so many besides for each object, of those that it has: the beginning of a stream that ends
+/// at once.
+const WASTE_BYTES_PER_OBJECT: u64 = 1 << 20;
+
+/// A promise; the first is the most important.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Gate {
+    /// Not slower than `none`.
+    Harm,
+    /// Not slower than the best of other policies.
+    Peers,
+    /// Streams are near the best possible time.
+    Bound,
+    /// Little is read that nobody wants.
+    Regret,
+}
+
+impl Gate {
+    /// All of them, in the order of tables.
+    pub const ALL: [Gate; 4] = [Gate::Harm, Gate::Peers, Gate::Bound, Gate::Regret];
+
+    /// What is promised.
+    pub fn promise(self) -> &'static str {
+        match self {
+            Gate::Harm => "not 1 % slower than none",
+            Gate::Peers => "not 2 % slower than the best peer",
+            Gate::Bound => "streams within 25 % of the clairvoyant bound",
+            Gate::Regret => "unread bytes at most a tenth of the read ones and 1 MiB per object",
+        }
+    }
+}
+
+impl fmt::Display for Gate {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
+            Gate::Harm => "harm",
+            Gate::Peers => "peers",
+            Gate::Bound => "bound",
+            Gate::Regret => "regret",
+        })
+    }
+}
+
+/// `adaptive` on one workload, device and budget.
+#[derive(Clone, Debug)]
+pub struct Row {
+    /// The workload's name.
+    pub workload: String,
+    /// The device's name.
+    pub device: String,
+    /// The budget in bytes.
+    pub memory_bytes: u64,
+    /// Whether the bound is a gate.
+    pub is_stream: bool,
+    /// How many seeds `adaptive` had.
+    pub seed_count: usize,
+    /// Its mean time in seconds.
+    pub seconds: f64,
+    /// Its time to that of `none`.
+    pub harm: Ratio,
+    /// Its time to that of the best peer.
+    pub peer: Ratio,
+    /// The best peer's index among [`CONTENDERS`].
+    pub peer_at: usize,
+    /// The best possible time, as a share of its own with the same seed. 1 if both are nothing.
+    pub bound: f64,
+    /// Whether that is of a bracket so wide that its upper end says little.
+    pub is_vague: bool,
+    /// Bytes it fetched for each that was asked for.
+    pub fetched: f64,
+    /// Bytes that nobody read, on average.
+    pub wasted_bytes: f64,
+    /// How many there may be.
+    pub waste_bytes_max: f64,
+}
+
+impl Row {
+    /// Of the outcomes of [`CONTENDERS`] in their order, for a workload of these `objects`.
+    pub(super) fn of(outcomes: &[Outcome], is_stream: bool, objects: &[Placed]) -> Row {
+        let times: Vec<Vec<f64>> = outcomes.iter().map(seconds).collect();
+        let to = |at: usize| Ratio::of(&times[0], &times[at]);
+        let peer_at = best_peer(&times);
+        let own = &outcomes[0];
+        let wasted_bytes = mean(own, |run| run.wasted_bytes);
+        let used = mean(own, |run| run.demand_bytes + run.readahead_bytes) - wasted_bytes;
+        let start: u64 = objects.iter().map(|object| object.size.min(WASTE_BYTES_PER_OBJECT)).sum();
+        Row {
+            workload: own.workload.clone(),
+            device: own.device.clone(),
+            memory_bytes: own.memory_bytes,
+            is_stream,
+            seed_count: own.runs.len(),
+            seconds: times[0].iter().sum::<f64>() / times[0].len() as f64,
+            harm: to(1),
+            peer: to(peer_at),
+            peer_at,
+            bound: share(own.bounds, &own.runs[0]),
+            is_vague: !crate::show::is_narrow(own.bounds),
+            fetched: mean(own, |run| run.device.read_bytes) / mean(own, |run| run.read_bytes).max(1.0),
+            wasted_bytes,
+            waste_bytes_max: used * WASTE_SHARE + start as f64,
+        }
+    }
+
+    /// The best peer's name.
+    pub fn peer_name(&self) -> &'static str {
+        CONTENDERS[self.peer_at].name
+    }
+
+    /// Whether `gate` holds; `None` where it has nothing to say. What is undecided does not hold.
+    pub fn holds(&self, gate: Gate) -> Option<bool> {
+        match gate {
+            Gate::Harm => Some(self.harm.verdict(HARM_MARGIN).is_harmless()),
+            Gate::Peers => Some(self.peer.verdict(PEER_MARGIN).is_harmless()),
+            Gate::Bound => self.is_stream.then_some(self.bound * BOUND_FACTOR >= 1.0),
+            Gate::Regret => Some(self.wasted_bytes <= self.waste_bytes_max),
+        }
+    }
+
+    /// The gates that do not hold.
+    pub fn failing(&self) -> impl Iterator<Item = Gate> + '_ {
+        Gate::ALL.into_iter().filter(|gate| self.holds(*gate) == Some(false))
+    }
+
+    /// The first gate that does not hold, and by how much it is missed, as a factor.
+    pub fn worst(&self) -> Option<(Gate, f64)> {
+        let gate = self.failing().next()?;
+        let missed = match gate {
+            Gate::Harm => self.harm.mean,
+            Gate::Peers => self.peer.mean,
+            Gate::Bound => 1.0 / (self.bound * BOUND_FACTOR),
+            Gate::Regret => self.wasted_bytes / self.waste_bytes_max,
+        };
+        Some((gate, missed))
+    }
+}
+
+/// Who of the peers takes the least time, by the seeds that all of them had; the first of equals.
+fn best_peer(times: &[Vec<f64>]) -> usize {
+    let seeds = times.iter().map(Vec::len).min().unwrap_or(0);
+    let share = |at: &usize| Ratio::of(&times[*at][..seeds], &times[0][..seeds]).mean;
+    let peers = (0..times.len()).filter(|at| CONTENDERS[*at].against == Against::Peer);
+    peers.min_by(|a, b| share(a).total_cmp(&share(b))).unwrap_or(0)
+}
+
+fn share(bounds: Bounds, run: &Run) -> f64 {
+    bounds.clairvoyant_ns.max(1) as f64 / run.elapsed_ns.max(1) as f64
+}

@@ -1,0 +1,90 @@
+//! What the gates say about a few workloads: the same each time, and as it was when somebody
+//! last looked at it. `UPDATE_SNAPSHOTS=1` writes it anew.
+
+mod snapshot;
+
+use std::path::{Path, PathBuf};
+
+use forerun_lab::export;
+use forerun_lab::gates::{CONTENDERS, Gate, Plan, generated, recordings, table};
+use forerun_lab::replay::Settings;
+use forerun_sim::device::Preset;
+
+const ACCESSES_MAX: u64 = 400;
+
+fn plan(words: &[&str]) -> Plan {
+    let sample = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../samples/boot-virtio.frt.gz");
+    let mut cases = recordings(&[sample], ACCESSES_MAX).unwrap().cases;
+    cases.extend(generated());
+    cases.retain(|case| words.iter().any(|words| case.workload.name().contains(words)));
+    Plan {
+        cases,
+        devices: ["ide-2006", "nvme"].iter().map(|name| Preset::from_name(name).unwrap()).collect(),
+        memory_bytes: vec![64 << 20],
+        seeds: 3,
+        seeds_max: 6,
+    }
+}
+
+#[test]
+fn a_row_for_each_workload_and_device() {
+    let plan = plan(&["boot-virtio", "displaced", "random 128K"]);
+    let findings = plan.run().unwrap();
+    assert_eq!(findings.rows.len(), 6);
+    for row in &findings.rows {
+        // A disk has no luck.
+        let seeds = if row.device == "ide-2006" { 1..=1 } else { 3..=6 };
+        assert!(seeds.contains(&row.seed_count), "{row:?}");
+        assert_eq!(row.holds(Gate::Bound).is_some(), row.is_stream, "{row:?}");
+    }
+    let csv = export::csv(&findings.outcomes, &Settings { repeat: 3, ..Settings::default() });
+    assert!(csv.lines().count() > 3 * CONTENDERS.len() * (1 + 3));
+    snapshot::check("gates.txt", &table(&plan, &findings));
+}
+
+#[test]
+fn a_budget_that_does_not_work_is_an_error() {
+    let plan = Plan { memory_bytes: vec![1 << 20], ..plan(&["displaced"]) };
+    assert!(plan.run().unwrap_err().to_string().contains("memory budget"));
+}
+
+#[test]
+fn a_device_that_is_too_small_is_named() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("large.csv");
+    std::fs::write(&path, "ts_us,op,file_or_dev,offset,length\n0,R,a,20000000000,4096\n").unwrap();
+    let devices = vec![Preset::from_name("cheetah9lp").unwrap()];
+    let plan = Plan { cases: recordings(&[path], 1).unwrap().cases, devices, ..plan(&[]) };
+    let findings = plan.run().unwrap();
+    assert!(findings.left_out[0].contains("large.csv") && findings.left_out[0].contains("cheetah9lp"));
+    // Nothing was shown.
+    assert!(findings.rows.is_empty() && !findings.hold(Gate::Harm));
+}
+
+#[test]
+fn what_cannot_be_read_and_what_repeats_is_named() {
+    let folder = tempfile::tempdir().unwrap();
+    let put = |name: &str, text: &str| std::fs::write(folder.path().join(name), text).unwrap();
+    let rows = "ts_us,op,file_or_dev,offset,length\n0,R,a,0,4096\n1,R,a,4096,4096\n2,R,a,8192,4096\n";
+    put("a.csv", rows);
+    put("b.csv", rows);
+    put("c.txt", "nothing that anybody knows\n");
+    put("d.csv", &rows.replace("8192", "0"));
+    put("notes.md", "are no recording");
+    let found = recordings(&[folder.path().to_owned()], 2).unwrap();
+    // Their first two accesses are the same.
+    let names: Vec<&str> = found.cases.iter().map(|case| case.workload.name()).collect();
+    assert_eq!(names, ["a"]);
+    assert!(!found.cases[0].is_stream, "half of it continues something");
+    let remarks = found.remarks.join("\n");
+    for words in ["cut: ", "b.csv: repeats ", "c.txt: ", "d.csv: repeats "] {
+        assert!(remarks.contains(words), "{words}: {remarks}");
+    }
+    assert!(!remarks.contains("notes.md"));
+    assert!(
+        recordings(&[PathBuf::from("/does/not/exist")], 1)
+            .unwrap_err()
+            .to_string()
+            .contains("/does/not/exist")
+    );
+}

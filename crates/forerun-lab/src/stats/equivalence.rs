@@ -101,7 +101,7 @@ mod tests {
         assert_eq!(verdict(1.05, 0.5), Verdict::Undecided);
         assert_eq!(verdict(1.0, 0.5), Verdict::Undecided);
         assert_eq!(verdict(0.5, 0.5), Verdict::Faster);
-        assert_eq!(verdict(0.993, 0.05), Verdict::NotSlower);
+        assert_eq!(verdict(0.993, 0.08), Verdict::NotSlower);
     }
 
     #[test]

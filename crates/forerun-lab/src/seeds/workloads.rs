@@ -99,12 +99,12 @@ fn files(bytes: u64, median_bytes: u64, seed: u64) -> Vec<u64> {
 }
 
 /// A size whose logarithm is normal around the median's, with a deviation of
-/// 1.7 octaves: the sum of twelve even numbers is nearly normal.
+/// 1.1 octaves: the sum of twelve even numbers is nearly normal.
 fn spread(median_bytes: u64, numbers: &mut Numbers) -> u64 {
     const OCTAVE: u64 = 1 << 16;
     let sum: u64 = (0..12).map(|_| numbers.below(OCTAVE)).sum();
-    // In 65,536ths of an octave, from -10 to +10 octaves.
-    let shift = sum * 17 / 10;
+    // In 65,536ths of an octave, from 3.4 to 16.6 octaves; 10 are the median.
+    let shift = sum * 11 / 10 + OCTAVE * 34 / 10;
     let (whole, part) = (shift / OCTAVE, shift % OCTAVE);
     // 2^part is nearly 1 + part within an octave.
     let times = (OCTAVE + part) << whole;
@@ -123,7 +123,7 @@ mod tests {
         let median = sizes[sizes.len() / 2];
         assert!((17 << 10..24 << 10).contains(&median), "{median}");
         assert!(sizes.iter().sum::<u64>() >= 100 << 20);
-        assert!((1500..4000).contains(&sizes.len()), "{}", sizes.len());
+        assert!((2500..5000).contains(&sizes.len()), "{}", sizes.len());
     }
 
     #[test]

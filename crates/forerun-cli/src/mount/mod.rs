@@ -10,7 +10,9 @@ use std::time::Duration;
 
 use forerun::{Forerun, Options, PolicyKind};
 use forerun_backend::ConnectOptions;
-use forerun_serve::fuse::{Mount, MountOptions, Unmounted, check_mount_point};
+use forerun_serve::fuse::{
+    KERNEL_READAHEAD_BYTES, KERNEL_READAHEAD_BYTES_OFFERED, Mount, MountOptions, Unmounted, check_mount_point,
+};
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
 use crate::log;
@@ -89,6 +91,16 @@ pub(crate) struct MountCommand {
     #[arg(long, value_name = "TIME", default_value = "1s", value_parser = parse_duration)]
     metadata_ttl: Duration,
 
+    /// How far the kernel itself may read ahead, as in 128KiB, or auto
+    ///
+    /// The kernel reads this much around every page that a program touches in a mapped file, as well
+    /// as ahead of who reads forward. `auto` is one page (4KiB) with policy `adaptive`: programs that
+    /// map files then cause no more reading than they need, and those that read forward get what
+    /// comes next all the same. With other policies it is the kernel's own 128KiB. More than that
+    /// needs root.
+    #[arg(long, value_name = "SIZE", default_value = "auto", value_parser = parse_kernel_readahead)]
+    kernel_readahead: KernelReadahead,
+
     /// Let other users use the mount
     ///
     /// For users other than root this needs the line `user_allow_other` in /etc/fuse.conf.
@@ -127,7 +139,13 @@ impl MountCommand {
             let _context = runtime.enter();
             Stop::new()?
         };
-        let options = MountOptions { allow_other: self.allow_other, metadata_ttl: self.metadata_ttl };
+        let options = MountOptions {
+            allow_other: self.allow_other,
+            metadata_ttl: self.metadata_ttl,
+            kernel_readahead_bytes: self.kernel_readahead.bytes(self.policy()),
+            // The other policies are to be seen as they are.
+            push: self.policy() == PolicyKind::default(),
+        };
         let mount = Mount::new(forerun.clone(), &self.directory, options)?;
         say(&format!(
             "mounted {} on {} (policy {}, memory {})",
@@ -144,10 +162,14 @@ impl MountCommand {
         Ok(ExitCode::SUCCESS)
     }
 
+    fn policy(&self) -> PolicyKind {
+        PolicyKind::from_name(&self.policy).unwrap_or_default()
+    }
+
     fn options(&self) -> Options {
         Options {
             memory_bytes: self.memory,
-            policy: PolicyKind::from_name(&self.policy).unwrap_or_default(),
+            policy: self.policy(),
             metadata_ttl: self.metadata_ttl,
             connect: ConnectOptions {
                 endpoint: self.endpoint.clone(),
@@ -206,6 +228,43 @@ pub(crate) fn say(message: &str) {
     let _ = writeln!(std::io::stderr(), "forerun: {message}");
 }
 
+/// How far the kernel itself may read ahead.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum KernelReadahead {
+    Auto,
+    Bytes(u64),
+}
+
+impl KernelReadahead {
+    /// In bytes, below a mount with `policy`. Policies that others use are shown as
+    /// others see them: with the kernel's own readahead above.
+    fn bytes(self, policy: PolicyKind) -> u64 {
+        match self {
+            KernelReadahead::Bytes(bytes) => bytes,
+            KernelReadahead::Auto if policy == PolicyKind::default() => KERNEL_READAHEAD_BYTES,
+            KernelReadahead::Auto => KERNEL_READAHEAD_BYTES_OFFERED,
+        }
+    }
+}
+
+fn parse_kernel_readahead(text: &str) -> Result<KernelReadahead, String> {
+    if text == "auto" { Ok(KernelReadahead::Auto) } else { parse_size(text).map(KernelReadahead::Bytes) }
+}
+
 fn policy_values() -> clap::builder::PossibleValuesParser {
     clap::builder::PossibleValuesParser::new(PolicyKind::ALL.map(PolicyKind::name))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_kernels_window_is_a_page_under_adaptive_unless_one_is_chosen() {
+        let bytes = |text: &str, policy| parse_kernel_readahead(text).unwrap().bytes(policy);
+        assert_eq!(bytes("auto", PolicyKind::Adaptive), 4096);
+        assert_eq!(bytes("auto", PolicyKind::None), 128 << 10);
+        assert_eq!(bytes("1MiB", PolicyKind::Adaptive), 1 << 20);
+        assert!(parse_kernel_readahead("much").is_err());
+    }
 }

@@ -70,6 +70,11 @@ impl Attachment {
         &self.directory
     }
 
+    /// The device number of what is mounted, if the system told it.
+    pub(crate) fn file_system(&self) -> Option<(u32, u32)> {
+        self.file_system
+    }
+
     /// Unmounts, or if it is in use takes it out of the tree for new users only.
     /// Where somebody else has done so, or has covered it, there is nothing to
     /// take out: it counts as in use, for else its session would have ended.

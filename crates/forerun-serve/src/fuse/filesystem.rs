@@ -3,10 +3,9 @@
 use std::ffi::OsStr;
 use std::path::Path;
 use std::sync::Arc;
-use std::time::{Duration, SystemTime};
+use std::time::SystemTime;
 use std::{future::Future, io};
 
-use forerun::{Entry, Forerun};
 use fuser::{
     AccessFlags, BsdFileFlags, Errno, FileHandle, Filesystem, FopenFlags, INodeNo, InitFlags, KernelConfig,
     LockOwner, OpenAccMode, OpenFlags, RenameFlags, ReplyAttr, ReplyCreate, ReplyData, ReplyDirectory,
@@ -15,7 +14,6 @@ use fuser::{
 };
 use tokio::sync::watch;
 
-use super::attr::Defaults;
 use super::listing::{OpenDirectory, child_path};
 use super::tree::Tree;
 
@@ -25,24 +23,28 @@ use super::tree::Tree;
 const BACKGROUND_REQUESTS_MAX: u16 = 64;
 const CONGESTED_REQUESTS: u16 = 48;
 
+/// The flag of programs that pass the page cache by.
+const O_DIRECT: i32 = rustix::fs::OFlags::DIRECT.bits() as i32;
+
 /// The file system as the kernel talks to it. Dropped when the kernel hangs up.
 #[derive(Debug)]
 pub(crate) struct ForerunFilesystem {
     tree: Arc<Tree>,
+    /// What the kernel may read ahead by itself.
+    kernel_readahead_bytes: u32,
     /// Closes with this: see [`super::Mount::ended`].
     _alive: watch::Sender<()>,
 }
 
 impl ForerunFilesystem {
-    /// Serves `forerun`, whose root is `root`, until the kernel hangs up; `alive` closes then.
+    /// Serves `tree` until the kernel hangs up; `alive` closes then. The kernel is
+    /// to read ahead no further than it is told here.
     pub(crate) fn new(
-        forerun: Forerun,
-        root: Entry,
-        defaults: Defaults,
-        ttl: Duration,
+        tree: Tree,
+        kernel_readahead_bytes: u32,
         alive: watch::Sender<()>,
     ) -> ForerunFilesystem {
-        ForerunFilesystem { tree: Arc::new(Tree::new(forerun, root, defaults, ttl)), _alive: alive }
+        ForerunFilesystem { tree: Arc::new(tree), kernel_readahead_bytes, _alive: alive }
     }
 
     /// Answers with what `answer` does, on the engine's runtime.
@@ -65,6 +67,8 @@ impl Filesystem for ForerunFilesystem {
             tracing::debug!("the kernel does without {missing:?}");
             let _ = kernel.add_capabilities(wanted & !missing);
         }
+        // One that offers less than this is left with what it offers.
+        let _ = kernel.set_max_readahead(self.kernel_readahead_bytes);
         let _ = kernel.set_max_background(BACKGROUND_REQUESTS_MAX);
         let _ = kernel.set_congestion_threshold(CONGESTED_REQUESTS);
         Ok(())
@@ -96,7 +100,8 @@ impl Filesystem for ForerunFilesystem {
             return reply.error(Errno::EROFS);
         }
         let Some(entry) = self.tree.inodes.get(ino.0) else { return reply.error(Errno::ESTALE) };
-        self.later(|tree| async move { tree.open(&entry, reply).await });
+        let is_direct = flags.0 & O_DIRECT != 0;
+        self.later(move |tree| async move { tree.open(ino.0, &entry, is_direct, reply).await });
     }
 
     fn read(

@@ -8,17 +8,23 @@
 //! The threads that receive requests never wait: metadata is answered from the
 //! engine's runtime and reads from wherever their bytes become available.
 
+mod asked;
 mod attach;
 mod attr;
 mod check;
 mod errno;
 mod filesystem;
+mod governor;
 mod handles;
 mod inode;
 mod listing;
 mod mount;
+mod push;
 mod tree;
+mod window;
 
+pub use asked::Asked;
 pub use attach::Access;
 pub use check::check_mount_point;
 pub use mount::{Mount, MountOptions, Unmounted};
+pub use window::{KERNEL_READAHEAD_BYTES, KERNEL_READAHEAD_BYTES_OFFERED};

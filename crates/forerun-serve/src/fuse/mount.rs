@@ -2,7 +2,7 @@
 
 use std::io;
 use std::path::Path;
-use std::sync::mpsc;
+use std::sync::{Arc, mpsc};
 use std::thread;
 use std::time::{Duration, SystemTime};
 
@@ -10,10 +10,14 @@ use forerun::{Error, ErrorKind, Forerun, Kind, Result};
 use fuser::{BackgroundSession, Config, Filesystem, Session, SessionACL};
 use tokio::sync::watch;
 
+use super::asked::{Asked, Tally};
 use super::attach::{Access, Attachment, attach};
 use super::attr::Defaults;
 use super::check::check_mount_point;
 use super::filesystem::ForerunFilesystem;
+use super::push::push_queue;
+use super::tree::Tree;
+use super::window::{self, KERNEL_READAHEAD_BYTES};
 
 /// How long the kernel may take to hang up after an unmount: it does so at once,
 /// unless the file system is also mounted elsewhere.
@@ -28,11 +32,22 @@ pub struct MountOptions {
     /// How long the kernel may keep names and attributes, on top of how long the
     /// engine does.
     pub metadata_ttl: Duration,
+    /// How far the kernel itself reads ahead of one reader, and around one page
+    /// fault of mapped memory, in bytes: at least a page. More than 128 KiB needs root.
+    pub kernel_readahead_bytes: u64,
+    /// Whether to put what comes next into the kernel's page cache for who reads
+    /// forward in small pieces.
+    pub push: bool,
 }
 
 impl Default for MountOptions {
     fn default() -> MountOptions {
-        MountOptions { allow_other: false, metadata_ttl: Duration::from_secs(1) }
+        MountOptions {
+            allow_other: false,
+            metadata_ttl: Duration::from_secs(1),
+            kernel_readahead_bytes: KERNEL_READAHEAD_BYTES,
+            push: true,
+        }
     }
 }
 
@@ -54,6 +69,7 @@ pub struct Mount {
     /// None once unmounted.
     session: Option<BackgroundSession>,
     alive: watch::Receiver<()>,
+    tally: Arc<Tally>,
 }
 
 impl Mount {
@@ -63,7 +79,8 @@ impl Mount {
     /// # Errors
     /// [`ErrorKind::Invalid`] if the directory will not do,
     /// [`ErrorKind::Permanent`] if the system does not let it be mounted on, and
-    /// whatever the backend says of its root.
+    /// whatever the backend says of its root; [`ErrorKind::Denied`] if the kernel's
+    /// readahead cannot be set as large as it is to be.
     pub fn new(forerun: Forerun, directory: &Path, options: MountOptions) -> Result<Mount> {
         let directory = check_mount_point(directory)?;
         let root = forerun.block_on(forerun.stat(""))?;
@@ -75,9 +92,19 @@ impl Mount {
         let defaults = Defaults { owner, time: SystemTime::now() };
         let source = mount_source(&forerun.url());
         let (ended, alive) = watch::channel(());
-        let filesystem = ForerunFilesystem::new(forerun, root, defaults, options.metadata_ttl, ended);
+        let (pusher, queue) = push_queue();
+        let tally = Arc::new(Tally::default());
+        let tree = Tree::new(forerun, root, defaults, options.metadata_ttl)
+            .with_governor(tally.clone(), options.push.then(|| pusher.clone()));
+        let filesystem = ForerunFilesystem::new(tree, window::offer(options.kernel_readahead_bytes), ended);
         let access = Access { allow_other: options.allow_other, writable: false };
-        Mount::of(filesystem, alive, &directory, &source, access)
+        let mut mount = Mount::of(filesystem, alive, &directory, &source, access)?;
+        if let Some(session) = &mount.session {
+            queue.start(session.notifier(), tally.clone(), &pusher);
+        }
+        window::raise(mount.attachment.file_system(), options.kernel_readahead_bytes)?;
+        mount.tally = tally;
+        Ok(mount)
     }
 
     /// Mounts any `filesystem` on `directory`, which must be empty. It holds the
@@ -106,7 +133,12 @@ impl Mount {
                     format!("the kernel does not accept the mount {shown}: {error}"),
                 )
             })?;
-        Ok(Mount { attachment, session: Some(session), alive })
+        Ok(Mount { attachment, session: Some(session), alive, tally: Arc::default() })
+    }
+
+    /// What the kernel has asked for; nothing of a mount made by [`Mount::of`].
+    pub fn asked(&self) -> Asked {
+        self.tally.get()
     }
 
     /// The full path of the directory it is mounted on.

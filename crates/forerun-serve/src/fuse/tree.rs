@@ -8,12 +8,16 @@ use fuser::{
     Errno, FileAttr, FileHandle, FopenFlags, Generation, INodeNo, ReplyAttr, ReplyData, ReplyDirectory,
     ReplyDirectoryPlus, ReplyEntry, ReplyOpen,
 };
+use parking_lot::Mutex;
 
+use super::asked::Tally;
 use super::attr::{Defaults, file_type};
 use super::errno::{report, report_read};
+use super::governor::Runs;
 use super::handles::Handles;
 use super::inode::{Inodes, same_inode};
 use super::listing::OpenDirectory;
+use super::push::{Push, Pusher};
 
 /// An inode number is never used for something else, so it needs no generation.
 const GENERATION: Generation = Generation(0);
@@ -23,11 +27,22 @@ const GENERATION: Generation = Generation(0);
 pub(crate) struct Tree {
     pub(crate) forerun: Forerun,
     pub(crate) inodes: Inodes,
-    pub(crate) files: Handles<Reader>,
+    pub(crate) files: Handles<OpenFile>,
     pub(crate) directories: Handles<OpenDirectory>,
     defaults: Defaults,
     /// How long the kernel may keep what it is told.
     ttl: Duration,
+    tally: Arc<Tally>,
+    pusher: Option<Arc<Pusher>>,
+}
+
+/// A file that is open.
+#[derive(Debug)]
+pub(crate) struct OpenFile {
+    ino: u64,
+    reader: Reader,
+    /// Who reads it through the page cache, if that is of interest.
+    runs: Option<Mutex<Runs>>,
 }
 
 impl Tree {
@@ -39,7 +54,14 @@ impl Tree {
             directories: Handles::new(),
             defaults,
             ttl,
+            tally: Arc::default(),
+            pusher: None,
         }
+    }
+
+    /// The same, counting what the kernel asks for and pushing what it will ask for.
+    pub(crate) fn with_governor(self, tally: Arc<Tally>, pusher: Option<Arc<Pusher>>) -> Tree {
+        Tree { tally, pusher, ..self }
     }
 
     fn attributes(&self, ino: u64, entry: &Entry) -> FileAttr {
@@ -75,10 +97,11 @@ impl Tree {
         }
     }
 
-    pub(crate) async fn open(&self, known: &Entry, reply: ReplyOpen) {
+    pub(crate) async fn open(&self, ino: u64, known: &Entry, is_direct: bool, reply: ReplyOpen) {
         match self.forerun.stat(&known.path).await {
             Ok(now) if same_inode(&now, known) => {
-                let handle = self.files.insert(self.forerun.reader_of(&now));
+                let runs = (self.pusher.is_some() && !is_direct).then(Mutex::default);
+                let handle = self.files.insert(OpenFile { ino, reader: self.forerun.reader_of(&now), runs });
                 // What is cached of an inode is of this version, whoever read it.
                 reply.opened(handle, FopenFlags::FOPEN_KEEP_CACHE);
             }
@@ -89,10 +112,11 @@ impl Tree {
     }
 
     pub(crate) fn read(self: &Arc<Tree>, handle: FileHandle, offset: u64, len: usize, reply: ReplyData) {
-        let Some(reader) = self.files.get(handle) else { return reply.error(Errno::EBADF) };
+        let Some(file) = self.files.get(handle) else { return reply.error(Errno::EBADF) };
+        self.tally.add_read(len as u64);
         let tree = self.clone();
-        let path = reader.entry().path.clone();
-        reader.submit(offset, len, move |result| match result {
+        let path = file.reader.entry().path.clone();
+        file.reader.submit(offset, len, move |result| match result {
             Ok(lease) => reply.data(&lease.to_contiguous()),
             Err(error) => {
                 if matches!(error.kind, ErrorKind::Changed | ErrorKind::NotFound) {
@@ -102,6 +126,19 @@ impl Tree {
                 reply.error(report_read(&error));
             }
         });
+        self.push_ahead(&file, offset, len as u64);
+    }
+
+    /// Has put into the page cache what will be asked for after this READ.
+    fn push_ahead(&self, file: &OpenFile, offset: u64, len: u64) {
+        let (Some(pusher), Some(runs)) = (&self.pusher, &file.runs) else { return };
+        let pushes = runs.lock().read(offset..offset + len, file.reader.size());
+        for push in pushes {
+            if !push.is_empty() {
+                let len = (push.end - push.start) as usize;
+                pusher.push(Push { ino: file.ino, reader: file.reader.clone(), offset: push.start, len });
+            }
+        }
     }
 
     pub(crate) async fn read_link(&self, path: &str, reply: ReplyData) {

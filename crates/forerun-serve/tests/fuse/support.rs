@@ -14,7 +14,7 @@ use tempfile::TempDir;
 pub(crate) struct Mounted {
     pub(crate) source: TempDir,
     // Before the directory it is mounted on, so that it is unmounted first.
-    _mount: Mount,
+    pub(crate) mount: Mount,
     directory: TempDir,
 }
 
@@ -42,7 +42,7 @@ impl Mounted {
         let mount = Mount::new(forerun, directory.path(), options).unwrap_or_else(|error| {
             panic!("these tests mount, for which they need root or fusermount3: {error}")
         });
-        Mounted { source, _mount: mount, directory }
+        Mounted { source, mount, directory }
     }
 
     /// The tree as mounted.

@@ -1,0 +1,43 @@
+//! What the kernel asks a mount for, counted.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// What the kernel has asked a mount for since it was mounted, on behalf of programs
+/// and of its own readahead.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Asked {
+    /// READ requests.
+    pub read_count: u64,
+    /// Bytes of READ requests, as asked for: past the end of a file too.
+    pub read_bytes: u64,
+    /// Bytes put into the page cache without having been asked for.
+    pub pushed_bytes: u64,
+}
+
+/// The sums behind an [`Asked`].
+#[derive(Debug, Default)]
+pub(crate) struct Tally {
+    read_count: AtomicU64,
+    read_bytes: AtomicU64,
+    pushed_bytes: AtomicU64,
+}
+
+impl Tally {
+    pub(crate) fn add_read(&self, bytes: u64) {
+        self.read_count.fetch_add(1, Ordering::Relaxed);
+        self.read_bytes.fetch_add(bytes, Ordering::Relaxed);
+    }
+
+    pub(crate) fn add_push(&self, bytes: u64) {
+        self.pushed_bytes.fetch_add(bytes, Ordering::Relaxed);
+    }
+
+    /// The sums so far.
+    pub(crate) fn get(&self) -> Asked {
+        Asked {
+            read_count: self.read_count.load(Ordering::Relaxed),
+            read_bytes: self.read_bytes.load(Ordering::Relaxed),
+            pushed_bytes: self.pushed_bytes.load(Ordering::Relaxed),
+        }
+    }
+}

@@ -230,15 +230,17 @@ pub(crate) fn say(message: &str) {
 
 /// How far the kernel itself may read ahead.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum KernelReadahead {
+pub(crate) enum KernelReadahead {
+    /// What suits the policy.
     Auto,
+    /// So much.
     Bytes(u64),
 }
 
 impl KernelReadahead {
     /// In bytes, below a mount with `policy`. Policies that others use are shown as
     /// others see them: with the kernel's own readahead above.
-    fn bytes(self, policy: PolicyKind) -> u64 {
+    pub(crate) fn bytes(self, policy: PolicyKind) -> u64 {
         match self {
             KernelReadahead::Bytes(bytes) => bytes,
             KernelReadahead::Auto if policy == PolicyKind::default() => KERNEL_READAHEAD_BYTES,

@@ -37,6 +37,8 @@ impl Row {
             Pattern::Bursts => (self.promised(150.0), 1.3),
             Pattern::Shuffled => (self.promised(200.0), 1.05),
             Pattern::Walked => (self.promised(80.0), 1.1),
+            // As many pages as were touched, and a few more.
+            Pattern::Mapped | Pattern::MappedAdvised => (0.0, 1.2),
             // It cannot be faster than its players, and starts with a wait.
             Pattern::Paced => (63.0, 1.05),
         };

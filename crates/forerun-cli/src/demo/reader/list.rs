@@ -89,7 +89,7 @@ impl Pattern {
                 let count = size / READ_BYTES;
                 scaled(order::random(count as usize, count, SEED), READ_BYTES)
             }),
-            Pattern::Random => {
+            Pattern::Random | Pattern::Mapped | Pattern::MappedAdvised => {
                 let (file, size) = sized("random.bin")?;
                 let order = order::random(random_reads, size / SMALL_READ_BYTES, SEED);
                 let offsets = scaled(order, SMALL_READ_BYTES);
@@ -154,7 +154,7 @@ mod tests {
                 match pattern {
                     Pattern::Strided | Pattern::StridedBlocks => assert_eq!(bytes, SIZE / 16),
                     Pattern::Bursts => assert_eq!(bytes, 256 << 20),
-                    Pattern::Random => assert_eq!(count, 400),
+                    Pattern::Random | Pattern::Mapped | Pattern::MappedAdvised => assert_eq!(count, 400),
                     _ => assert_eq!(bytes, SIZE, "{pattern:?}"),
                 }
             }

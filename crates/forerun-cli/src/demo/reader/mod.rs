@@ -1,6 +1,7 @@
-//! The programs that read from the mount: plain `pread`, in several patterns.
+//! The programs that read from the mount, most of them by plain `pread`.
 
 mod list;
+mod mapped;
 mod order;
 mod paced;
 mod pattern;
@@ -30,6 +31,10 @@ impl Pattern {
         let tally = match self {
             Pattern::Walked => walk::walk(mounted)?,
             Pattern::Paced => paced::play(&lists, mounted)?,
+            Pattern::Mapped | Pattern::MappedAdvised => {
+                let is_advised = self == Pattern::MappedAdvised;
+                lists.iter().map(|list| mapped::touch(list, is_advised, mounted)).sum::<Result<_, _>>()?
+            }
             _ => on_threads(lists.len(), |index| lists[index].read(mounted))?,
         };
         Ok(Reading { tally, elapsed: start.elapsed() })
@@ -116,9 +121,11 @@ mod tests {
             assert_eq!(tally, Tally { wrong_reads: 1, ..right }, "{}", pattern.name());
         }
         // Nearly all of this file is a hole.
-        let tally = Pattern::Random.read(mounted, 50).unwrap().tally;
-        assert_eq!(tally.bytes, 50 * 4096);
-        assert!(tally.wrong_reads > 40, "{tally:?}");
+        for pattern in [Pattern::Random, Pattern::Mapped, Pattern::MappedAdvised] {
+            let tally = pattern.read(mounted, 50).unwrap().tally;
+            assert_eq!(tally.bytes, 50 * 4096);
+            assert!(tally.wrong_reads > 40, "{tally:?}");
+        }
     }
 
     #[test]

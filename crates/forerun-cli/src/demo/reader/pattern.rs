@@ -29,6 +29,10 @@ pub(crate) enum Pattern {
     Walked,
     /// Sixty-four players, each of a file of its own.
     Paced,
+    /// Pages of a large mapped file that have nothing to do with each other.
+    Mapped,
+    /// The same by a program that told the kernel so.
+    MappedAdvised,
 }
 
 impl Pattern {
@@ -37,7 +41,7 @@ impl Pattern {
         [Pattern::Sequential, Pattern::Parallel, Pattern::Interleaved, Pattern::Displaced, Pattern::Random];
 
     /// What `forerun bench` measures besides.
-    pub(crate) const MORE: [Pattern; 8] = [
+    pub(crate) const MORE: [Pattern; 10] = [
         Pattern::Backward,
         Pattern::Strided,
         Pattern::StridedBlocks,
@@ -46,6 +50,8 @@ impl Pattern {
         Pattern::Shuffled,
         Pattern::Walked,
         Pattern::Paced,
+        Pattern::Mapped,
+        Pattern::MappedAdvised,
     ];
 
     /// The name for the command line.
@@ -64,6 +70,8 @@ impl Pattern {
             Pattern::Shuffled => "shuffled",
             Pattern::Walked => "walked",
             Pattern::Paced => "paced",
+            Pattern::Mapped => "mapped",
+            Pattern::MappedAdvised => "mapped-advised",
         }
     }
 
@@ -83,6 +91,8 @@ impl Pattern {
             Pattern::Shuffled => "64 MiB file in random order, 64 KiB",
             Pattern::Walked => "2000 files of 4 to 64 KiB in 20 directories",
             Pattern::Paced => "64 files by 64 threads, 1 MB/s each",
+            Pattern::Mapped => "mmap, random pages",
+            Pattern::MappedAdvised => "mmap, random pages, MADV_RANDOM",
         }
     }
 

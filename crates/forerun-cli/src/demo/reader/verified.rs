@@ -78,9 +78,18 @@ impl Opened<'_> {
             self.file
                 .read_exact_at(bytes, offset)
                 .map_err(|error| format!("reading {} at {offset}: {error}", self.name))?;
-            tally.bytes += bytes.len() as u64;
-            tally.wrong_reads += u64::from(!self.mounted.contents.matches(self.object, offset, bytes));
+            tally = [tally, self.look_at(offset, bytes)].into_iter().sum();
         }
         Ok(tally)
+    }
+
+    /// One read that gave `bytes`.
+    pub(super) fn look_at(&self, offset: u64, bytes: &[u8]) -> Tally {
+        let is_wrong = !self.mounted.contents.matches(self.object, offset, bytes);
+        Tally { bytes: bytes.len() as u64, wrong_reads: u64::from(is_wrong), late_reads: 0 }
+    }
+
+    pub(super) fn file(&self) -> &File {
+        &self.file
     }
 }

@@ -13,13 +13,11 @@ use crate::demo::bench::{PROCESSORS_TAKEN_MAX, median};
 use crate::demo::data::Contents;
 use crate::demo::reader::Pattern;
 use crate::demo::session::{Measured, Run, Session};
+use crate::mount::KernelReadahead;
 
 /// Predicted over measured rates.
 const RATIO_MIN: f64 = 0.85;
 const RATIO_MAX: f64 = 1.15;
-/// What the kernel offers every FUSE mount.
-//= linux 6.12 fs/fuse/inode.c
-const KERNEL_READAHEAD_BYTES: u64 = 128 << 10;
 /// How often a prediction is made, and how often if the luck of threads decides.
 const SEEDS: u64 = 3;
 const SEEDS_MAX: u64 = 31;
@@ -210,7 +208,7 @@ impl Point {
             shape.total_bytes_per_s / 1_000_000
         );
         Ok(Stack {
-            kernel_readahead_bytes: KERNEL_READAHEAD_BYTES,
+            kernel_readahead_bytes: KernelReadahead::Auto.bytes(self.policy),
             policy: self.policy,
             memory_bytes: self.memory_bytes,
             store: Preset::from_name(&store)?,

@@ -15,7 +15,8 @@
 //!   cancel, a [`Reply`] to give.
 //!
 //! After every command and every `handle_*` call, drain `poll_fetch`,
-//! `poll_cancel` and `poll_reply` until each says `None`.
+//! `poll_cancel` and `poll_reply` until each says `None`; and before them
+//! `poll_entry`, if the driver tells of listings.
 //!
 //! # Memory
 //! The engine owns the numbering of one memory region of
@@ -49,6 +50,7 @@ mod scheduler;
 mod switching;
 mod table;
 mod types;
+mod walk;
 
 pub use config::{Config, ConfigError, PolicyKind};
 pub use engine::Engine;

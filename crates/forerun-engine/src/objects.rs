@@ -35,6 +35,31 @@ impl Objects {
         self.closed.remove(&object.closed);
     }
 
+    /// `id` may be opened soon: until then it counts as closed just now. False if
+    /// somebody has it open.
+    pub(crate) fn announce(&mut self, id: ObjectId, size: u64) -> bool {
+        let size = size.min(OBJECT_BYTES_MAX);
+        let object = self.objects.entry(id).or_insert(Object { size, reader_count: 0, closed: 0 });
+        if object.reader_count > 0 {
+            return false;
+        }
+        self.closed.remove(&object.closed);
+        self.close_count += 1;
+        object.closed = self.close_count;
+        self.closed.insert(object.closed, id);
+        true
+    }
+
+    /// Whether anything is known of it.
+    pub(crate) fn is_known(&self, id: ObjectId) -> bool {
+        self.objects.contains_key(&id)
+    }
+
+    /// Whether somebody has it open.
+    pub(crate) fn is_open(&self, id: ObjectId) -> bool {
+        self.objects.get(&id).is_some_and(|object| object.reader_count > 0)
+    }
+
     /// True if that was the last reader.
     pub(crate) fn close(&mut self, id: ObjectId) -> bool {
         let Some(object) = self.objects.get_mut(&id) else { return false };

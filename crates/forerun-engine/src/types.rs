@@ -23,6 +23,20 @@ impl Time {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ObjectId(pub u64);
 
+/// A directory whose listing the driver tells of. The driver numbers them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct DirectoryId(pub u64);
+
+/// An entry of a listing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ListedFile {
+    /// Its size in bytes; 0 for what is no file.
+    pub size: u64,
+    /// What kind of file it is, by the driver's choice: its name's ending, say. Walkers
+    /// often leave out some.
+    pub class: u8,
+}
+
 /// Who reads: an open handle, a connection, a process. Policies of the past keep
 /// their state per reader; `adaptive` does not.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]

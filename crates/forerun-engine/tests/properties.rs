@@ -25,6 +25,8 @@ enum Call {
     Invalidate { object: u64, offset: u64, len: u64 },
     Resize { object: u64, size: u64 },
     Forget(u64),
+    List { directory: u64, class: u8 },
+    Enter { directory: u64, index: u32 },
     Wait(u64),
 }
 
@@ -44,7 +46,10 @@ fn calls() -> impl Strategy<Value = Vec<Call>> {
         1 => (object.clone(), 0..SIZE, 0..SIZE)
             .prop_map(|(object, offset, len)| Call::Invalidate { object, offset, len }),
         1 => (object.clone(), 0..SIZE_MAX).prop_map(|(object, size)| Call::Resize { object, size }),
-        1 => object.prop_map(Call::Forget),
+        1 => object.clone().prop_map(Call::Forget),
+        1 => (0..2u64, 0..3u8).prop_map(|(directory, class)| Call::List { directory, class }),
+        6 => (0..2u64, 0..2 * OBJECTS as u32)
+            .prop_map(|(directory, index)| Call::Enter { directory, index }),
         2 => (0..40_000_000_000u64).prop_map(Call::Wait),
     ];
     prop::collection::vec(call, 1..400)
@@ -163,6 +168,20 @@ impl Model {
                 self.change(object, 0, SIZE_MAX);
                 self.engine.forget(now, ObjectId(object));
             }
+            Call::List { directory, class } => {
+                let file =
+                    |object: usize| ListedFile { size: self.sizes[object], class: object as u8 % 2 * class };
+                // Longer than there are objects: each is in it more than once.
+                let files: Vec<ListedFile> =
+                    (0..3 * OBJECTS as usize).map(|at| file(at % OBJECTS as usize)).collect();
+                self.engine.list(now, DirectoryId(directory), files.into_iter());
+            }
+            Call::Enter { directory, index } => {
+                let object = u64::from(index) % OBJECTS;
+                self.open_count[object as usize] += 1;
+                self.engine.open(ObjectId(object), self.sizes[object as usize]);
+                self.engine.enter(now, DirectoryId(directory), index, ObjectId(object));
+            }
             Call::Wait(ns) => self.now.0 += ns,
             Call::Release(_)
             | Call::Abandon(_)
@@ -259,6 +278,14 @@ impl Model {
     }
 
     fn drain(&mut self) {
+        while let Some((directory, index)) = self.engine.poll_entry() {
+            let object = u64::from(index) % OBJECTS;
+            // Of one directory the driver has lost the names.
+            if directory == DirectoryId(0) || index % 2 == 0 {
+                let size = self.sizes[object as usize];
+                self.engine.announce(self.now, directory, index, ObjectId(object), size);
+            }
+        }
         while let Some(fetch) = self.engine.poll_fetch(self.now) {
             assert_eq!(fetch.memory.iter().map(|range| range.len).sum::<u64>(), fetch.extent.len);
             assert_eq!(fetch.extent.offset % BLOCK_BYTES, 0);

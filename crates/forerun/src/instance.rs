@@ -92,7 +92,9 @@ impl Forerun {
     /// [`ErrorKind::NotFound`], [`ErrorKind::NotADirectory`], or what kept the
     /// backend from answering.
     pub async fn list(&self, path: &str) -> Result<Arc<[Entry]>> {
-        self.catalog().list(path).await
+        let entries = self.catalog().list(path).await?;
+        self.shared.driver.list(path, &entries);
+        Ok(entries)
     }
 
     /// Where the symbolic link `path` points, verbatim.

@@ -107,6 +107,12 @@ impl Cache {
         self.paces.entry(object).or_default().note(now, extent);
     }
 
+    /// Somebody will open `object`, and read it from its start.
+    pub(crate) fn expect(&mut self, now: Time, object: ObjectId) {
+        self.paces.entry(object).or_default().expect(now);
+        self.reclaim_unread(object);
+    }
+
     /// Nothing about how `object` is read matters any more.
     pub(crate) fn forget_pace(&mut self, object: ObjectId) {
         self.paces.remove(&object);

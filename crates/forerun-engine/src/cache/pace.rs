@@ -44,6 +44,11 @@ impl Pace {
         self.last_read = now;
     }
 
+    /// Somebody will come who has not been here yet.
+    pub(crate) fn expect(&mut self, now: Time) {
+        self.last_read = self.last_read.max(now);
+    }
+
     /// The first of a row of readahead that was due at `due` is being read.
     pub(crate) fn came_in_use(&mut self, due: u64) {
         let waited = self.read_bytes.saturating_sub(due);

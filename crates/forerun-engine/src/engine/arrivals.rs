@@ -63,6 +63,7 @@ impl Engine {
                 self.policy.on_lost(flight.object, rest);
             } else {
                 self.policy.on_failed(flight.object, rest);
+                self.miss(flight.object);
             }
         }
         self.emit(Event::Failed { time: now, id: fetch, cancelled: flight.cancelled, bytes: rest.len });

@@ -4,19 +4,21 @@
 mod arrivals;
 mod changes;
 mod dispatch;
+mod walks;
 
 use alloc::boxed::Box;
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;
 
 use crate::cache::{Cache, Pins, Tally};
-use crate::config::{Config, ConfigError};
+use crate::config::{Config, ConfigError, PolicyKind};
 use crate::device::Device;
 use crate::objects::Objects;
 use crate::policy::{self, Access, Policy, View, Window};
 use crate::reads::{Phase, Read, Reads};
 use crate::scheduler::{Flights, Pending};
 use crate::types::*;
+use crate::walk::Walks;
 
 /// See the crate's page.
 ///
@@ -32,6 +34,8 @@ pub struct Engine {
     cache: Cache,
     device: Device,
     policy: Box<dyn Policy>,
+    /// None where the policy does not read ahead across files.
+    walks: Option<Walks>,
     flights: Flights,
     pending: Pending,
     /// Reads that need a fetch, in the order they came.
@@ -59,6 +63,7 @@ impl Engine {
             cache: Cache::new(config.memory_bytes_max),
             device: Device::new(&config),
             policy: policy::build(&config),
+            walks: (config.policy == PolicyKind::Adaptive).then(Walks::default),
             flights: Flights::new(),
             pending: Pending::new(),
             waiting: VecDeque::new(),
@@ -88,9 +93,8 @@ impl Engine {
         if self.objects.close(object) {
             self.stop_readahead(object);
             self.policy.on_idle(object);
-            if let Some(surplus) = self.objects.surplus(self.config.closed_objects_max) {
-                self.forget(now, surplus);
-            }
+            self.leave(object);
+            self.forget_surplus(now);
         }
         self.audit();
     }
@@ -134,6 +138,7 @@ impl Engine {
             self.waiting.push_back(id);
             Outcome::Parked(id)
         };
+        self.follow(&access);
         self.audit();
         outcome
     }
@@ -219,8 +224,13 @@ impl Engine {
         let mut windows = core::mem::take(&mut self.windows);
         let view = View { cache: &self.cache, device: &self.device, config: &self.config };
         self.policy.on_read(access, &view, &mut windows);
+        let end = self.readahead_end(access);
         for window in windows.drain(..) {
-            let extent = window.extent.intersection(&Extent::new(0, size)).to_blocks();
+            let extent = window.extent.intersection(&Extent::new(0, end)).to_blocks();
+            let rest = Extent::between(end.max(window.extent.offset), window.extent.end());
+            if end < size && !rest.is_empty() {
+                self.policy.on_lost(object, rest);
+            }
             if extent.is_empty() {
                 continue;
             }
@@ -247,6 +257,7 @@ impl Engine {
         }
         for (object, extent) in self.cache.take_lost() {
             self.policy.on_lost(object, extent);
+            self.lose(object);
             self.emit(Event::Wasted { time: now, object, extent });
         }
     }

@@ -123,6 +123,7 @@ impl Player<'_> {
             }
             Deed::Write => self.live.faith.write_count += 1,
             Deed::Close => self.storage.close(step.client, step.object),
+            Deed::List => {}
         }
         source.done(self.planned, step.token);
     }

@@ -8,7 +8,7 @@ use std::collections::VecDeque;
 use std::ops::Range;
 use std::rc::Rc;
 
-use forerun_sim::source::{Action, Client, Clients, Extent, ObjectId, Time, place};
+use forerun_sim::source::{Action, Client, Clients, Directory, Extent, ObjectId, Time, place};
 use forerun_trace::generate::Numbers;
 
 use crate::error::Error;
@@ -142,16 +142,17 @@ fn sparse(shrink: u64) -> Clients<'static> {
     one_reader(size, requests(0..size, 4 * KIB).filter(move |_| numbers.below(2) == 0))
 }
 
-/// A walk through a tree: each file is opened, read with one request and closed.
+/// A walk through a directory: it is listed, and each file is opened, read with one request and closed.
 fn small_files(shrink: u64) -> Clients<'static> {
     let mut numbers = Numbers::new(17);
     let sizes: Vec<u64> = (0..2000 / shrink).map(|_| 4 * KIB + numbers.below(60 * KIB + 1)).collect();
     let placed = place(sizes.iter().copied(), ALIGN);
-    let walk = (0..)
-        .map(ObjectId)
-        .zip(sizes)
-        .flat_map(|(object, size)| [Action::read(object, Extent::new(0, size)), Action::close(object)]);
-    Clients::new(placed, vec![Box::new(walk)])
+    let files = (0..).map(ObjectId).zip(sizes);
+    let directory = Directory { files: files.clone().map(|(object, _)| (object, 0)).collect() };
+    let reads =
+        files.flat_map(|(object, size)| [Action::read(object, Extent::new(0, size)), Action::close(object)]);
+    let walk = std::iter::once(Action::list(0)).chain(reads);
+    Clients::new(placed, vec![Box::new(walk)]).with_directories(vec![directory])
 }
 
 /// Players of a file each, who ask for 64 KiB whenever the last 64 KiB were played.

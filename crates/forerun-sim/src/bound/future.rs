@@ -172,7 +172,7 @@ impl Recorder {
     }
 
     fn take(&mut self, source: &mut dyn Source, step: Step) {
-        if step.deed == Deed::Close {
+        if matches!(step.deed, Deed::Close | Deed::List) {
             return source.done(self.now, step.token);
         }
         self.is_serial &= self.pending.is_empty() && self.finishing.is_empty();

@@ -111,6 +111,10 @@ impl<'a> Kernel<'a> {
                 self.done.push_back(step.token);
                 return;
             }
+            Deed::List => {
+                self.done.push_back(step.token);
+                return;
+            }
             Deed::Read { .. } => {
                 self.count_read(&step);
                 self.handles.open(&mut *self.algorithm, step.object, step.client)

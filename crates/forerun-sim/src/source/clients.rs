@@ -3,7 +3,7 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-use super::{Deed, Extent, Next, ObjectId, Placed, Source, Step, Time};
+use super::{Deed, Directory, Extent, Next, ObjectId, Placed, Source, Step, Time};
 
 /// What a client does next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -38,6 +38,11 @@ impl Action {
     pub fn close(object: ObjectId) -> Action {
         Action::Do { deed: Deed::Close, object, extent: Extent::default() }
     }
+
+    /// Lists the directory at `index` in [`Source::directories`].
+    pub fn list(index: u64) -> Action {
+        Action::Do { deed: Deed::List, object: ObjectId(index), extent: Extent::default() }
+    }
 }
 
 /// A program: asked for its next action whenever the one before is done.
@@ -55,6 +60,7 @@ impl<I: Iterator<Item = Action>> Client for I {
 /// Clients side by side, as a source.
 pub struct Clients<'a> {
     objects: Vec<Placed>,
+    directories: Vec<Directory>,
     clients: Vec<Box<dyn Client + 'a>>,
     /// Who does something next and when; of two at the same time, who came first.
     ready: BinaryHeap<Reverse<(Time, u64, u32)>>,
@@ -65,9 +71,15 @@ pub struct Clients<'a> {
 impl<'a> Clients<'a> {
     /// Clients that all begin at once.
     pub fn new(objects: Vec<Placed>, clients: Vec<Box<dyn Client + 'a>>) -> Clients<'a> {
-        let mut source = Clients { objects, clients, ready: BinaryHeap::new(), turn: 0, outstanding: 0 };
+        let (directories, ready) = (Vec::new(), BinaryHeap::new());
+        let mut source = Clients { objects, directories, clients, ready, turn: 0, outstanding: 0 };
         (0..source.clients.len() as u32).for_each(|client| source.schedule(Time(0), client));
         source
+    }
+
+    /// The same with `directories` that may be listed.
+    pub fn with_directories(self, directories: Vec<Directory>) -> Clients<'a> {
+        Clients { directories, ..self }
     }
 
     fn schedule(&mut self, time: Time, client: u32) {
@@ -79,6 +91,10 @@ impl<'a> Clients<'a> {
 impl Source for Clients<'_> {
     fn objects(&self) -> &[Placed] {
         &self.objects
+    }
+
+    fn directories(&self) -> &[Directory] {
+        &self.directories
     }
 
     fn client_count(&self) -> usize {

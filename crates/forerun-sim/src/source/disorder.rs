@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
 
 use forerun_trace::generate::Numbers;
 
-use super::{Deed, Extent, Next, ObjectId, Placed, Source, Step, Time};
+use super::{Deed, Directory, Extent, Next, ObjectId, Placed, Source, Step, Time};
 
 /// How a client of a file server asks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -186,6 +186,10 @@ impl Disorder {
 impl<S: Source> Source for Disordered<S> {
     fn objects(&self) -> &[Placed] {
         self.inner.objects()
+    }
+
+    fn directories(&self) -> &[Directory] {
+        self.inner.directories()
     }
 
     fn client_count(&self) -> usize {

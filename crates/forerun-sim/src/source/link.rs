@@ -2,7 +2,7 @@
 
 use std::collections::{HashMap, VecDeque};
 
-use super::{Deed, Next, Placed, Source, Step, Time};
+use super::{Deed, Directory, Next, Placed, Source, Step, Time};
 
 /// A network that all clients share.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -77,6 +77,10 @@ impl<S: Source> Linked<S> {
 impl<S: Source> Source for Linked<S> {
     fn objects(&self) -> &[Placed] {
         self.inner.objects()
+    }
+
+    fn directories(&self) -> &[Directory] {
+        self.inner.directories()
     }
 
     fn client_count(&self) -> usize {

@@ -33,6 +33,13 @@ pub fn place(sizes: impl IntoIterator<Item = u64>, align: u64) -> Vec<Placed> {
         .collect()
 }
 
+/// What a directory holds, in the order in which it is listed.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Directory {
+    /// Each file and its class ([`ListedFile::class`](forerun_engine::ListedFile)).
+    pub files: Vec<(ObjectId, u8)>,
+}
+
 /// What a client does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Deed {
@@ -46,6 +53,9 @@ pub enum Deed {
     Write,
     /// Closes the object; it is opened by its first step.
     Close,
+    /// Lists a directory, which the step's object is the index of in
+    /// [`Source::directories`]. Takes no time.
+    List,
 }
 
 /// One thing that a client does now.
@@ -80,6 +90,11 @@ pub enum Next {
 pub trait Source {
     /// Every object that will be touched, from the beginning on.
     fn objects(&self) -> &[Placed];
+
+    /// Every directory that will be listed.
+    fn directories(&self) -> &[Directory] {
+        &[]
+    }
 
     /// How many clients there are at most.
     fn client_count(&self) -> usize;

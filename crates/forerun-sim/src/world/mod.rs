@@ -1,5 +1,6 @@
 //! The unmodified engine between a source and a device, in virtual time.
 
+mod directories;
 mod memory;
 mod served;
 mod service;
@@ -83,6 +84,7 @@ impl<'a> World<'a> {
     /// Somebody waits and nothing will happen.
     pub fn run(mut self, source: &mut dyn Source) -> Result<Run, Stuck> {
         self.service.place(source.objects());
+        self.service.know(source.directories());
         self.run.clients = vec![ClientRun::default(); source.client_count()];
         loop {
             let next = self.let_act(source);
@@ -123,6 +125,10 @@ impl<'a> World<'a> {
                 self.service.read(job);
             }
             Deed::Write => self.service.write(job),
+            Deed::List => {
+                self.service.list(object.0);
+                source.done(self.service.now, token);
+            }
             Deed::Close => {
                 if self.opened.remove(&(object, client)) {
                     self.last_opened = None;

@@ -8,9 +8,10 @@ use forerun_engine::{
     ObjectId, Outcome, ReadId, ReaderId, Reply,
 };
 
+use super::directories::Directories;
 use super::memory::Memory;
 use crate::device::{Device, DeviceStats, Direction, Notice, Request, RequestId, Time};
-use crate::source::Placed;
+use crate::source::{Directory, Placed};
 
 /// Names of writes lie above those of fetches.
 const WRITES: u64 = 1 << 63;
@@ -50,6 +51,7 @@ pub(super) struct Service<'a> {
     device: Box<dyn Device + 'a>,
     pub(super) now: Time,
     placed: Vec<Placed>,
+    directories: Directories,
     parked: HashMap<ReadId, Active>,
     ranges: Vec<MemoryRange>,
     writes: HashMap<RequestId, Job>,
@@ -68,6 +70,7 @@ impl<'a> Service<'a> {
             device,
             now: Time(0),
             placed: Vec::new(),
+            directories: Directories::default(),
             parked: HashMap::new(),
             ranges: Vec::new(),
             writes: HashMap::new(),
@@ -87,8 +90,19 @@ impl<'a> Service<'a> {
         self.placed = placed.to_vec();
     }
 
+    /// What may be listed.
+    pub(super) fn know(&mut self, directories: &[Directory]) {
+        self.directories = Directories::new(directories);
+    }
+
+    pub(super) fn list(&mut self, directory: u64) {
+        self.directories.list(&mut self.engine, self.now, directory, &self.placed);
+        self.dispatch();
+    }
+
     pub(super) fn open(&mut self, object: ObjectId) {
         self.engine.open(object, self.placed[object.0 as usize].size);
+        self.directories.enter(&mut self.engine, self.now, object);
     }
 
     pub(super) fn close(&mut self, object: ObjectId, reader: ReaderId) {
@@ -226,6 +240,7 @@ impl<'a> Service<'a> {
     /// Starts and cancels what the engine wants started and cancelled.
     fn dispatch(&mut self) {
         let mut submitted = false;
+        self.directories.announce(&mut self.engine, self.now, &self.placed);
         while let Some(fetch) = self.engine.poll_fetch(self.now) {
             self.start(&fetch);
             submitted = true;

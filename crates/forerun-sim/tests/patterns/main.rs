@@ -3,3 +3,4 @@
 mod bed;
 mod goals;
 mod recordings;
+mod walks;

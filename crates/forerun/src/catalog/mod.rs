@@ -2,6 +2,7 @@
 //! many want to know, and believed for a while.
 
 mod cache;
+mod freshness;
 
 use std::collections::HashMap;
 use std::panic::AssertUnwindSafe;
@@ -16,6 +17,7 @@ use tokio::runtime;
 
 use crate::driver::closed;
 use cache::Cache;
+use freshness::Freshness;
 
 /// Metadata of one backend.
 #[derive(Debug)]
@@ -31,6 +33,7 @@ struct Tables {
     stats: Table<Entry>,
     lists: Table<Arc<[Entry]>>,
     links: Table<Vec<u8>>,
+    freshness: Freshness,
     /// Counts invalidations: an answer to a question asked before the last one
     /// is given to those who wait for it but not kept.
     epoch: u64,
@@ -56,15 +59,23 @@ trait Topic: Clone + Send + Sync + 'static {
     fn ask(backend: Arc<dyn Backend>, path: String) -> BoxFuture<'static, Result<Self>>;
     /// Keeps what the answer says of other paths, and counts its entries.
     fn keep(&self, tables: &mut Tables, until: Instant) -> usize;
+    /// How many entries a list has.
+    fn listed_count(&self) -> Option<usize> {
+        None
+    }
 }
 
 impl Catalog {
     pub(crate) fn new(backend: Arc<dyn Backend>, runtime: runtime::Handle, ttl: Duration) -> Catalog {
-        let tables = Tables { stats: Table::new(), lists: Table::new(), links: Table::new(), epoch: 0 };
+        let (stats, lists, links) = (Table::new(), Table::new(), Table::new());
+        let tables = Tables { stats, lists, links, freshness: Freshness::default(), epoch: 0 };
         Catalog { backend, runtime, ttl, tables: Mutex::new(tables) }
     }
 
+    /// Who asks for one file of a directory after the other is answered from its list,
+    /// which is asked for again in time.
     pub(crate) async fn stat(self: &Arc<Catalog>, path: &str) -> Result<Entry> {
+        self.refresh(path);
         self.look_up(path).await
     }
 
@@ -86,6 +97,15 @@ impl Catalog {
         tables.links.remove(path);
         tables.lists.remove(path);
         tables.lists.remove(parent);
+    }
+
+    /// Lists the directory that `path` is in, if that is due.
+    fn refresh(self: &Arc<Catalog>, path: &str) {
+        let mut tables = self.tables.lock();
+        let Some(directory) = tables.freshness.asked(path, Instant::now()) else { return };
+        if !tables.lists.questions.contains_key(directory) {
+            drop(self.ask::<Arc<[Entry]>>(&mut tables, directory));
+        }
     }
 
     async fn look_up<V: Topic>(self: &Arc<Catalog>, path: &str) -> Result<V> {
@@ -137,6 +157,12 @@ impl Catalog {
             Err(error) if matches!(error.kind, ErrorKind::NotFound | ErrorKind::NotADirectory) => 1,
             Err(_) => return,
         };
+        if let Ok(value) = answer
+            && let Some(count) = value.listed_count()
+            && count <= cache::ENTRIES_MAX
+        {
+            tables.freshness.listed(path, count, Instant::now(), self.ttl);
+        }
         V::table(&mut tables).cache.put(path, answer.clone(), entry_count, until);
     }
 }
@@ -180,6 +206,10 @@ impl Topic for Arc<[Entry]> {
             tables.stats.cache.put(&entry.path, Ok(entry.clone()), 1, until);
         }
         1 + self.len()
+    }
+
+    fn listed_count(&self) -> Option<usize> {
+        Some(self.len())
     }
 }
 

@@ -7,6 +7,7 @@
 
 mod failures;
 mod fetch;
+mod listings;
 mod objects;
 mod state;
 mod waiter;
@@ -26,6 +27,7 @@ pub(crate) use waiter::{Answer, Call, Parker, Waiter, with_ranges};
 
 use crate::catalog::Catalog;
 use crate::memory::Memory;
+use listings::Listing;
 use state::{State, Work};
 
 pub(crate) struct Driver {
@@ -50,7 +52,20 @@ impl Driver {
     }
 
     pub(crate) fn open(self: &Arc<Driver>, entry: &Entry) -> (Arc<Object>, ReaderId) {
-        self.step(|state, _| state.open(entry))
+        let now = self.now();
+        self.step(|state, _| {
+            state.advance(now);
+            state.open(entry)
+        })
+    }
+
+    /// The directory at `path` was listed, and holds `entries`.
+    pub(crate) fn list(self: &Arc<Driver>, path: &str, entries: &Arc<[Entry]>) {
+        let (now, listing) = (self.now(), Listing::new(path, Arc::clone(entries)));
+        self.step(|state, _| {
+            state.advance(now);
+            state.list(listing);
+        });
     }
 
     pub(crate) fn close(self: &Arc<Driver>, object: &Object, reader: ReaderId) {

@@ -11,12 +11,14 @@ use futures::future::AbortHandle;
 use super::closed;
 use super::failures::Failures;
 use super::fetch::Start;
+use super::listings::{Listing, Listings};
 use super::objects::{Object, Objects};
 use super::waiter::{Answer, Waiter};
 
 pub(crate) struct State {
     pub(crate) engine: Engine,
     objects: Objects,
+    listings: Listings,
     waiters: HashMap<ReadId, (ObjectId, Waiter)>,
     fetches: HashMap<FetchId, AbortHandle>,
     failures: Failures,
@@ -46,6 +48,7 @@ impl State {
         State {
             engine,
             objects: Objects::default(),
+            listings: Listings::default(),
             waiters: HashMap::new(),
             fetches: HashMap::new(),
             failures: Failures::default(),
@@ -65,7 +68,27 @@ impl State {
         self.reader_count += 1;
         let object = self.objects.of(entry);
         self.engine.open(object.id, entry.size);
+        if let Some((directory, index)) = self.listings.find(&entry.path) {
+            self.engine.enter(self.now, directory, index, object.id);
+        }
         (object, reader)
+    }
+
+    pub(crate) fn list(&mut self, listing: Listing) {
+        let directory = self.listings.put(listing);
+        if let Some(listing) = self.listings.get(directory) {
+            self.engine.list(self.now, directory, listing.files());
+        }
+    }
+
+    /// Numbers the entries that the engine wants to read ahead.
+    fn announce(&mut self) {
+        while let Some((directory, index)) = self.engine.poll_entry() {
+            if let Some(entry) = self.listings.file(directory, index) {
+                let (object, size) = (self.objects.of(entry), entry.size);
+                self.engine.announce(self.now, directory, index, object.id, size);
+            }
+        }
     }
 
     pub(crate) fn close(&mut self, object: &Object, reader: ReaderId) {
@@ -133,6 +156,7 @@ impl State {
         if self.closed {
             return;
         }
+        self.announce();
         while let Some(fetch) = self.engine.poll_fetch(self.now) {
             let Some(object) = self.objects.get(fetch.object) else {
                 let gone =

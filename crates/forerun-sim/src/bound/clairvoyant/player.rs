@@ -109,7 +109,7 @@ impl<'a> Player<'a> {
         let run = footprint.layout.run(step.object, step.extent);
         let blocks = run.and_then(|run| footprint.numbers(run));
         match step.deed {
-            Deed::Close => source.done(self.now, step.token),
+            Deed::Close | Deed::List => source.done(self.now, step.token),
             Deed::Write => {
                 let reference = blocks.map(|blocks| Reference::new(blocks, true));
                 if let Some(reference) = reference {

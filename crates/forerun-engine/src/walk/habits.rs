@@ -1,0 +1,201 @@
+//! What a walker is like: which kinds of file it opens, and how far into each it reads.
+
+use alloc::vec::Vec;
+
+use super::directories::Kind;
+use crate::types::{BLOCK_BYTES, Extent};
+
+/// Kinds told apart; what comes after them is taken for what is common.
+const KINDS_MAX: usize = 16;
+/// Openings and omissions of a kind that count; of more, the older count half.
+const COUNTED_MAX: u16 = 64;
+/// A kind that was not seen before is taken to be wanted by who opens so many
+/// files for one that it leaves out.
+const OPENED_SHARE: u16 = 4;
+/// What a reader that has not closed anything yet may want of a file.
+const UNKNOWN_BYTES: u64 = 256 << 10;
+/// The rest of a larger file is for the policy, once it is being read.
+const WHOLE_BYTES_MAX: u64 = 1 << 20;
+
+/// How many files were opened and left out.
+#[derive(Clone, Copy, Debug, Default)]
+struct Tally {
+    opened: u16,
+    skipped: u16,
+}
+
+impl Tally {
+    fn open(&mut self) {
+        self.opened += 1;
+        self.limit();
+    }
+
+    fn skip(&mut self) {
+        self.skipped += 1;
+        self.limit();
+    }
+
+    fn limit(&mut self) {
+        if self.opened + self.skipped > COUNTED_MAX {
+            self.opened /= 2;
+            self.skipped /= 2;
+        }
+    }
+}
+
+/// How far into files of a kind the last few readers read.
+#[derive(Clone, Copy, Debug, Default)]
+struct Heads {
+    /// In bytes; `u64::MAX` for a file that was read to its end.
+    seen: [Option<u64>; 4],
+    next: usize,
+}
+
+impl Heads {
+    fn note(&mut self, read: u64, size: u64) {
+        let is_whole = read >= size;
+        // The end of a file that is shorter than the heads of others tells nothing.
+        if is_whole && self.most().is_some_and(|most| most < u64::MAX && size <= most) {
+            return;
+        }
+        self.seen[self.next] = Some(if is_whole { u64::MAX } else { read });
+        self.next = (self.next + 1) % self.seen.len();
+    }
+
+    fn most(&self) -> Option<u64> {
+        self.seen.iter().flatten().copied().max()
+    }
+}
+
+#[derive(Clone, Debug)]
+struct Habit {
+    kind: Kind,
+    tally: Tally,
+    heads: Heads,
+}
+
+/// See the module's page.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Habits {
+    kinds: Vec<Habit>,
+    all: Tally,
+    heads: Heads,
+}
+
+impl Habits {
+    /// A file was opened; `again` if it had been counted as left out.
+    pub(super) fn open(&mut self, kind: Kind, again: bool) {
+        if again {
+            self.all.skipped = self.all.skipped.saturating_sub(1);
+        }
+        self.all.open();
+        if let Some(habit) = self.habit_mut(kind) {
+            if again {
+                habit.tally.skipped = habit.tally.skipped.saturating_sub(1);
+            }
+            habit.tally.open();
+        }
+    }
+
+    /// A file was left out.
+    pub(super) fn skip(&mut self, kind: Kind) {
+        self.all.skip();
+        if let Some(habit) = self.habit_mut(kind) {
+            habit.tally.skip();
+        }
+    }
+
+    /// A file of `size` bytes was closed, read up to `read`.
+    pub(super) fn close(&mut self, kind: Kind, read: u64, size: u64) {
+        self.heads.note(read, size);
+        if let Some(habit) = self.habit_mut(kind) {
+            habit.heads.note(read, size);
+        }
+    }
+
+    /// Whether the walker opens files of this kind.
+    pub(super) fn wants(&self, kind: Kind) -> bool {
+        match self.habit(kind) {
+            Some(habit) => habit.tally.opened >= habit.tally.skipped,
+            None => self.all.opened >= OPENED_SHARE * self.all.skipped,
+        }
+    }
+
+    /// How much of a file of `size` bytes will be read at once.
+    pub(super) fn head_bytes(&self, kind: Kind, size: u64) -> u64 {
+        let head = match self.heads_of(kind) {
+            None => UNKNOWN_BYTES,
+            Some(u64::MAX) => WHOLE_BYTES_MAX,
+            Some(most) => Extent::new(0, most).to_blocks().len.min(WHOLE_BYTES_MAX),
+        };
+        head.min(size)
+    }
+
+    /// Where readers of a file of this kind stop, if they do.
+    pub(super) fn stop(&self, kind: Kind) -> Option<u64> {
+        let most = self.heads_of(kind).filter(|most| *most < u64::MAX)?;
+        Some(Extent::new(0, most.max(BLOCK_BYTES)).to_blocks().len)
+    }
+
+    fn heads_of(&self, kind: Kind) -> Option<u64> {
+        self.habit(kind).and_then(|habit| habit.heads.most()).or_else(|| self.heads.most())
+    }
+
+    fn habit(&self, kind: Kind) -> Option<&Habit> {
+        self.kinds.iter().find(|habit| habit.kind == kind)
+    }
+
+    fn habit_mut(&mut self, kind: Kind) -> Option<&mut Habit> {
+        let place = self.kinds.iter().position(|habit| habit.kind == kind);
+        let place = place.or_else(|| {
+            (self.kinds.len() < KINDS_MAX).then(|| {
+                self.kinds.push(Habit { kind, tally: Tally::default(), heads: Heads::default() });
+                self.kinds.len() - 1
+            })
+        })?;
+        self.kinds.get_mut(place)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::directories::Listing;
+    use super::*;
+    use crate::types::ListedFile;
+
+    /// Small files of two classes.
+    fn kinds() -> (Kind, Kind) {
+        let files = [1, 2].map(|class| ListedFile { size: 5000, class });
+        let listing = Listing::new(files.into_iter());
+        (listing.kind(0), listing.kind(1))
+    }
+
+    #[test]
+    fn kinds_that_are_left_out_are_not_wanted() {
+        let ((one, other), mut habits) = (kinds(), Habits::default());
+        habits.open(one, false);
+        assert!(habits.wants(other), "nothing was left out yet");
+        habits.skip(other);
+        habits.open(one, false);
+        assert!(habits.wants(one) && !habits.wants(other));
+        habits.open(other, true);
+        assert!(habits.wants(other), "it was only late");
+    }
+
+    #[test]
+    fn heads_are_as_long_as_the_longest_of_late() {
+        let ((one, other), mut habits) = (kinds(), Habits::default());
+        assert_eq!(habits.head_bytes(one, 1 << 30), UNKNOWN_BYTES);
+        habits.close(one, 5000, 1 << 20);
+        assert_eq!((habits.head_bytes(one, 1 << 30), habits.stop(one)), (8192, Some(8192)));
+        assert_eq!(habits.head_bytes(other, 4000), 4000);
+        habits.close(one, 3000, 3000);
+        assert_eq!(habits.head_bytes(one, 1 << 30), 8192, "it ends before heads do");
+        habits.close(one, 1 << 20, 1 << 20);
+        assert_eq!((habits.head_bytes(one, 1 << 30), habits.stop(one)), (WHOLE_BYTES_MAX, None));
+        for _ in 0..4 {
+            habits.close(one, 0, 1 << 20);
+        }
+        assert_eq!(habits.head_bytes(one, 1 << 30), 0);
+    }
+}

@@ -1,6 +1,7 @@
 //! The engine's state, its commands from readers and its answers to the driver.
 //! Control flow only: what is decided is decided in the parts.
 
+mod advice;
 mod arrivals;
 mod changes;
 mod dispatch;
@@ -216,20 +217,9 @@ impl Engine {
         if access.late {
             self.pending.pass(object, extent.to_blocks());
         }
-        let mut windows = core::mem::take(&mut self.windows);
         let view = View { cache: &self.cache, device: &self.device, config: &self.config };
-        self.policy.on_read(access, &view, &mut windows);
-        for window in windows.drain(..) {
-            let extent = window.extent.intersection(&Extent::new(0, size)).to_blocks();
-            if extent.is_empty() {
-                continue;
-            }
-            self.emit(Event::Window { time, object, extent: window.extent, mark: window.mark });
-            if !self.pending.push(object, extent) {
-                self.policy.on_lost(object, extent);
-            }
-        }
-        self.windows = windows;
+        self.policy.on_read(access, &view, &mut self.windows);
+        self.order(time, object, size);
     }
 
     fn end_read(&mut self, id: ReadId) {

@@ -1,0 +1,1 @@
+//! Readers that do not repeat what was learned.

@@ -38,6 +38,9 @@ impl Recorder {
 
     /// Somebody reads `extent`, whether it is in memory or not.
     pub fn note(&mut self, extent: Extent) {
+        if extent.is_empty() {
+            return;
+        }
         let blocks = extent.to_blocks();
         let mut at = blocks.offset;
         while at < blocks.end() {

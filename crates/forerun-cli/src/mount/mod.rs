@@ -89,6 +89,21 @@ pub(crate) struct MountCommand {
     #[arg(long, value_name = "TIME", default_value = "1s", value_parser = parse_duration)]
     metadata_ttl: Duration,
 
+    /// Keep in FILE what is read of each object and in which order, and read ahead by it
+    ///
+    /// Boots of a machine and starts of a program repeat what they read. FILE is made if it is not
+    /// there; docs/profiles.md describes it. An object that has changed is learned anew.
+    #[arg(long, value_name = "FILE")]
+    learn: Option<PathBuf>,
+
+    /// Let programs say how they will read by an extended attribute
+    ///
+    /// `setfattr -n user.forerun.advice -v sequential FILE`; also random, normal, `willneed
+    /// OFFSET+LENGTH ...` and `dontneed OFFSET+LENGTH`. The mount then shows as writable, and
+    /// refuses all writes.
+    #[arg(long)]
+    hints: bool,
+
     /// Let other users use the mount
     ///
     /// For users other than root this needs the line `user_allow_other` in /etc/fuse.conf.
@@ -127,7 +142,11 @@ impl MountCommand {
             let _context = runtime.enter();
             Stop::new()?
         };
-        let options = MountOptions { allow_other: self.allow_other, metadata_ttl: self.metadata_ttl };
+        let options = MountOptions {
+            allow_other: self.allow_other,
+            metadata_ttl: self.metadata_ttl,
+            hints: self.hints,
+        };
         let mount = Mount::new(forerun.clone(), &self.directory, options)?;
         say(&format!(
             "mounted {} on {} (policy {}, memory {})",
@@ -140,7 +159,10 @@ impl MountCommand {
             daemon::ready()?;
         }
         runtime.block_on(stop.or_end_of(&mount));
-        unmount(mount)?;
+        let unmounted = unmount(mount);
+        // Also if it was in use, and somebody keeps it open until this ends.
+        forerun.save_learned()?;
+        unmounted?;
         Ok(ExitCode::SUCCESS)
     }
 
@@ -149,6 +171,7 @@ impl MountCommand {
             memory_bytes: self.memory,
             policy: PolicyKind::from_name(&self.policy).unwrap_or_default(),
             metadata_ttl: self.metadata_ttl,
+            learn: self.learn.clone(),
             connect: ConnectOptions {
                 endpoint: self.endpoint.clone(),
                 anonymous: self.anonymous,

@@ -57,6 +57,7 @@ impl Engine {
             }
         }
         self.windows = windows;
+        self.pending.set_sweep(object, self.device.is_serial() && self.policy.is_planned(object));
     }
 
     fn drop_unneeded(&mut self, now: Time, object: ObjectId, extent: Extent) {
@@ -66,8 +67,8 @@ impl Engine {
         }
         for dropped in self.pending.cut(object, extent) {
             self.policy.on_lost(object, dropped.intersection(&extent));
-            let rest = Extent::between(dropped.offset.max(extent.end()), dropped.end()).to_blocks();
-            if !rest.is_empty() && !self.pending.push(object, rest) {
+            let rest = Extent::between(dropped.offset.max(extent.end()), dropped.end());
+            if !rest.is_empty() && !self.pending.push(object, rest.to_blocks()) {
                 self.policy.on_lost(object, rest);
             }
         }

@@ -76,10 +76,12 @@ impl Engine {
     }
 
     /// A reader opened `object`, which has `size` bytes (at most 2^62 count).
-    /// What is known of an object survives its last close.
-    pub fn open(&mut self, object: ObjectId, size: u64) {
-        self.objects.open(object, size);
+    /// What is known of an object survives its last close. True if nobody else has
+    /// it open.
+    pub fn open(&mut self, object: ObjectId, size: u64) -> bool {
+        let is_first = self.objects.open(object, size);
         self.cache.reclaim_unread(object);
+        is_first
     }
 
     /// `reader` is done with `object`. When it was the last, readahead that

@@ -85,6 +85,11 @@ pub(crate) trait Policy: Debug + Send {
     /// Somebody says what will be read; adds what to read ahead to `windows`.
     fn on_hint(&mut self, _said: &Said, _hint: &Hint<'_>, _view: &View<'_>, _windows: &mut Vec<Window>) {}
 
+    /// Whether what is wanted of `object` is a batch, whose order does not matter.
+    fn is_planned(&self, _object: ObjectId) -> bool {
+        false
+    }
+
     /// Whether what was wanted of the object just read, and was not dispatched, is not
     /// wanted any more but for the windows just added; asked once after each input.
     fn take_dropped(&mut self) -> bool {

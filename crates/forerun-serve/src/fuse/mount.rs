@@ -28,11 +28,16 @@ pub struct MountOptions {
     /// How long the kernel may keep names and attributes, on top of how long the
     /// engine does.
     pub metadata_ttl: Duration,
+    /// Whether programs may say how they will read by setting the extended attribute
+    /// `user.forerun.advice` of a file. The kernel then passes on all changes instead
+    /// of refusing them, and the mount refuses them itself; attributes that are asked
+    /// for cost a request. An ioctl says the same without.
+    pub hints: bool,
 }
 
 impl Default for MountOptions {
     fn default() -> MountOptions {
-        MountOptions { allow_other: false, metadata_ttl: Duration::from_secs(1) }
+        MountOptions { allow_other: false, metadata_ttl: Duration::from_secs(1), hints: false }
     }
 }
 
@@ -75,8 +80,9 @@ impl Mount {
         let defaults = Defaults { owner, time: SystemTime::now() };
         let source = mount_source(&forerun.url());
         let (ended, alive) = watch::channel(());
-        let filesystem = ForerunFilesystem::new(forerun, root, defaults, options.metadata_ttl, ended);
-        let access = Access { allow_other: options.allow_other, writable: false };
+        let filesystem =
+            ForerunFilesystem::new(forerun, root, defaults, options.metadata_ttl, options.hints, ended);
+        let access = Access { allow_other: options.allow_other, writable: options.hints };
         Mount::of(filesystem, alive, &directory, &source, access)
     }
 

@@ -9,6 +9,7 @@ use fuser::{
     ReplyDirectoryPlus, ReplyEntry, ReplyOpen,
 };
 
+use super::advice::Advised;
 use super::attr::{Defaults, file_type};
 use super::errno::{report, report_read};
 use super::handles::Handles;
@@ -25,18 +26,21 @@ pub(crate) struct Tree {
     pub(crate) inodes: Inodes,
     pub(crate) files: Handles<Reader>,
     pub(crate) directories: Handles<OpenDirectory>,
+    pub(crate) advised: Advised,
     defaults: Defaults,
     /// How long the kernel may keep what it is told.
     ttl: Duration,
 }
 
 impl Tree {
-    pub(crate) fn new(forerun: Forerun, root: Entry, defaults: Defaults, ttl: Duration) -> Tree {
+    /// `hints` says whether attributes are answered.
+    pub(crate) fn new(forerun: Forerun, root: Entry, defaults: Defaults, ttl: Duration, hints: bool) -> Tree {
         Tree {
             forerun,
             inodes: Inodes::new(root),
             files: Handles::new(),
             directories: Handles::new(),
+            advised: Advised::new(hints),
             defaults,
             ttl,
         }
@@ -78,7 +82,9 @@ impl Tree {
     pub(crate) async fn open(&self, known: &Entry, reply: ReplyOpen) {
         match self.forerun.stat(&known.path).await {
             Ok(now) if same_inode(&now, known) => {
-                let handle = self.files.insert(self.forerun.reader_of(&now));
+                let reader = self.forerun.reader_of(&now);
+                self.advised.tell(self.inodes.number_of(&now), &reader);
+                let handle = self.files.insert(reader);
                 // What is cached of an inode is of this version, whoever read it.
                 reply.opened(handle, FopenFlags::FOPEN_KEEP_CACHE);
             }

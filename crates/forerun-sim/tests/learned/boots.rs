@@ -6,26 +6,37 @@ use forerun_engine::PolicyKind;
 
 use super::bed::{MIB, Reading};
 
-const DEVICES: [&str; 4] = ["demo", "rbd-2014", "s3", "ide-2006"];
+/// Devices, and how much longer than the best schedule a learned run may take, in
+/// percent. On `s3` one request in 200 takes up to a second, which who knows the future
+/// asks for long before: it is compared with a run that has learned nothing.
+const DEVICES: [(&str, Option<f64>); 4] =
+    [("demo", Some(15.0)), ("rbd-2014", Some(30.0)), ("s3", None), ("ide-2006", Some(30.0))];
 
 fn check(name: &str, reading: &Reading) {
     let profiles = reading.profiles();
-    println!("{name}: {} extents", profiles.iter().map(|(_, extents)| extents.len()).sum::<usize>());
-    for device in DEVICES {
-        let none = reading.run(device, PolicyKind::None, 256 * MIB, Vec::new());
-        let plain = reading.run(device, PolicyKind::Adaptive, 256 * MIB, Vec::new());
-        let learned = reading.run(device, PolicyKind::Adaptive, 256 * MIB, profiles.clone());
-        let best = reading.clairvoyant_ns(device);
+    for (device, above) in DEVICES {
+        let run = |policy, profiles| reading.run(device, policy, 256 * MIB, profiles);
+        let none = run(PolicyKind::None, Vec::new());
+        let unlearned = run(PolicyKind::Adaptive, Vec::new());
+        let learned = run(PolicyKind::Adaptive, profiles.clone());
+        let fetched = learned.device.read_bytes as f64 / none.device.read_bytes as f64;
+        let seconds = |ns: u64| ns as f64 / 1e9;
         println!(
-            "{name} on {device}: none {:.2} s, adaptive {:.2} s, learned {:.3} s, clairvoyant {:.3} s; \
-             {:.2} of it; fetched {:.3}",
-            none.elapsed_ns as f64 / 1e9,
-            plain.elapsed_ns as f64 / 1e9,
-            learned.elapsed_ns as f64 / 1e9,
-            best as f64 / 1e9,
-            learned.elapsed_ns as f64 / best as f64,
-            learned.device.read_bytes as f64 / none.device.read_bytes as f64,
+            "{name} on {device}: none {:.2} s, adaptive {:.2} s, with a profile {:.2} s; \
+             {fetched:.3} fetched for each asked",
+            seconds(none.elapsed_ns),
+            seconds(unlearned.elapsed_ns),
+            seconds(learned.elapsed_ns)
         );
+        assert!(fetched <= 1.1, "{name} on {device}: {fetched:.3} fetched for each asked");
+        let Some(above) = above else {
+            assert!(2 * learned.elapsed_ns < unlearned.elapsed_ns, "{name} on {device}: no use");
+            continue;
+        };
+        assert!(learned.elapsed_ns < unlearned.elapsed_ns, "{name} on {device}: no use");
+        let times = learned.elapsed_ns as f64 / reading.clairvoyant_ns(device) as f64;
+        println!("{name} on {device}: {times:.2} times the best");
+        assert!(times <= 1.0 + above / 100.0, "{name} on {device}: {times:.2} times the best");
     }
 }
 

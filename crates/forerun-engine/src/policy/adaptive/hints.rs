@@ -80,6 +80,12 @@ impl Hints {
         true
     }
 
+    /// Whether earlier runs say what will be read of `object`, and are believed.
+    pub(super) fn is_planned(&self, object: ObjectId) -> bool {
+        let plan = self.plans.get(&object);
+        plan.is_some_and(|plan| plan.origin() == Origin::Profile && !plan.is_suspended())
+    }
+
     /// Once after a plan was let go.
     pub(super) fn take_dropped(&mut self) -> bool {
         core::mem::take(&mut self.dropped)
@@ -117,7 +123,11 @@ impl Hints {
                 plan
             }
             _ => {
-                self.plans.insert(said.object, Plan::new(Route::new(extents, said.size), origin));
+                let route = Route::new(extents, said.size);
+                if route.len() == 0 {
+                    return;
+                }
+                self.plans.insert(said.object, Plan::new(route, origin));
                 let Some(plan) = self.plans.get_mut(&said.object) else { return };
                 plan
             }

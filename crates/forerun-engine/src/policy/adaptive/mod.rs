@@ -107,6 +107,10 @@ impl Policy for Adaptive {
         self.hints.note(said, hint, &mut self.activity, view, windows);
     }
 
+    fn is_planned(&self, object: ObjectId) -> bool {
+        self.hints.is_planned(object)
+    }
+
     fn take_dropped(&mut self) -> bool {
         self.hints.take_dropped()
     }
@@ -125,7 +129,8 @@ impl Policy for Adaptive {
         if found.is_none() && access.missing {
             streams.settle(access.object, view.cache);
         }
-        let begun = found.map_or_else(|| streams.begin(access, habit == Some(Habit::Sequential)), Begun::Stream);
+        let begun =
+            found.map_or_else(|| streams.begin(access, habit == Some(Habit::Sequential)), Begun::Stream);
         let index = match begun {
             Begun::Stream(index) => index,
             Begun::Candidate(guess) => {

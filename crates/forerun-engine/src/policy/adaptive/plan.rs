@@ -6,12 +6,14 @@
 //!     read       <--- lead --->   not wanted yet
 //! ```
 //! Whoever reads need not keep to the order: `reached` follows at once those who go on
-//! from it, and others by an eighth of the way, so that what is left out is left behind.
+//! from it, and others by an eighth of the way, so that what is left out is left behind;
+//! whoever reads twice where nothing is wanted yet has jumped, and is followed there.
 //! The plan is fetched in batches: on a network in its order, on a disk each batch
 //! sorted by address and as large as all before it together, since its head turns one way.
 //!
-//! Reads beside the plan raise doubt, reads of it remove doubt. In too much doubt nothing
-//! is wanted until there is none left.
+//! Reads beside the plan raise doubt, reads of it remove doubt. In too much doubt, or
+//! when too much was left out, nothing is wanted until there is no doubt left, which takes
+//! twice as many reads each time.
 
 use alloc::vec::Vec;
 
@@ -27,6 +29,9 @@ const BYTES_AT_OPEN: u64 = 1 << 20;
 const BYTES_AT_START: u64 = 4 << 20;
 /// And so many bytes for each that was.
 const TRUST: u64 = 4;
+/// The lead grows by one byte for so many that were read: a request that takes a
+/// hundred times as long as others then holds back less.
+const LEAD_SHARE: u64 = 10;
 /// The lead ahead of a reader is ordered in so many batches.
 const BATCHES: u64 = 4;
 /// Extents ordered at once, and not reached yet at most.
@@ -37,8 +42,15 @@ const JUMP_SHARE: u64 = 8;
 const GAP_SHARE: u64 = 16;
 /// The most that is read through between two extents far away.
 const GAP_BYTES_MAX: u64 = 64 << 10;
+/// Two reads so near one another are of one place.
+const PLACE_BYTES: u64 = 4 << 20;
 /// Reads beside the plan, less those of it, at which it is not believed any more.
 const DOUBT_MAX: u32 = 16;
+/// What may be left out of what was wanted: so much, and a share of what was read.
+const SKIPPED_BYTES: u64 = 1 << 20;
+const SKIPPED_SHARE: u64 = 10;
+/// It is believed again this often before that takes no longer each time.
+const FAILED_MAX: u32 = 16;
 
 /// Who says so.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -58,9 +70,16 @@ pub(super) struct Plan {
     ordered: u64,
     /// Bytes that were read of it.
     used: u64,
+    /// And had been when it was let go last.
+    used_before: u64,
     /// Bytes between its extents that were wanted with them.
     gap_bytes: u64,
+    /// Where the last read was that lay past what is wanted.
+    far: u64,
+    /// Bytes that were wanted and left behind unread.
+    skipped: u64,
     doubt: u32,
+    failed_count: u32,
     is_suspended: bool,
     counted: Counted,
 }
@@ -73,8 +92,12 @@ impl Plan {
             reached: 0,
             ordered: 0,
             used: 0,
+            used_before: 0,
             gap_bytes: 0,
+            far: u64::MAX,
+            skipped: 0,
             doubt: 0,
+            failed_count: 0,
             is_suspended: false,
             counted: Counted::default(),
         }
@@ -122,17 +145,14 @@ impl Plan {
 
     /// Somebody reads. Whether that is of the plan, and the plan is believed.
     pub(super) fn passes(&mut self, access: &Access) -> bool {
-        let mut inside = 0;
-        for positions in self.route.positions(access.extent) {
-            inside += positions.len;
-            let jump = positions.end().saturating_sub(self.reached);
-            self.reached += jump.min(positions.len).max(jump / JUMP_SHARE);
-        }
-        self.ordered = self.ordered.max(self.reached);
+        // What was read before is no evidence.
+        let is_fresh = access.missing || access.unread_bytes > 0;
+        let found: Vec<Extent> = self.route.positions(access.extent).collect();
+        found.iter().for_each(|positions| self.follow(*positions, is_fresh));
+        let inside: u64 = found.iter().map(|positions| positions.len).sum();
         let is_planned = 2 * inside >= access.extent.len;
         if is_planned {
             self.doubt = self.doubt.saturating_sub(1);
-            // What was read before is no evidence.
             self.used += if access.missing { inside } else { inside.min(access.unread_bytes) };
         } else if access.missing {
             self.doubt += 1;
@@ -142,10 +162,20 @@ impl Plan {
 
     /// True once when it is not believed any more.
     pub(super) fn lets_go(&mut self) -> bool {
-        let was_suspended = self.is_suspended;
-        self.is_suspended = self.doubt >= DOUBT_MAX || was_suspended && self.doubt > 0;
-        self.doubt = self.doubt.min(DOUBT_MAX);
-        self.is_suspended && !was_suspended
+        if self.is_suspended {
+            self.is_suspended = self.doubt > 0;
+            return false;
+        }
+        let is_left_out = self.skipped > SKIPPED_BYTES + self.used / SKIPPED_SHARE;
+        if !is_left_out && self.doubt < DOUBT_MAX {
+            return false;
+        }
+        self.doubt = DOUBT_MAX << self.failed_count;
+        self.failed_count = (self.failed_count + 1).min(FAILED_MAX);
+        self.skipped = 0;
+        self.used_before = self.used;
+        self.is_suspended = true;
+        true
     }
 
     pub(super) fn is_suspended(&self) -> bool {
@@ -156,9 +186,14 @@ impl Plan {
     pub(super) fn go_on(&mut self, share: &Share, windows: &mut Vec<Window>) {
         let trusted = match self.origin {
             Origin::Advice => u64::MAX,
-            Origin::Profile => BYTES_AT_START + TRUST * self.used,
+            // Less, and from the beginning, each time that it was wrong.
+            Origin::Profile => (BYTES_AT_START + TRUST * (self.used - self.used_before)) >> self.failed_count,
         };
-        let most = if share.turn_bytes.is_some() { share.sweep_bytes_max } else { share.window_bytes_max };
+        let most = if share.turn_bytes.is_some() {
+            share.sweep_bytes_max
+        } else {
+            share.window_bytes_max + self.used / LEAD_SHARE
+        };
         self.order(trusted.min(most), share, windows);
     }
 
@@ -166,6 +201,24 @@ impl Plan {
     pub(super) fn on_lost(&mut self, extent: Extent) {
         let lost = self.route.positions(extent).map(|positions| positions.offset).min();
         self.ordered = self.ordered.min(lost.unwrap_or(u64::MAX)).max(self.reached);
+    }
+
+    /// Somebody reads the bytes at `positions`.
+    fn follow(&mut self, positions: Extent, is_fresh: bool) {
+        let jump = positions.end().saturating_sub(self.reached);
+        let advance = if positions.offset > self.ordered {
+            let is_place = positions.offset >= self.far && positions.offset - self.far <= PLACE_BYTES;
+            self.far = positions.end();
+            if is_place { jump } else { 0 }
+        } else {
+            jump.min(positions.len).max(jump / JUMP_SHARE)
+        };
+        self.skipped += advance.min(self.ordered - self.reached).saturating_sub(positions.len);
+        if jump == 0 && is_fresh {
+            self.skipped = self.skipped.saturating_sub(positions.len);
+        }
+        self.reached += advance;
+        self.ordered = self.ordered.max(self.reached);
     }
 
     fn order(&mut self, lead: u64, share: &Share, windows: &mut Vec<Window>) {

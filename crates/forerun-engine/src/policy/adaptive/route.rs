@@ -25,7 +25,11 @@ impl Route {
         let mut route = Route::default();
         let mut taken: BTreeMap<u64, u64> = BTreeMap::new();
         for extent in extents {
-            let wanted = extent.intersection(&Extent::new(0, size)).to_blocks();
+            let within = extent.intersection(&Extent::new(0, size));
+            if within.is_empty() {
+                continue;
+            }
+            let wanted = within.to_blocks();
             let mut at = wanted.offset;
             while at < wanted.end() && route.extents.len() < Config::PLAN_EXTENTS_MAX {
                 let run = taken.range(..=at).next_back().map(|(_, end)| *end);
@@ -118,6 +122,8 @@ mod tests {
         let expected: Vec<_> = [(10, 6), (0, 10), (16, 4), (999, 1)].iter().map(extent).collect();
         assert_eq!(route.extents(), expected);
         assert_eq!(route.len(), 21 * BLOCK);
+        let past = [Extent::new(BLOCK + 1, 1), Extent::new(5, 0)];
+        assert_eq!(Route::new(&past, BLOCK).len(), 0);
     }
 
     #[test]

@@ -110,6 +110,16 @@ fn the_terminal_gets_one_output() {
 }
 
 #[test]
+fn a_profile_is_one_more_contender() {
+    let folder = folder();
+    let csv = good(folder.path(), "seq.csv --policy none,adaptive --learned --repeat 2 --csv -");
+    let rows = |name: &str| csv.lines().filter(|line| line.contains(name)).count();
+    assert_eq!((rows(",none,"), rows(",adaptive,"), rows(",adaptive+profile,")), (2, 2, 2), "{csv}");
+    let text = good(folder.path(), "seq.csv --policy none --learned --repeat 1");
+    assert!(text.contains("adaptive+profile"), "{text}");
+}
+
+#[test]
 fn paces_and_costs_change_the_time() {
     let folder = folder();
     let seconds = |options: &str| -> f64 {

@@ -111,6 +111,9 @@ impl Config {
     /// The largest read the engine takes; longer ones are the driver's to cut.
     pub const READ_BYTES_MAX: u64 = 1 << 20;
 
+    /// Extents of one object that a plan has at most: of advice, or of a profile.
+    pub const PLAN_EXTENTS_MAX: usize = 65_536;
+
     /// The usual limits with `memory_bytes_max` of memory.
     pub fn new(memory_bytes_max: u64) -> Config {
         Config {

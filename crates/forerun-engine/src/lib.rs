@@ -9,7 +9,7 @@
 //!
 //! * **getters** look and change nothing;
 //! * **commands** come from readers: [`Engine::open`], [`Engine::read`],
-//!   [`Engine::release`], [`Engine::invalidate`], [`Engine::close`] …;
+//!   [`Engine::release`], [`Engine::advise`], [`Engine::invalidate`], [`Engine::close`] …;
 //! * **`handle_*`** say what happened: bytes arrived, a fetch ended;
 //! * **`poll_*`** say what to do next: a [`Fetch`] to start, a [`FetchId`] to
 //!   cancel, a [`Reply`] to give.
@@ -38,6 +38,7 @@
 
 extern crate alloc;
 
+mod advice;
 mod cache;
 mod config;
 mod device;
@@ -45,6 +46,7 @@ mod engine;
 pub mod kernel;
 mod objects;
 mod policy;
+pub mod profile;
 mod reads;
 mod scheduler;
 mod switching;
@@ -52,6 +54,7 @@ mod table;
 mod types;
 mod walk;
 
+pub use advice::Advice;
 pub use config::{Config, ConfigError, PolicyKind};
 pub use engine::Engine;
 pub use types::*;

@@ -28,11 +28,13 @@ impl Objects {
         Objects { objects: BTreeMap::new(), closed: BTreeMap::new(), close_count: 0 }
     }
 
-    pub(crate) fn open(&mut self, id: ObjectId, size: u64) {
+    /// True if that is the only reader.
+    pub(crate) fn open(&mut self, id: ObjectId, size: u64) -> bool {
         let object = self.objects.entry(id).or_insert(Object { size, reader_count: 0, closed: 0 });
         object.size = size.min(OBJECT_BYTES_MAX);
         object.reader_count += 1;
         self.closed.remove(&object.closed);
+        object.reader_count == 1
     }
 
     /// `id` may be opened soon: until then it counts as closed just now. False if

@@ -28,6 +28,7 @@ enum Call {
     List { directory: u64, class: u8 },
     Enter { directory: u64, index: u32 },
     Wait(u64),
+    Advise { object: u64, what: u64, extents: Vec<(u64, u64)> },
 }
 
 fn calls() -> impl Strategy<Value = Vec<Call>> {
@@ -51,6 +52,8 @@ fn calls() -> impl Strategy<Value = Vec<Call>> {
         6 => (0..2u64, 0..2 * OBJECTS as u32)
             .prop_map(|(directory, index)| Call::Enter { directory, index }),
         2 => (0..40_000_000_000u64).prop_map(Call::Wait),
+        2 => (0..OBJECTS, 0..6u64, prop::collection::vec((0..SIZE + 9000, 0..500_000u64), 1..6))
+            .prop_map(|(object, what, extents)| Call::Advise { object, what, extents }),
     ];
     prop::collection::vec(call, 1..400)
 }
@@ -112,6 +115,19 @@ impl Model {
         }
     }
 
+    fn advise(&mut self, object: u64, what: u64, extents: &[(u64, u64)]) {
+        let extents: Vec<Extent> = extents.iter().map(|(offset, len)| Extent::new(*offset, *len)).collect();
+        let advice = match what {
+            0 => Advice::Normal,
+            1 => Advice::Sequential,
+            2 => Advice::Random,
+            3 => Advice::WillNeed(&extents),
+            4 => Advice::DontNeed(extents[0]),
+            _ => return self.engine.plan(self.now, ObjectId(object), &extents),
+        };
+        self.engine.advise(self.now, ObjectId(object), ReaderId(object), advice);
+    }
+
     fn call(&mut self, call: Call) {
         let now = self.now;
         match call {
@@ -124,6 +140,7 @@ impl Model {
                 self.engine.close(now, ObjectId(object), ReaderId(object));
             }
             Call::Close(_) => {}
+            Call::Advise { object, what, extents } => self.advise(object, what, &extents),
             Call::Read { object, offset, len } => self.read(object, offset, len),
             Call::ReadOn { object, len } => {
                 let offset = self.positions[object as usize];

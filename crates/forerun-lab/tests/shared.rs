@@ -57,6 +57,7 @@ fn replay(paths: &[PathBuf], device: &str) {
         devices: vec![Preset::from_name(device).unwrap()],
         memory_bytes: vec![16 << 20],
         policies: PolicyKind::ALL.to_vec(),
+        learned: false,
         settings: Settings { repeat: 1, ..Settings::default() },
     };
     let outcomes = plan.run().unwrap();

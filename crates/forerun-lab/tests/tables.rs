@@ -22,6 +22,7 @@ fn plan(trace: &str, devices: &[&str]) -> Plan {
         devices: devices.iter().map(|name| Preset::from_name(name).unwrap()).collect(),
         memory_bytes: vec![64 << 20],
         policies: POLICIES.iter().filter_map(|name| PolicyKind::from_name(name)).collect(),
+        learned: false,
         settings: Settings { repeat: 3, ..Settings::default() },
     }
 }

@@ -2,7 +2,8 @@
 
 use std::fmt;
 use std::future::Future;
-use std::sync::Arc;
+use std::sync::{Arc, Weak};
+use std::time::Duration;
 
 use forerun_backend::{Backend, Connected, Entry, Error, ErrorKind, Kind, Result};
 use forerun_engine::{Config, Counters, Engine};
@@ -10,8 +11,12 @@ use forerun_engine::{Config, Counters, Engine};
 use crate::catalog::Catalog;
 use crate::driver::Driver;
 use crate::memory::Memory;
+use crate::profile::Learner;
 use crate::runtime::Background;
 use crate::{Options, Reader};
+
+/// How much of what was learned a program that is killed loses at most.
+const SAVE_INTERVAL: Duration = Duration::from_secs(60);
 
 /// One engine over one backend, with a runtime of its own. Clones share it. It
 /// ends when the last clone and the last [`Reader`] are dropped, which may happen
@@ -59,9 +64,13 @@ impl Forerun {
             .map_err(std::io::Error::other)
             .and_then(Memory::new)
             .map_err(|error| no_memory(options.memory_bytes, &error))?;
+        let learner = options.learn.as_deref().map(Learner::load).transpose()?;
         let handle = runtime.handle().clone();
         let catalog = Catalog::new(Arc::clone(&backend), handle.clone(), options.metadata_ttl);
-        let driver = Arc::new(Driver::new(engine, memory, Arc::new(catalog), backend, handle));
+        let driver = Arc::new(Driver::new(engine, memory, Arc::new(catalog), backend, learner, handle));
+        if driver.learner.is_some() {
+            runtime.handle().spawn(save_regularly(Arc::downgrade(&driver)));
+        }
         Ok(Forerun { shared: Arc::new(Shared { driver, object, runtime }) })
     }
 
@@ -155,6 +164,15 @@ impl Forerun {
         self.shared.driver.memory_bytes()
     }
 
+    /// Writes what was learned until now to [`Options::learn`], which also happens every
+    /// minute and when the last clone of this is dropped.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Permanent`] if it cannot be written.
+    pub fn save_learned(&self) -> Result<()> {
+        self.shared.driver.learner.as_ref().map_or(Ok(()), Learner::save)
+    }
+
     fn catalog(&self) -> &Arc<Catalog> {
         &self.shared.driver.catalog
     }
@@ -176,6 +194,18 @@ pub fn open(url: &str) -> Result<Reader> {
     forerun.shared.runtime.wait(async move { opener.open(&path).await })
 }
 
+/// Keeps what was learned even if the program is killed.
+async fn save_regularly(driver: Weak<Driver>) {
+    loop {
+        tokio::time::sleep(SAVE_INTERVAL).await;
+        let Some(driver) = driver.upgrade() else { return };
+        let saved = tokio::task::spawn_blocking(move || driver.learner.as_ref().map(Learner::save)).await;
+        if let Ok(Some(Err(error))) = saved {
+            tracing::warn!("{error}");
+        }
+    }
+}
+
 fn no_memory(bytes: u64, error: &std::io::Error) -> Error {
     let message = format!("cannot reserve {bytes} bytes of memory: {error}; choose a smaller budget");
     Error::new(ErrorKind::Invalid, message)
@@ -184,6 +214,9 @@ fn no_memory(bytes: u64, error: &std::io::Error) -> Error {
 impl Drop for Shared {
     fn drop(&mut self) {
         self.driver.shut_down();
+        if let Some(Err(error)) = self.driver.learner.as_ref().map(Learner::save) {
+            tracing::warn!("{error}");
+        }
     }
 }
 

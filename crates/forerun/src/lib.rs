@@ -46,7 +46,10 @@
 //! * Bytes that several readers want at once are fetched once.
 //! * An error of the backend reaches whoever waits for those bytes, and nobody
 //!   else; a later read tries again.
-//! * What is learned of an object survives closing and opening it.
+//! * What is learned of an object survives closing and opening it, and with
+//!   [`Options::learn`] the end of the program.
+//! * What a program says of how it will read ([`Reader::advise`]) never changes what it
+//!   reads, nor the budget.
 //!
 //! # You may not need this
 //! A local disk that is read from front to back is read ahead by the kernel
@@ -59,11 +62,12 @@ mod instance;
 mod lease;
 mod memory;
 mod options;
+mod profile;
 mod reader;
 mod runtime;
 
 pub use forerun_backend::{Backend, ConnectOptions, Entry, Error, ErrorKind, Kind, Result, Version};
-pub use forerun_engine::{Counters, PolicyKind};
+pub use forerun_engine::{Advice, Counters, Extent, PolicyKind};
 
 pub use instance::{Forerun, open};
 pub use lease::Lease;

@@ -1,5 +1,6 @@
 //! What a user may choose.
 
+use std::path::PathBuf;
 use std::time::Duration;
 
 use forerun_backend::ConnectOptions;
@@ -16,6 +17,11 @@ pub struct Options {
     /// How long the answer to a stat or a list is believed, in which case a
     /// replaced object is noticed only when it is read. 1 s unless chosen.
     pub metadata_ttl: Duration,
+    /// A file that keeps what was read of each object, and in which order: whoever
+    /// opens the same version of it again is read ahead of in that order. It is made
+    /// if it is not there, and saved every minute and when Forerun is closed.
+    /// `docs/profiles.md` describes it. Nothing is kept unless a file is given.
+    pub learn: Option<PathBuf>,
     /// How to reach the backend.
     pub connect: ConnectOptions,
 }
@@ -26,6 +32,7 @@ impl Default for Options {
             memory_bytes: 256 << 20,
             policy: PolicyKind::default(),
             metadata_ttl: Duration::from_secs(1),
+            learn: None,
             connect: ConnectOptions::default(),
         }
     }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use forerun_backend::{Entry, Result};
-use forerun_engine::{Config, Extent, Outcome, ReaderId};
+use forerun_engine::{Advice, Config, Extent, Outcome, ReaderId};
 use tokio::sync::oneshot;
 
 use crate::Lease;
@@ -50,6 +50,13 @@ impl Reader {
     /// The object's size in bytes.
     pub fn size(&self) -> u64 {
         self.handle.entry.size
+    }
+
+    /// Says how this reader, all its clones included, will read. That changes how fast
+    /// reads are answered, never with what; what it says in vain is bounded.
+    pub fn advise(&self, advice: Advice<'_>) {
+        let Handle { driver, object, id, .. } = &*self.handle;
+        driver.advise(object, *id, advice);
     }
 
     /// Reads from `offset` on into `buf` and says how many bytes; fewer than

@@ -101,6 +101,21 @@ pub(crate) struct MountCommand {
     #[arg(long, value_name = "SIZE", default_value = "auto", value_parser = parse_kernel_readahead)]
     kernel_readahead: KernelReadahead,
 
+    /// Keep in FILE what is read of each object and in which order, and read ahead by it
+    ///
+    /// Boots of a machine and starts of a program repeat what they read. FILE is made if it is not
+    /// there; docs/profiles.md describes it. An object that has changed is learned anew.
+    #[arg(long, value_name = "FILE")]
+    learn: Option<PathBuf>,
+
+    /// Let programs say how they will read by an extended attribute
+    ///
+    /// `setfattr -n user.forerun.advice -v sequential FILE`; also random, normal, `willneed
+    /// OFFSET+LENGTH ...` and `dontneed OFFSET+LENGTH`. The mount then shows as writable, and
+    /// refuses all writes.
+    #[arg(long)]
+    hints: bool,
+
     /// Let other users use the mount
     ///
     /// For users other than root this needs the line `user_allow_other` in /etc/fuse.conf.
@@ -145,6 +160,7 @@ impl MountCommand {
             kernel_readahead_bytes: self.kernel_readahead.bytes(self.policy()),
             // The other policies are to be seen as they are.
             push: self.policy() == PolicyKind::default(),
+            hints: self.hints,
         };
         let mount = Mount::new(forerun.clone(), &self.directory, options)?;
         say(&format!(
@@ -158,7 +174,10 @@ impl MountCommand {
             daemon::ready()?;
         }
         runtime.block_on(stop.or_end_of(&mount));
-        unmount(mount)?;
+        let unmounted = unmount(mount);
+        // Also if it was in use, and somebody keeps it open until this ends.
+        forerun.save_learned()?;
+        unmounted?;
         Ok(ExitCode::SUCCESS)
     }
 
@@ -171,6 +190,7 @@ impl MountCommand {
             memory_bytes: self.memory,
             policy: self.policy(),
             metadata_ttl: self.metadata_ttl,
+            learn: self.learn.clone(),
             connect: ConnectOptions {
                 endpoint: self.endpoint.clone(),
                 anonymous: self.anonymous,

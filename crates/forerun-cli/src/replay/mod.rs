@@ -52,6 +52,10 @@ pub(crate) struct ReplayCommand {
     #[arg(long, value_name = "POLICY,...", default_value = "all")]
     policy: Policies,
 
+    /// Also with a profile: `adaptive` with what it learned of an earlier run of the same
+    #[arg(long, conflicts_with = "live")]
+    learned: bool,
+
     /// On which devices, with commas
     #[arg(long, value_name = "DEVICE,...", default_value = "demo", long_help = lists::device_help())]
     device: Devices,
@@ -129,6 +133,7 @@ impl ReplayCommand {
             devices: self.device.0.clone(),
             memory_bytes: self.budgets(),
             policies: self.policy.0.clone(),
+            learned: self.learned,
             settings: self.settings(),
         };
         if let Some(url) = self.live.url() {

@@ -4,6 +4,7 @@
 //! from (object, row) to the table, a slot allocator and three eviction queues.
 
 mod audit;
+mod discard;
 mod evict;
 mod fill;
 mod ghosts;

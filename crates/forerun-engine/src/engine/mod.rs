@@ -1,6 +1,7 @@
 //! The engine's state, its commands from readers and its answers to the driver.
 //! Control flow only: what is decided is decided in the parts.
 
+mod advice;
 mod arrivals;
 mod changes;
 mod dispatch;
@@ -80,10 +81,12 @@ impl Engine {
     }
 
     /// A reader opened `object`, which has `size` bytes (at most 2^62 count).
-    /// What is known of an object survives its last close.
-    pub fn open(&mut self, object: ObjectId, size: u64) {
-        self.objects.open(object, size);
+    /// What is known of an object survives its last close. True if nobody else has
+    /// it open.
+    pub fn open(&mut self, object: ObjectId, size: u64) -> bool {
+        let is_first = self.objects.open(object, size);
         self.cache.reclaim_unread(object);
+        is_first
     }
 
     /// `reader` is done with `object`. When it was the last, readahead that
@@ -221,25 +224,11 @@ impl Engine {
         if access.late {
             self.pending.pass(object, extent.to_blocks());
         }
-        let mut windows = core::mem::take(&mut self.windows);
         let view = View { cache: &self.cache, device: &self.device, config: &self.config };
-        self.policy.on_read(access, &view, &mut windows);
-        let end = self.readahead_end(access);
-        for window in windows.drain(..) {
-            let extent = window.extent.intersection(&Extent::new(0, end)).to_blocks();
-            let rest = Extent::between(end.max(window.extent.offset), window.extent.end());
-            if end < size && !rest.is_empty() {
-                self.policy.on_lost(object, rest);
-            }
-            if extent.is_empty() {
-                continue;
-            }
-            self.emit(Event::Window { time, object, extent: window.extent, mark: window.mark });
-            if !self.pending.push(object, extent) {
-                self.policy.on_lost(object, extent);
-            }
-        }
-        self.windows = windows;
+        self.policy.on_read(access, &view, &mut self.windows);
+        // Whoever follows a plan reads by it, not as others read their files.
+        let end = if self.policy.is_planned(object) { size } else { self.readahead_end(access) };
+        self.order(time, object, size, end);
     }
 
     fn end_read(&mut self, id: ReadId) {

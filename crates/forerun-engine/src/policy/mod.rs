@@ -47,6 +47,28 @@ pub(crate) struct Access {
     pub(crate) unread_bytes: u64,
 }
 
+/// Something that was said of reads to come.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Hint<'a> {
+    Normal,
+    Sequential,
+    Random,
+    WillNeed(&'a [Extent]),
+    DontNeed(Extent),
+    /// What was touched first the last time, in that order.
+    Learned(&'a [Extent]),
+}
+
+/// Of what it was said, when and by whom.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Said {
+    pub(crate) time: Time,
+    pub(crate) object: ObjectId,
+    pub(crate) reader: Option<ReaderId>,
+    /// The object's size in bytes.
+    pub(crate) size: u64,
+}
+
 /// What a policy may look at.
 #[derive(Debug)]
 pub(crate) struct View<'a> {
@@ -59,6 +81,20 @@ pub(crate) struct View<'a> {
 pub(crate) trait Policy: Debug + Send {
     /// A reader asks for `access.extent`; adds what to read ahead to `windows`.
     fn on_read(&mut self, access: &Access, view: &View<'_>, windows: &mut Vec<Window>);
+
+    /// Somebody says what will be read; adds what to read ahead to `windows`.
+    fn on_hint(&mut self, _said: &Said, _hint: &Hint<'_>, _view: &View<'_>, _windows: &mut Vec<Window>) {}
+
+    /// Whether what is wanted of `object` is a batch, whose order does not matter.
+    fn is_planned(&self, _object: ObjectId) -> bool {
+        false
+    }
+
+    /// Whether what was wanted of the object just read, and was not dispatched, is not
+    /// wanted any more but for the windows just added; asked once after each input.
+    fn take_dropped(&mut self) -> bool {
+        false
+    }
 
     /// Bytes that were wanted will not come or have gone before anybody read
     /// them.

@@ -18,6 +18,8 @@ const PENDING_MAX: usize = 1024;
 pub(crate) struct Pending {
     windows: VecDeque<(ObjectId, Extent)>,
     turn: Option<Turn>,
+    /// Objects whose windows are one batch: a turn goes on upward from one to the next.
+    sweeps: Vec<ObjectId>,
 }
 
 /// Whose turn it is, and for how many bytes more.
@@ -38,7 +40,17 @@ impl Turn {
 
 impl Pending {
     pub(crate) fn new() -> Pending {
-        Pending { windows: VecDeque::new(), turn: None }
+        Pending { windows: VecDeque::new(), turn: None, sweeps: Vec::new() }
+    }
+
+    /// Whether the windows of `object` are one batch, to be fetched in order of address.
+    pub(crate) fn set_sweep(&mut self, object: ObjectId, on: bool) {
+        let place = self.sweeps.iter().position(|sweep| *sweep == object);
+        match place {
+            None if on => self.sweeps.push(object),
+            Some(place) if !on => drop(self.sweeps.swap_remove(place)),
+            _ => {}
+        }
     }
 
     pub(crate) fn is_empty(&self) -> bool {
@@ -63,7 +75,7 @@ impl Pending {
 
     /// The window whose turn it is, and else the one that waits longest.
     pub(crate) fn pop(&mut self) -> Option<(ObjectId, Extent)> {
-        let place = self.turn.and_then(|turn| self.windows.iter().position(|window| turn.takes(window)));
+        let place = self.turn.and_then(|turn| self.next_of(&turn));
         if place.is_none() {
             self.turn = None;
         }
@@ -74,13 +86,28 @@ impl Pending {
     /// beginning.
     pub(crate) fn dispatched(&mut self, object: ObjectId, run: Extent, turn_bytes: u64) {
         let turn = self.turn.filter(|turn| turn.object == object && turn.offset <= run.offset);
+        let turn_bytes = if self.sweeps.contains(&object) { u64::MAX } else { turn_bytes };
         let left = turn.map_or(turn_bytes, |turn| turn.left).saturating_sub(run.len);
         self.turn = (left > 0).then_some(Turn { object, offset: run.end(), left });
     }
 
     /// Whether somebody's turn goes on.
     pub(crate) fn is_in_turn(&self) -> bool {
-        self.turn.is_some_and(|turn| self.windows.iter().any(|window| turn.takes(window)))
+        self.turn.is_some_and(|turn| self.next_of(&turn).is_some())
+    }
+
+    /// The window that `turn` goes on with.
+    fn next_of(&self, turn: &Turn) -> Option<usize> {
+        let exact = self.windows.iter().position(|window| turn.takes(window));
+        if exact.is_some() || !self.sweeps.contains(&turn.object) {
+            return exact;
+        }
+        let above = self
+            .windows
+            .iter()
+            .enumerate()
+            .filter(|(_, (owner, window))| *owner == turn.object && window.offset >= turn.offset);
+        above.min_by_key(|(_, (_, window))| window.offset).map(|(place, _)| place)
     }
 
     /// Nobody's turn goes on.

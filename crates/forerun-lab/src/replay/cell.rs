@@ -24,6 +24,7 @@ pub(crate) struct Cell<'a> {
 pub(super) enum Job<'a> {
     Bounds(Cell<'a>),
     Run { cell: Cell<'a>, policy: PolicyKind, seed: u64 },
+    Learned { cell: Cell<'a>, seed: u64 },
 }
 
 /// What came of a job.
@@ -58,13 +59,15 @@ impl<'a> Cell<'a> {
         Ok(())
     }
 
-    /// Its bounds, then each policy with each seed.
-    pub(super) fn jobs(self, policies: &[PolicyKind]) -> impl Iterator<Item = Job<'a>> {
+    /// Its bounds, then each policy with each seed, at last with a profile if so `learned`.
+    pub(super) fn jobs(self, policies: &[PolicyKind], learned: bool) -> impl Iterator<Item = Job<'a>> {
         let Settings { seed, repeat, .. } = self.settings;
         let runs = policies.iter().copied().flat_map(move |policy| {
             (seed..seed + repeat).map(move |seed| Job::Run { cell: self, policy, seed })
         });
-        std::iter::once(Job::Bounds(self)).chain(runs.collect::<Vec<_>>())
+        let seeds = if learned { seed..seed + repeat } else { 0..0 };
+        let learned = seeds.map(move |seed| Job::Learned { cell: self, seed });
+        std::iter::once(Job::Bounds(self)).chain(runs.collect::<Vec<_>>()).chain(learned)
     }
 
     pub(crate) fn config(&self, policy: PolicyKind) -> Config {
@@ -119,6 +122,11 @@ impl Job<'_> {
             Job::Run { cell, policy, seed } => {
                 let run = cell.run(cell.config(*policy), *seed, |world| world)?;
                 Part::Run(Box::new(run))
+            }
+            Job::Learned { cell, seed } => {
+                let profiles = cell.learn(*seed)?;
+                let config = cell.config(PolicyKind::Adaptive);
+                Part::Run(Box::new(cell.run(config, *seed, |world| world.learned(profiles))?))
             }
         })
     }

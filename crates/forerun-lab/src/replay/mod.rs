@@ -4,6 +4,7 @@
 
 mod caption;
 mod cell;
+mod learn;
 mod timelines;
 
 use forerun_engine::PolicyKind;
@@ -18,6 +19,9 @@ pub use caption::describe;
 pub(crate) use cell::Cell;
 use cell::{Job, Part};
 
+/// `adaptive` with what was learned of an earlier run, in tables.
+pub const LEARNED: &str = "adaptive+profile";
+
 /// What is replayed on what.
 #[derive(Clone, Debug)]
 pub struct Plan {
@@ -29,6 +33,8 @@ pub struct Plan {
     pub memory_bytes: Vec<u64>,
     /// Under which policies.
     pub policies: Vec<PolicyKind>,
+    /// Also under `adaptive` with what was learned of an earlier run of the same.
+    pub learned: bool,
     /// How.
     pub settings: Settings,
 }
@@ -76,16 +82,17 @@ impl Plan {
     pub fn run(&self) -> Result<Vec<Outcome>, Error> {
         let cells = self.cells();
         cells.iter().try_for_each(Cell::check)?;
-        let jobs: Vec<Job<'_>> = cells.iter().flat_map(|cell| cell.jobs(&self.policies)).collect();
+        let jobs: Vec<Job<'_>> =
+            cells.iter().flat_map(|cell| cell.jobs(&self.policies, self.learned)).collect();
         let mut parts = on_all_cores(&jobs, Job::run)?.into_iter();
         let mut outcomes = Vec::new();
         for cell in &cells {
             let bounds = parts.next().and_then(Part::bounds).unwrap_or_default();
-            for policy in &self.policies {
+            for policy in self.contenders() {
                 let runs = parts.by_ref().take(self.settings.repeat as usize).filter_map(Part::run);
                 outcomes.push(Outcome {
                     workload: cell.workload.name().to_owned(),
-                    policy: policy.name().to_owned(),
+                    policy: policy.to_owned(),
                     device: cell.device.name().to_owned(),
                     memory_bytes: cell.memory_bytes,
                     runs: runs.collect(),
@@ -94,6 +101,11 @@ impl Plan {
             }
         }
         Ok(outcomes)
+    }
+
+    /// The policies' names, and what the run with a profile is called.
+    fn contenders(&self) -> impl Iterator<Item = &'static str> {
+        self.policies.iter().map(|policy| policy.name()).chain(self.learned.then_some(LEARNED))
     }
 
     fn cells(&self) -> Vec<Cell<'_>> {

@@ -7,10 +7,10 @@ use std::time::SystemTime;
 use std::{future::Future, io};
 
 use fuser::{
-    AccessFlags, BsdFileFlags, Errno, FileHandle, Filesystem, FopenFlags, INodeNo, InitFlags, KernelConfig,
-    LockOwner, OpenAccMode, OpenFlags, RenameFlags, ReplyAttr, ReplyCreate, ReplyData, ReplyDirectory,
-    ReplyDirectoryPlus, ReplyEmpty, ReplyEntry, ReplyOpen, ReplyStatfs, ReplyWrite, ReplyXattr, Request,
-    TimeOrNow, WriteFlags,
+    AccessFlags, BsdFileFlags, Errno, FileHandle, Filesystem, FopenFlags, INodeNo, InitFlags, IoctlFlags,
+    KernelConfig, LockOwner, OpenAccMode, OpenFlags, RenameFlags, ReplyAttr, ReplyCreate, ReplyData,
+    ReplyDirectory, ReplyDirectoryPlus, ReplyEmpty, ReplyEntry, ReplyIoctl, ReplyOpen, ReplyStatfs,
+    ReplyWrite, ReplyXattr, Request, TimeOrNow, WriteFlags,
 };
 use tokio::sync::watch;
 
@@ -176,15 +176,33 @@ impl Filesystem for ForerunFilesystem {
         reply.error(Errno::ENOSYS);
     }
 
-    fn getxattr(&self, _: &Request, _: INodeNo, _: &OsStr, _: u32, reply: ReplyXattr) {
-        reply.error(Errno::ENOSYS);
+    fn getxattr(&self, _: &Request, ino: INodeNo, name: &OsStr, room: u32, reply: ReplyXattr) {
+        self.tree.get_attribute(ino.0, name, room, reply);
     }
 
-    fn listxattr(&self, _: &Request, _: INodeNo, _: u32, reply: ReplyXattr) {
-        reply.error(Errno::ENOSYS);
+    fn listxattr(&self, _: &Request, ino: INodeNo, room: u32, reply: ReplyXattr) {
+        self.tree.list_attributes(ino.0, room, reply);
     }
 
-    // The mount is read-only, so that these come only after `mount -o remount,rw`.
+    fn ioctl(
+        &self,
+        _: &Request,
+        _: INodeNo,
+        handle: FileHandle,
+        _: IoctlFlags,
+        command: u32,
+        words: &[u8],
+        _: u32,
+        reply: ReplyIoctl,
+    ) {
+        match self.tree.ioctl(handle, command, words) {
+            Ok(()) => reply.ioctl(0, &[]),
+            Err(errno) => reply.error(errno),
+        }
+    }
+
+    // The mount is read-only, so that these come only with hints, for which the kernel
+    // must pass attributes on and so all else, or after `mount -o remount,rw`.
 
     fn setattr(
         &self,
@@ -267,11 +285,26 @@ impl Filesystem for ForerunFilesystem {
         reply.error(Errno::EROFS);
     }
 
-    fn setxattr(&self, _: &Request, _: INodeNo, _: &OsStr, _: &[u8], _: i32, _: u32, reply: ReplyEmpty) {
-        reply.error(Errno::EROFS);
+    fn setxattr(
+        &self,
+        _: &Request,
+        ino: INodeNo,
+        name: &OsStr,
+        value: &[u8],
+        _: i32,
+        _: u32,
+        reply: ReplyEmpty,
+    ) {
+        match self.tree.set_attribute(ino.0, name, Some(value)) {
+            Ok(()) => reply.ok(),
+            Err(errno) => reply.error(errno),
+        }
     }
 
-    fn removexattr(&self, _: &Request, _: INodeNo, _: &OsStr, reply: ReplyEmpty) {
-        reply.error(Errno::EROFS);
+    fn removexattr(&self, _: &Request, ino: INodeNo, name: &OsStr, reply: ReplyEmpty) {
+        match self.tree.set_attribute(ino.0, name, None) {
+            Ok(()) => reply.ok(),
+            Err(errno) => reply.error(errno),
+        }
     }
 }

@@ -32,6 +32,11 @@ impl<T> Handles<T> {
         self.open.read().get(&handle.0).cloned()
     }
 
+    /// Everything that is open.
+    pub(crate) fn all(&self) -> Vec<Arc<T>> {
+        self.open.read().values().cloned().collect()
+    }
+
     /// Closes `handle`.
     pub(crate) fn remove(&self, handle: FileHandle) {
         let closed = self.open.write().remove(&handle.0);

@@ -8,6 +8,7 @@
 //! The threads that receive requests never wait: metadata is answered from the
 //! engine's runtime and reads from wherever their bytes become available.
 
+mod advice;
 mod asked;
 mod attach;
 mod attr;

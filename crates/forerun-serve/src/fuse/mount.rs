@@ -38,6 +38,11 @@ pub struct MountOptions {
     /// Whether to put what comes next into the kernel's page cache for who reads
     /// forward in small pieces.
     pub push: bool,
+    /// Whether programs may say how they will read by setting the extended attribute
+    /// `user.forerun.advice` of a file. The kernel then passes on all changes instead
+    /// of refusing them, and the mount refuses them itself; attributes that are asked
+    /// for cost a request. An ioctl says the same without.
+    pub hints: bool,
 }
 
 impl Default for MountOptions {
@@ -47,6 +52,7 @@ impl Default for MountOptions {
             metadata_ttl: Duration::from_secs(1),
             kernel_readahead_bytes: KERNEL_READAHEAD_BYTES,
             push: true,
+            hints: false,
         }
     }
 }
@@ -94,10 +100,10 @@ impl Mount {
         let (ended, alive) = watch::channel(());
         let (pusher, queue) = push_queue();
         let tally = Arc::new(Tally::default());
-        let tree = Tree::new(forerun, root, defaults, options.metadata_ttl)
+        let tree = Tree::new(forerun, root, defaults, options.metadata_ttl, options.hints)
             .with_governor(tally.clone(), options.push.then(|| pusher.clone()));
         let filesystem = ForerunFilesystem::new(tree, window::offer(options.kernel_readahead_bytes), ended);
-        let access = Access { allow_other: options.allow_other, writable: false };
+        let access = Access { allow_other: options.allow_other, writable: options.hints };
         let mut mount = Mount::of(filesystem, alive, &directory, &source, access)?;
         if let Some(session) = &mount.session {
             queue.start(session.notifier(), tally.clone(), &pusher);

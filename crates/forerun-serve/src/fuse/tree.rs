@@ -10,6 +10,7 @@ use fuser::{
 };
 use parking_lot::Mutex;
 
+use super::advice::Advised;
 use super::asked::Tally;
 use super::attr::{Defaults, file_type};
 use super::errno::{report, report_read};
@@ -29,6 +30,7 @@ pub(crate) struct Tree {
     pub(crate) inodes: Inodes,
     pub(crate) files: Handles<OpenFile>,
     pub(crate) directories: Handles<OpenDirectory>,
+    pub(crate) advised: Advised,
     defaults: Defaults,
     /// How long the kernel may keep what it is told.
     ttl: Duration,
@@ -40,18 +42,20 @@ pub(crate) struct Tree {
 #[derive(Debug)]
 pub(crate) struct OpenFile {
     ino: u64,
-    reader: Reader,
+    pub(crate) reader: Reader,
     /// Who reads it through the page cache, if that is of interest.
     runs: Option<Mutex<Runs>>,
 }
 
 impl Tree {
-    pub(crate) fn new(forerun: Forerun, root: Entry, defaults: Defaults, ttl: Duration) -> Tree {
+    /// `hints` says whether attributes are answered.
+    pub(crate) fn new(forerun: Forerun, root: Entry, defaults: Defaults, ttl: Duration, hints: bool) -> Tree {
         Tree {
             forerun,
             inodes: Inodes::new(root),
             files: Handles::new(),
             directories: Handles::new(),
+            advised: Advised::new(hints),
             defaults,
             ttl,
             tally: Arc::default(),
@@ -100,8 +104,10 @@ impl Tree {
     pub(crate) async fn open(&self, ino: u64, known: &Entry, is_direct: bool, reply: ReplyOpen) {
         match self.forerun.stat(&known.path).await {
             Ok(now) if same_inode(&now, known) => {
+                let reader = self.forerun.reader_of(&now);
+                self.advised.tell(ino, &reader);
                 let runs = (self.pusher.is_some() && !is_direct).then(Mutex::default);
-                let handle = self.files.insert(OpenFile { ino, reader: self.forerun.reader_of(&now), runs });
+                let handle = self.files.insert(OpenFile { ino, reader, runs });
                 // What is cached of an inode is of this version, whoever read it.
                 reply.opened(handle, FopenFlags::FOPEN_KEEP_CACHE);
             }

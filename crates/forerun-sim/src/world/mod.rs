@@ -9,7 +9,7 @@ use std::cmp::Reverse;
 use std::collections::{BTreeSet, BinaryHeap};
 use std::fmt;
 
-use forerun_engine::{Config, ConfigError, Event, ReaderId};
+use forerun_engine::{Config, ConfigError, Event, Extent, ReaderId};
 
 use crate::device::{Device, Time};
 use crate::run::{ClientRun, Run};
@@ -67,6 +67,13 @@ impl<'a> World<'a> {
     /// Every read costs its client `ns` nanoseconds besides waiting.
     pub fn read_cost_ns(mut self, ns: u64) -> World<'a> {
         self.read_cost_ns = ns;
+        self
+    }
+
+    /// The readers of each of `profiles` touched its extents first when it was last
+    /// read, in that order: the engine is told when the object is opened.
+    pub fn learned(mut self, profiles: impl IntoIterator<Item = (ObjectId, Vec<Extent>)>) -> World<'a> {
+        profiles.into_iter().for_each(|(object, extents)| self.service.learn(object, extents));
         self
     }
 

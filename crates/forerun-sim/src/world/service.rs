@@ -1,7 +1,7 @@
 //! The engine above a device: the product's run loop with time that only moves
 //! when it is told to.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::{BTreeMap, HashMap, VecDeque};
 
 use forerun_engine::{
     Cause, Config, ConfigError, Counters, Engine, Event, Extent, Fetch, FetchError, FetchId, MemoryRange,
@@ -52,6 +52,8 @@ pub(super) struct Service<'a> {
     pub(super) now: Time,
     placed: Vec<Placed>,
     directories: Directories,
+    /// By object: what its readers touched first when it was last read.
+    profiles: BTreeMap<ObjectId, Vec<Extent>>,
     parked: HashMap<ReadId, Active>,
     ranges: Vec<MemoryRange>,
     writes: HashMap<RequestId, Job>,
@@ -71,6 +73,7 @@ impl<'a> Service<'a> {
             now: Time(0),
             placed: Vec::new(),
             directories: Directories::default(),
+            profiles: BTreeMap::new(),
             parked: HashMap::new(),
             ranges: Vec::new(),
             writes: HashMap::new(),
@@ -100,9 +103,17 @@ impl<'a> Service<'a> {
         self.dispatch();
     }
 
+    /// What the readers of `object` touched first when it was last read.
+    pub(super) fn learn(&mut self, object: ObjectId, extents: Vec<Extent>) {
+        self.profiles.insert(object, extents);
+    }
+
     pub(super) fn open(&mut self, object: ObjectId) {
         self.engine.open(object, self.placed[object.0 as usize].size);
         self.directories.enter(&mut self.engine, self.now, object);
+        if let Some(extents) = self.profiles.get(&object) {
+            self.engine.plan(self.now, object, extents);
+        }
     }
 
     pub(super) fn close(&mut self, object: ObjectId, reader: ReaderId) {

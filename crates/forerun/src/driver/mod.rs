@@ -18,15 +18,18 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use forerun_backend::{Backend, Entry, Error, ErrorKind, Result};
-use forerun_engine::{Counters, Engine, Extent, FetchId, MemoryRange, Outcome, ReadId, ReaderId, Time};
+use forerun_engine::{
+    Advice, Counters, Engine, Extent, FetchId, MemoryRange, Outcome, ReadId, ReaderId, Time,
+};
 use parking_lot::Mutex;
 use tokio::runtime;
 
-pub(crate) use objects::Object;
+pub(crate) use objects::{Name, Object};
 pub(crate) use waiter::{Answer, Call, Parker, Waiter, with_ranges};
 
 use crate::catalog::Catalog;
 use crate::memory::Memory;
+use crate::profile::Learner;
 use listings::Listing;
 use state::{State, Work};
 
@@ -34,6 +37,8 @@ pub(crate) struct Driver {
     pub(crate) backend: Arc<dyn Backend>,
     pub(crate) catalog: Arc<Catalog>,
     pub(crate) memory: Arc<Memory>,
+    /// What is kept for later runs, if anything is.
+    pub(crate) learner: Option<Learner>,
     runtime: runtime::Handle,
     started: Instant,
     state: Mutex<State>,
@@ -45,18 +50,27 @@ impl Driver {
         memory: Memory,
         catalog: Arc<Catalog>,
         backend: Arc<dyn Backend>,
+        learner: Option<Learner>,
         runtime: runtime::Handle,
     ) -> Driver {
         let (memory, state) = (Arc::new(memory), Mutex::new(State::new(engine)));
-        Driver { backend, catalog, memory, runtime, started: Instant::now(), state }
+        Driver { backend, catalog, memory, learner, runtime, started: Instant::now(), state }
     }
 
     pub(crate) fn open(self: &Arc<Driver>, entry: &Entry) -> (Arc<Object>, ReaderId) {
         let now = self.now();
-        self.step(|state, _| {
+        let (object, reader, is_first) = self.step(|state, _| {
             state.advance(now);
             state.open(entry)
-        })
+        });
+        let plan = self.learner.as_ref().filter(|_| is_first).and_then(|learner| learner.plan(&object.name));
+        if let Some(plan) = plan {
+            self.step(|state, _| {
+                state.advance(now);
+                state.plan(&object, &plan);
+            });
+        }
+        (object, reader)
     }
 
     /// The directory at `path` was listed, and holds `entries`.
@@ -65,6 +79,15 @@ impl Driver {
         self.step(|state, _| {
             state.advance(now);
             state.list(listing);
+        });
+    }
+
+    /// A reader says how it will read.
+    pub(crate) fn advise(self: &Arc<Driver>, object: &Object, reader: ReaderId, advice: Advice<'_>) {
+        let now = self.now();
+        self.step(|state, _| {
+            state.advance(now);
+            state.advise(object, reader, advice);
         });
     }
 
@@ -87,6 +110,9 @@ impl Driver {
         waiter: impl FnOnce() -> Waiter,
     ) -> Result<Outcome> {
         let now = self.now();
+        if let Some(learner) = &self.learner {
+            learner.note(object.id, &object.name, extent);
+        }
         self.step(|state, _| {
             state.advance(now);
             state.read(object, reader, extent, ranges, waiter)
@@ -232,7 +258,7 @@ mod tests {
         let catalog = Catalog::new(Arc::clone(&backend), handle.clone(), Duration::ZERO);
         let engine = Engine::new(Config::new(BYTES)).unwrap();
         let memory = Memory::new(BYTES as usize).unwrap();
-        let driver = Arc::new(Driver::new(engine, memory, Arc::new(catalog), backend, handle));
+        let driver = Arc::new(Driver::new(engine, memory, Arc::new(catalog), backend, None, handle));
         let (object, reader) = driver.open(&Entry::file("a", 4096, Version("1".into())));
         let read = || {
             let waiter = || Waiter::Thread(Parker::current());

@@ -5,7 +5,9 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use forerun_backend::{Entry, Error, ErrorKind, Result};
-use forerun_engine::{Engine, Extent, FetchId, MemoryRange, ObjectId, Outcome, ReadId, ReaderId, Time};
+use forerun_engine::{
+    Advice, Engine, Extent, FetchId, MemoryRange, ObjectId, Outcome, ReadId, ReaderId, Time,
+};
 use futures::future::AbortHandle;
 
 use super::closed;
@@ -63,15 +65,29 @@ impl State {
         self.now = self.now.max(now);
     }
 
-    pub(crate) fn open(&mut self, entry: &Entry) -> (Arc<Object>, ReaderId) {
+    /// The last is whether nobody else has it open.
+    pub(crate) fn open(&mut self, entry: &Entry) -> (Arc<Object>, ReaderId, bool) {
         let reader = ReaderId(self.reader_count);
         self.reader_count += 1;
         let object = self.objects.of(entry);
-        self.engine.open(object.id, entry.size);
+        let is_first = self.engine.open(object.id, entry.size);
         if let Some((directory, index)) = self.listings.find(&entry.path) {
             self.engine.enter(self.now, directory, index, object.id);
         }
-        (object, reader)
+        (object, reader, is_first)
+    }
+
+    /// What readers of `object` touched first in an earlier run.
+    pub(crate) fn plan(&mut self, object: &Object, extents: &[Extent]) {
+        if !self.closed && object.changed.get().is_none() {
+            self.engine.plan(self.now, object.id, extents);
+        }
+    }
+
+    pub(crate) fn advise(&mut self, object: &Object, reader: ReaderId, advice: Advice<'_>) {
+        if !self.closed && object.changed.get().is_none() {
+            self.engine.advise(self.now, object.id, reader, advice);
+        }
     }
 
     pub(crate) fn list(&mut self, listing: Listing) {

@@ -5,6 +5,7 @@ mod changed;
 mod errors;
 mod flight;
 mod gate;
+mod learned;
 mod lease;
 mod metadata;
 mod shutdown;

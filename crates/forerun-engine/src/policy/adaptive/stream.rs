@@ -26,6 +26,8 @@ use core::mem;
 /// The first window of a reader at an object's start: what a request to a store
 /// costs in time anyway.
 const WINDOW_BYTES_AT_START: u64 = 256 << 10;
+/// The first window of a reader who has said that it reads on.
+const WINDOW_BYTES_ANNOUNCED: u64 = 1 << 20;
 /// The first window of a stream found elsewhere, at least.
 const WINDOW_BYTES_MIN: u64 = 64 << 10;
 /// Below this, reading ahead is not worth a request.
@@ -73,6 +75,8 @@ pub(super) struct Stream {
     read_index: u64,
     /// What lies ahead was counted as wasted.
     is_settled: bool,
+    /// Its reader has said that it reads on.
+    is_announced: bool,
 }
 
 impl Stream {
@@ -96,6 +100,7 @@ impl Stream {
             density: Density::new(evidence, way.len),
             read_index: 0,
             is_settled: false,
+            is_announced: false,
         }
     }
 
@@ -103,6 +108,11 @@ impl Stream {
     /// chance: its first window is no larger than it must be.
     pub(super) fn doubt(&mut self) {
         self.window = (4 * self.evidence).max(WINDOW_BYTES_WORTH);
+    }
+
+    /// Its reader has said that it reads on.
+    pub(super) fn announce(&mut self) {
+        self.is_announced = true;
     }
 
     pub(super) fn shape(&self) -> &Shape {
@@ -280,6 +290,7 @@ impl Stream {
     fn first_window(&self, share: &Share) -> u64 {
         let least = match self.shape {
             Shape::Strided(_) => 0,
+            _ if self.is_announced => WINDOW_BYTES_ANNOUNCED,
             _ if self.start == 0 => WINDOW_BYTES_AT_START,
             _ => WINDOW_BYTES_MIN,
         };
@@ -289,7 +300,7 @@ impl Stream {
     fn resize(&mut self, now: Time, share: &Share) {
         let max = self.window_max(share);
         if self.late {
-            self.window *= if self.window < max / 16 { 4 } else { 2 };
+            self.window *= if self.is_announced || self.window < max / 16 { 4 } else { 2 };
         } else {
             let (then, frontier) = self.turned;
             let rate = rate(self.frontier - frontier, now.since(then));

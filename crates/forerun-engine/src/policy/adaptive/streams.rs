@@ -116,10 +116,11 @@ impl Streams {
     }
 
     /// Takes the read as evidence, which may be enough for a new stream.
-    pub(super) fn begin(&mut self, access: &Access) -> Begun {
+    /// Whoever `is_announced` has said that it reads on.
+    pub(super) fn begin(&mut self, access: &Access, is_announced: bool) -> Begun {
         self.ledger.regain(access.unread_bytes);
         // Whoever reads an object's start most often reads on.
-        let at_start = access.extent.offset == 0;
+        let at_start = access.extent.offset == 0 || is_announced;
         self.begin_run(access.extent);
         // Who reads at random what is in memory needs nothing ahead, and should
         // not pay for looking; what is on its way, some stream has wanted already.

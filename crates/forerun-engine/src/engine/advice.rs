@@ -1,0 +1,82 @@
+//! What is said of reads to come.
+
+use super::Engine;
+use crate::advice::Advice;
+use crate::objects::OBJECT_BYTES_MAX;
+use crate::policy::{Hint, Said, View};
+use crate::types::*;
+
+impl Engine {
+    /// `reader` says how it will read `object`, which it has open. Of no account to
+    /// policies other than `adaptive`, but for [`Advice::DontNeed`].
+    pub fn advise(&mut self, now: Time, object: ObjectId, reader: ReaderId, advice: Advice<'_>) {
+        let hint = match advice {
+            Advice::Normal => Hint::Normal,
+            Advice::Sequential => Hint::Sequential,
+            Advice::Random => Hint::Random,
+            Advice::WillNeed(extents) => Hint::WillNeed(extents),
+            Advice::DontNeed(extent) => Hint::DontNeed(extent),
+        };
+        self.say(now, object, Some(reader), &hint);
+        if let Advice::DontNeed(extent) = advice {
+            self.drop_unneeded(now, object, extent);
+        }
+        self.audit();
+    }
+
+    /// What the readers of `object`, which is open, touched first when it was last
+    /// read, in that order. It is read ahead as long as they do so again. Of no
+    /// account to policies other than `adaptive`.
+    pub fn plan(&mut self, now: Time, object: ObjectId, extents: &[Extent]) {
+        self.say(now, object, None, &Hint::Learned(extents));
+        self.audit();
+    }
+
+    fn say(&mut self, time: Time, object: ObjectId, reader: Option<ReaderId>, hint: &Hint<'_>) {
+        let size = self.objects.size(object);
+        let view = View { cache: &self.cache, device: &self.device, config: &self.config };
+        let said = Said { time, object, reader, size };
+        self.policy.on_hint(&said, hint, &view, &mut self.windows);
+        self.order(time, object, size, size);
+    }
+
+    /// Queues what the policy wants of `object`, which has `size` bytes, up to `end`.
+    pub(super) fn order(&mut self, time: Time, object: ObjectId, size: u64, end: u64) {
+        if self.policy.take_dropped() {
+            self.cut_pending(object, Extent::new(0, OBJECT_BYTES_MAX));
+        }
+        let mut windows = core::mem::take(&mut self.windows);
+        for window in windows.drain(..) {
+            let extent = window.extent.intersection(&Extent::new(0, end)).to_blocks();
+            let rest = Extent::between(end.max(window.extent.offset), window.extent.end());
+            if end < size && !rest.is_empty() {
+                self.policy.on_lost(object, rest);
+            }
+            if extent.is_empty() {
+                continue;
+            }
+            self.emit(Event::Window { time, object, extent: window.extent, mark: window.mark });
+            if !self.pending.push(object, extent) {
+                self.policy.on_lost(object, extent);
+            }
+        }
+        self.windows = windows;
+        self.pending.set_sweep(object, self.device.is_serial() && self.policy.is_planned(object));
+    }
+
+    fn drop_unneeded(&mut self, now: Time, object: ObjectId, extent: Extent) {
+        let extent = extent.intersection(&Extent::new(0, OBJECT_BYTES_MAX));
+        if extent.is_empty() {
+            return;
+        }
+        for dropped in self.pending.cut(object, extent) {
+            self.policy.on_lost(object, dropped.intersection(&extent));
+            let rest = Extent::between(dropped.offset.max(extent.end()), dropped.end());
+            if !rest.is_empty() && !self.pending.push(object, rest.to_blocks()) {
+                self.policy.on_lost(object, rest);
+            }
+        }
+        self.cache.discard(object, extent);
+        self.report_lost(now);
+    }
+}

@@ -1,0 +1,144 @@
+//! What was said of reads to come: plans of objects, and what readers do.
+
+use alloc::collections::BTreeMap;
+use alloc::vec::Vec;
+
+use super::Share;
+use super::activity::Activity;
+use super::plan::{Origin, Plan};
+use super::route::Route;
+use crate::policy::{Access, Hint, Said, View, Window};
+use crate::types::{Extent, ObjectId, ReaderId};
+
+/// What a reader does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Habit {
+    Sequential,
+    Random,
+}
+
+/// See the module's page. A habit is that of an open reader, a plan that of an open
+/// object.
+#[derive(Debug, Default)]
+pub(super) struct Hints {
+    plans: BTreeMap<ObjectId, Plan>,
+    habits: BTreeMap<(ObjectId, ReaderId), Habit>,
+    /// A plan was let go.
+    dropped: bool,
+}
+
+impl Hints {
+    /// Somebody says what will be read.
+    pub(super) fn note(
+        &mut self,
+        said: &Said,
+        hint: &Hint<'_>,
+        activity: &mut Activity,
+        view: &View<'_>,
+        windows: &mut Vec<Window>,
+    ) {
+        let habit = match *hint {
+            Hint::WillNeed(extents) => {
+                return self.plan(said, extents, Origin::Advice, activity, view, windows);
+            }
+            Hint::Learned(extents) => {
+                return self.plan(said, extents, Origin::Profile, activity, view, windows);
+            }
+            Hint::DontNeed(extent) => return self.leave_out(said, extent),
+            Hint::Normal => None,
+            Hint::Sequential => Some(Habit::Sequential),
+            Hint::Random => Some(Habit::Random),
+        };
+        let Some(reader) = said.reader else { return };
+        match habit {
+            Some(habit) => self.habits.insert((said.object, reader), habit),
+            None => self.habits.remove(&(said.object, reader)),
+        };
+    }
+
+    pub(super) fn habit(&self, access: &Access) -> Option<Habit> {
+        self.habits.get(&(access.object, access.reader)).copied()
+    }
+
+    /// A read; adds what its plan wants to `windows`. True if it is of a plan, which then
+    /// is all that is to be read ahead of it.
+    pub(super) fn on_read(
+        &mut self,
+        access: &Access,
+        activity: &mut Activity,
+        view: &View<'_>,
+        windows: &mut Vec<Window>,
+    ) -> bool {
+        let Some(plan) = self.plans.get_mut(&access.object) else { return false };
+        let is_planned = plan.passes(access);
+        self.dropped |= plan.lets_go();
+        if !is_planned || plan.is_suspended() {
+            return false;
+        }
+        activity.note(access.time, plan.activity_mut());
+        plan.go_on(&Share::of_one_in(activity.count(), view), windows);
+        true
+    }
+
+    /// Whether earlier runs say what will be read of `object`, and are believed.
+    pub(super) fn is_planned(&self, object: ObjectId) -> bool {
+        let plan = self.plans.get(&object);
+        plan.is_some_and(|plan| plan.origin() == Origin::Profile && !plan.is_suspended())
+    }
+
+    /// Once after a plan was let go.
+    pub(super) fn take_dropped(&mut self) -> bool {
+        core::mem::take(&mut self.dropped)
+    }
+
+    pub(super) fn on_lost(&mut self, object: ObjectId, extent: Extent) {
+        if let Some(plan) = self.plans.get_mut(&object) {
+            plan.on_lost(extent);
+        }
+    }
+
+    pub(super) fn on_close(&mut self, object: ObjectId, reader: ReaderId) {
+        self.habits.remove(&(object, reader));
+    }
+
+    /// Nobody has the object open any more, or it is gone.
+    pub(super) fn forget(&mut self, object: ObjectId) {
+        self.plans.remove(&object);
+    }
+
+    fn plan(
+        &mut self,
+        said: &Said,
+        extents: &[Extent],
+        origin: Origin,
+        activity: &mut Activity,
+        view: &View<'_>,
+        windows: &mut Vec<Window>,
+    ) {
+        // Advice counts for more than earlier runs, and goes on with earlier advice.
+        let plan = match self.plans.get_mut(&said.object) {
+            Some(_) if origin == Origin::Profile => return,
+            Some(plan) if plan.origin() == Origin::Advice => {
+                plan.append(extents, said.size);
+                plan
+            }
+            _ => {
+                let route = Route::new(extents, said.size);
+                if route.len() == 0 {
+                    return;
+                }
+                self.plans.insert(said.object, Plan::new(route, origin));
+                let Some(plan) = self.plans.get_mut(&said.object) else { return };
+                plan
+            }
+        };
+        activity.note(said.time, plan.activity_mut());
+        plan.begin(&Share::of_one_in(activity.count(), view), windows);
+    }
+
+    fn leave_out(&mut self, said: &Said, extent: Extent) {
+        if let Some(plan) = self.plans.get_mut(&said.object) {
+            plan.leave_out(extent, said.size);
+        }
+    }
+}

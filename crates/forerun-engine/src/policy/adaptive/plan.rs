@@ -1,0 +1,269 @@
+//! One plan: what is said will be read of an object, fetched ahead of whoever reads it.
+//!
+//! ```text
+//!            reached        ordered                    positions, in the plan's order
+//!  -------------|--------------|----------------------|
+//!     read       <--- lead --->   not wanted yet
+//! ```
+//! Whoever reads need not keep to the order: `reached` follows at once those who go on
+//! from it, and others by an eighth of the way, so that what is left out is left behind;
+//! whoever reads twice where nothing is wanted yet has jumped, and is followed there.
+//! The plan is fetched in batches: on a network in its order, on a disk each batch
+//! sorted by address and as large as all before it together, since its head turns one way.
+//!
+//! Reads beside the plan raise doubt, reads of it remove doubt. In too much doubt, or
+//! when too much was left out, nothing is wanted until there is no doubt left, which takes
+//! twice as many reads each time.
+
+use alloc::vec::Vec;
+
+use super::Share;
+use super::activity::Counted;
+use super::route::Route;
+use crate::policy::{Access, Window};
+use crate::types::Extent;
+
+/// What is wanted before anything of the plan was read: as soon as it is known, and
+/// once it is read.
+const BYTES_AT_OPEN: u64 = 1 << 20;
+const BYTES_AT_START: u64 = 4 << 20;
+/// And so many bytes for each that was.
+const TRUST: u64 = 4;
+/// The lead grows by one byte for so many that were read: a request that takes a
+/// hundred times as long as others then holds back less.
+const LEAD_SHARE: u64 = 10;
+/// The lead ahead of a reader is ordered in so many batches.
+const BATCHES: u64 = 4;
+/// Extents ordered at once, and not reached yet at most.
+const BATCH_EXTENTS_MAX: usize = 256;
+/// A reader who jumps is followed by this share of the way.
+const JUMP_SHARE: u64 = 8;
+/// Of so many bytes of the plan, one may be read that lies between.
+const GAP_SHARE: u64 = 16;
+/// The most that is read through between two extents far away.
+const GAP_BYTES_MAX: u64 = 64 << 10;
+/// Two reads so near one another are of one place.
+const PLACE_BYTES: u64 = 4 << 20;
+/// Reads beside the plan, less those of it, at which it is not believed any more.
+const DOUBT_MAX: u32 = 16;
+/// What may be left out of what was wanted: so much, and a share of what was read.
+const SKIPPED_BYTES: u64 = 1 << 20;
+const SKIPPED_SHARE: u64 = 10;
+/// It is believed again this often before that takes no longer each time.
+const FAILED_MAX: u32 = 16;
+
+/// Who says so.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Origin {
+    /// A program that knows: nothing else is fetched.
+    Advice,
+    /// Earlier runs.
+    Profile,
+}
+
+/// See the module's page. `reached <= ordered`.
+#[derive(Debug)]
+pub(super) struct Plan {
+    route: Route,
+    origin: Origin,
+    reached: u64,
+    ordered: u64,
+    /// Bytes that were read of it.
+    used: u64,
+    /// And had been when it was let go last.
+    used_before: u64,
+    /// Bytes between its extents that were wanted with them.
+    gap_bytes: u64,
+    /// Where the last read was that lay past what is wanted.
+    far: u64,
+    /// Bytes that were wanted and left behind unread.
+    skipped: u64,
+    doubt: u32,
+    failed_count: u32,
+    is_suspended: bool,
+    counted: Counted,
+}
+
+impl Plan {
+    pub(super) fn new(route: Route, origin: Origin) -> Plan {
+        Plan {
+            route,
+            origin,
+            reached: 0,
+            ordered: 0,
+            used: 0,
+            used_before: 0,
+            gap_bytes: 0,
+            far: u64::MAX,
+            skipped: 0,
+            doubt: 0,
+            failed_count: 0,
+            is_suspended: false,
+            counted: Counted::default(),
+        }
+    }
+
+    /// What is said to be read after it.
+    pub(super) fn append(&mut self, extents: &[Extent], size: u64) {
+        self.route = Route::new(self.route.extents().iter().chain(extents), size);
+    }
+
+    /// Nobody needs `extent` of it.
+    pub(super) fn leave_out(&mut self, extent: Extent, size: u64) {
+        let left = self.route.extents().iter().flat_map(|whole| {
+            [
+                Extent::between(whole.offset, whole.end().min(extent.offset)),
+                Extent::between(whole.offset.max(extent.end()), whole.end()),
+            ]
+        });
+        let left: Vec<Extent> = left.filter(|part| !part.is_empty()).collect();
+        let before = |positions: u64| -> u64 {
+            let (extents, _) = self.route.extents_at(Extent::new(0, positions), usize::MAX);
+            extents.iter().map(|part| part.len - part.intersection(&extent).len).sum()
+        };
+        let (reached, ordered) = (before(self.reached), before(self.ordered));
+        self.route = Route::new(&left, size);
+        (self.reached, self.ordered) = (reached.min(self.route.len()), ordered.min(self.route.len()));
+    }
+
+    pub(super) fn origin(&self) -> Origin {
+        self.origin
+    }
+
+    pub(super) fn activity_mut(&mut self) -> &mut Counted {
+        &mut self.counted
+    }
+
+    /// It is about to be read, or is said to be.
+    pub(super) fn begin(&mut self, share: &Share, windows: &mut Vec<Window>) {
+        let lead = match self.origin {
+            Origin::Advice => share.window_bytes_max,
+            Origin::Profile => BYTES_AT_OPEN.min(share.window_bytes_max),
+        };
+        self.order(lead, share, windows);
+    }
+
+    /// Somebody reads. Whether that is of the plan, and the plan is believed.
+    pub(super) fn passes(&mut self, access: &Access) -> bool {
+        // What was read before is no evidence.
+        let is_fresh = access.missing || access.unread_bytes > 0;
+        let found: Vec<Extent> = self.route.positions(access.extent).collect();
+        found.iter().for_each(|positions| self.follow(*positions, is_fresh));
+        let inside: u64 = found.iter().map(|positions| positions.len).sum();
+        let is_planned = 2 * inside >= access.extent.len;
+        if is_planned {
+            self.doubt = self.doubt.saturating_sub(1);
+            self.used += if access.missing { inside } else { inside.min(access.unread_bytes) };
+        } else if access.missing {
+            self.doubt += 1;
+        }
+        is_planned
+    }
+
+    /// True once when it is not believed any more.
+    pub(super) fn lets_go(&mut self) -> bool {
+        if self.is_suspended {
+            self.is_suspended = self.doubt > 0;
+            return false;
+        }
+        let is_left_out = self.skipped > SKIPPED_BYTES + self.used / SKIPPED_SHARE;
+        if !is_left_out && self.doubt < DOUBT_MAX {
+            return false;
+        }
+        self.doubt = DOUBT_MAX << self.failed_count;
+        self.failed_count = (self.failed_count + 1).min(FAILED_MAX);
+        self.skipped = 0;
+        self.used_before = self.used;
+        self.is_suspended = true;
+        true
+    }
+
+    pub(super) fn is_suspended(&self) -> bool {
+        self.is_suspended
+    }
+
+    /// It is read: adds what is to be read ahead of that.
+    pub(super) fn go_on(&mut self, share: &Share, windows: &mut Vec<Window>) {
+        let trusted = match self.origin {
+            Origin::Advice => u64::MAX,
+            // Less, and from the beginning, each time that it was wrong.
+            Origin::Profile => (BYTES_AT_START + TRUST * (self.used - self.used_before)) >> self.failed_count,
+        };
+        let most = if share.turn_bytes.is_some() {
+            share.sweep_bytes_max
+        } else {
+            share.window_bytes_max + self.used / LEAD_SHARE
+        };
+        self.order(trusted.min(most), share, windows);
+    }
+
+    /// What was ordered there will not come, or has gone unread.
+    pub(super) fn on_lost(&mut self, extent: Extent) {
+        let lost = self.route.positions(extent).map(|positions| positions.offset).min();
+        self.ordered = self.ordered.min(lost.unwrap_or(u64::MAX)).max(self.reached);
+    }
+
+    /// Somebody reads the bytes at `positions`.
+    fn follow(&mut self, positions: Extent, is_fresh: bool) {
+        let jump = positions.end().saturating_sub(self.reached);
+        let advance = if positions.offset > self.ordered {
+            let is_place = positions.offset >= self.far && positions.offset - self.far <= PLACE_BYTES;
+            self.far = positions.end();
+            if is_place { jump } else { 0 }
+        } else {
+            jump.min(positions.len).max(jump / JUMP_SHARE)
+        };
+        self.skipped += advance.min(self.ordered - self.reached).saturating_sub(positions.len);
+        if jump == 0 && is_fresh {
+            self.skipped = self.skipped.saturating_sub(positions.len);
+        }
+        self.reached += advance;
+        self.ordered = self.ordered.max(self.reached);
+    }
+
+    fn order(&mut self, lead: u64, share: &Share, windows: &mut Vec<Window>) {
+        let end = self.reached.saturating_add(lead).min(self.route.len());
+        // On a disk a batch is begun when the one before it is being read.
+        let batch = if share.turn_bytes.is_some() { lead / 2 } else { lead / BATCHES };
+        if end <= self.ordered || (end < self.route.len() && end - self.ordered < batch) {
+            return;
+        }
+        let positions = Extent::between(self.ordered, end);
+        let (mut extents, end) = self.route.extents_at(positions, BATCH_EXTENTS_MAX);
+        self.ordered = end;
+        if self.origin == Origin::Profile {
+            self.join(&mut extents, share);
+        }
+        windows.extend(extents.into_iter().map(|extent| Window { extent, mark: extent.offset }));
+    }
+
+    /// Sorts and joins what lies near one another, and where going elsewhere is cheap
+    /// brings it back into the plan's order.
+    fn join(&mut self, extents: &mut Vec<Extent>, share: &Share) {
+        let mut sorted: Vec<(Extent, usize)> = extents.drain(..).zip(0..).collect();
+        sorted.sort_by_key(|(extent, _)| extent.offset);
+        let mut joined: Vec<(Extent, usize)> = Vec::with_capacity(sorted.len());
+        for (extent, place) in sorted {
+            let allowed = (self.ordered / GAP_SHARE).saturating_sub(self.gap_bytes).min(share.gap_bytes);
+            match joined.last_mut() {
+                Some((last, first)) if extent.offset - last.end() <= allowed => {
+                    self.gap_bytes += extent.offset - last.end();
+                    last.len = extent.end() - last.offset;
+                    *first = place.min(*first);
+                }
+                _ => joined.push((extent, place)),
+            }
+        }
+        if !share.is_serial {
+            joined.sort_by_key(|(_, place)| *place);
+        }
+        extents.extend(joined.into_iter().map(|(extent, _)| extent));
+    }
+}
+
+/// The most that is read through between two extents: what could be fetched in the time
+/// that one more request takes, where many are under way at once.
+pub(super) fn gap_bytes(pipe_bytes: u64, turn_bytes: Option<u64>) -> u64 {
+    // A turn is sixteen moves' worth.
+    turn_bytes.map_or((pipe_bytes / 64).min(GAP_BYTES_MAX), |turn| turn / 16)
+}

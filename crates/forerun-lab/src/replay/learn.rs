@@ -1,0 +1,27 @@
+//! What a run teaches the next one.
+
+use std::collections::BTreeMap;
+
+use forerun_engine::profile::Recorder;
+use forerun_engine::{Config, Event, Extent, ObjectId, PolicyKind};
+
+use super::cell::Cell;
+use crate::error::Error;
+
+/// Events that the engine keeps until they are looked at, which is after each step.
+const EVENTS_MAX: usize = 1 << 16;
+
+impl Cell<'_> {
+    /// What the readers of each object touch first, in a run under `adaptive`.
+    pub(super) fn learn(&self, seed: u64) -> Result<Vec<(ObjectId, Vec<Extent>)>, Error> {
+        let mut recorders: BTreeMap<ObjectId, Recorder> = BTreeMap::new();
+        let config = Config { events_max: EVENTS_MAX, ..self.config(PolicyKind::Adaptive) };
+        let note = |event: &Event| {
+            if let Event::Read { object, extent, .. } = *event {
+                recorders.entry(object).or_default().note(extent);
+            }
+        };
+        self.run(config, seed, |world| world.observe(note))?;
+        Ok(recorders.into_iter().map(|(object, recorder)| (object, recorder.extents().to_vec())).collect())
+    }
+}

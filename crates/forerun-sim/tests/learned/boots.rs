@@ -1,0 +1,61 @@
+//! Boots and programs that start.
+
+use std::path::Path;
+
+use forerun_engine::PolicyKind;
+
+use super::bed::{MIB, Reading};
+
+/// Devices, and how much longer than the best schedule a learned run may take, in
+/// percent. On `s3` one request in 200 takes up to a second, which who knows the future
+/// asks for long before: it is compared with a run that has learned nothing.
+const DEVICES: [(&str, Option<f64>); 4] =
+    [("demo", Some(15.0)), ("rbd-2014", Some(30.0)), ("s3", None), ("ide-2006", Some(30.0))];
+
+fn check(name: &str, reading: &Reading) {
+    let profiles = reading.profiles();
+    for (device, above) in DEVICES {
+        let run = |policy, profiles| reading.run(device, policy, 256 * MIB, profiles);
+        let none = run(PolicyKind::None, Vec::new());
+        let unlearned = run(PolicyKind::Adaptive, Vec::new());
+        let learned = run(PolicyKind::Adaptive, profiles.clone());
+        let fetched = learned.device.read_bytes as f64 / none.device.read_bytes as f64;
+        let seconds = |ns: u64| ns as f64 / 1e9;
+        println!(
+            "{name} on {device}: none {:.2} s, adaptive {:.2} s, with a profile {:.2} s; \
+             {fetched:.3} fetched for each asked",
+            seconds(none.elapsed_ns),
+            seconds(unlearned.elapsed_ns),
+            seconds(learned.elapsed_ns)
+        );
+        assert!(fetched <= 1.1, "{name} on {device}: {fetched:.3} fetched for each asked");
+        let Some(above) = above else {
+            assert!(2 * learned.elapsed_ns < unlearned.elapsed_ns, "{name} on {device}: no use");
+            continue;
+        };
+        assert!(learned.elapsed_ns < unlearned.elapsed_ns, "{name} on {device}: no use");
+        let times = learned.elapsed_ns as f64 / reading.clairvoyant_ns(device) as f64;
+        println!("{name} on {device}: {times:.2} times the best");
+        assert!(times <= 1.0 + above / 100.0, "{name} on {device}: {times:.2} times the best");
+    }
+}
+
+#[test]
+fn a_boot_from_ide() {
+    check("boot-ide", &Reading::sample("boot-ide"));
+}
+
+#[test]
+fn a_boot_from_virtio() {
+    check("boot-virtio", &Reading::sample("boot-virtio"));
+}
+
+#[test]
+fn a_program_that_starts() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/traces/csv");
+    for name in ["lichota2007_ooo_test1_1", "lichota2007_ooo_short_test4_run1-cold"] {
+        if let Some(reading) = Reading::recorded(&folder.join(format!("{name}.csv"))) {
+            check(name, &reading);
+        }
+    }
+}

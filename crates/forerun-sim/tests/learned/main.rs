@@ -1,0 +1,5 @@
+//! Runs that repeat earlier ones, or do not, with what was learned of those.
+
+mod bed;
+mod boots;
+mod others;

@@ -1,0 +1,57 @@
+//! The file that profiles are kept in.
+
+use std::fs;
+use std::io::{self, Write};
+use std::path::Path;
+
+use forerun_backend::{Error, ErrorKind, Result};
+
+use super::{Profiles, text};
+
+/// A file past it is none of ours: it would hold more than is kept.
+const BYTES_MAX: u64 = 256 << 20;
+
+/// What the file at `path` says; nothing if there is none.
+pub(super) fn read(path: &Path) -> Result<Option<Profiles>> {
+    let shown = path.display();
+    let invalid = |what: String| {
+        let advice = "give --learn another name, or move that file away to learn anew";
+        Error::new(ErrorKind::Invalid, format!("{shown} is not a profile of Forerun: {what}; {advice}"))
+    };
+    let text = match fs::metadata(path) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+        Ok(file) if !file.is_file() => return Err(invalid("it is not a file".to_owned())),
+        Ok(file) if file.len() > BYTES_MAX => return Err(invalid(format!("it has {} bytes", file.len()))),
+        _ => fs::read(path).map_err(|error| {
+            Error::new(ErrorKind::Invalid, format!("the profile {shown} cannot be read: {error}"))
+        })?,
+    };
+    let text = String::from_utf8(text).map_err(|_| invalid("it is not text".to_owned()))?;
+    match text::read(&text) {
+        Ok(profiles) => Ok(Some(profiles)),
+        Err(text::Flaw { line, what }) => Err(invalid(format!("in line {line}, {what}"))),
+    }
+}
+
+/// Puts `profiles` in the place of what was at `path`, as a whole or not at all.
+pub(super) fn write(path: &Path, profiles: &Profiles) -> Result<()> {
+    let mut name = path.file_name().unwrap_or_default().to_owned();
+    name.push(format!(".{}.new", std::process::id()));
+    let new = path.with_file_name(name);
+    let written = write_all(&new, text::write(profiles).as_bytes()).and_then(|()| fs::rename(&new, path));
+    written.map_err(|error| {
+        // It may not even be there.
+        let _ = fs::remove_file(&new);
+        let shown = path.display();
+        let message = format!(
+            "the profile {shown} cannot be written: {error}; give --learn a file in a folder that can"
+        );
+        Error::new(ErrorKind::Permanent, message)
+    })
+}
+
+fn write_all(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    let mut file = fs::File::create(path)?;
+    file.write_all(bytes)?;
+    file.sync_all()
+}

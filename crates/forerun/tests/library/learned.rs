@@ -1,0 +1,110 @@
+//! What is learned in one run and used in the next, and what programs say themselves.
+
+use std::fs;
+use std::path::Path;
+use std::sync::Arc;
+
+use forerun::{Advice, ErrorKind, Extent, Forerun, Options};
+
+use crate::gate::{Gate, gate, pattern};
+
+const LEN: usize = 16 << 10;
+const SIZE: usize = 8 << 20;
+/// Where it reads, in this order.
+const PLACES: [u64; 5] = [5 << 20, 1 << 20, 7 << 20, 3 << 20, 6 << 20];
+
+fn over(gate: &Arc<Gate>, profile: &Path) -> Forerun {
+    let options = Options { learn: Some(profile.to_owned()), ..Options::default() };
+    Forerun::over(gate.clone(), options).unwrap()
+}
+
+#[test]
+fn the_next_run_reads_ahead_what_this_one_read() {
+    let folder = tempfile::tempdir().unwrap();
+    let profile = folder.path().join("profile");
+    let source = pattern(SIZE);
+    {
+        let (gate, requests) = gate("a", source.clone());
+        let forerun = over(&gate, &profile);
+        assert!(profile.exists(), "made at once, so that it is told at once if it cannot be");
+        let reader = forerun.block_on(forerun.open("a")).unwrap();
+        std::thread::scope(|scope| {
+            scope.spawn(|| {
+                let mut buf = [0; LEN];
+                PLACES.iter().for_each(|at| assert_eq!(reader.read_at(&mut buf, *at).unwrap(), LEN));
+            });
+            for at in PLACES {
+                let request = requests.next();
+                assert_eq!(request.extent, at..at + LEN as u64);
+                request.send_all();
+            }
+        });
+        forerun.save_learned().unwrap();
+    }
+    let text = fs::read_to_string(&profile).unwrap();
+    assert!(!text.contains(folder.path().to_str().unwrap()), "{text}");
+    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1, "nothing is left beside it");
+
+    let (gate, requests) = gate("a", source.clone());
+    let forerun = over(&gate, &profile);
+    let reader = forerun.block_on(forerun.open("a")).unwrap();
+    // Nobody has read anything yet.
+    let mut places: Vec<u64> = PLACES
+        .iter()
+        .map(|_| requests.next())
+        .map(|request| {
+            let at = request.extent.start;
+            request.send_all();
+            at
+        })
+        .collect();
+    places.sort_unstable();
+    let mut expected = PLACES;
+    expected.sort_unstable();
+    assert_eq!(places, expected);
+    let mut buf = [0; LEN];
+    for at in PLACES {
+        reader.read_at(&mut buf, at).unwrap();
+        assert_eq!(buf, source[at as usize..][..LEN]);
+    }
+    assert_eq!(forerun.counters().demand_count, 0);
+}
+
+#[test]
+fn what_is_no_profile_is_left_alone_and_told() {
+    let folder = tempfile::tempdir().unwrap();
+    let profile = folder.path().join("notes.txt");
+    let (gate, _requests) = gate("a", pattern(LEN));
+    for wrong in ["my notes\n", "forerun profile 1\nobject 4096 =1 =a\n0+4096\n"] {
+        fs::write(&profile, wrong).unwrap();
+        let options = Options { learn: Some(profile.clone()), ..Options::default() };
+        let error = Forerun::over(gate.clone(), options).unwrap_err();
+        assert_eq!(error.kind, ErrorKind::Invalid);
+        let text = error.to_string();
+        for word in ["notes.txt is not a profile of Forerun", "in line ", "move that file away"] {
+            assert!(text.contains(word), "{word} is not in {text}");
+        }
+        assert_eq!(fs::read_to_string(&profile).unwrap(), wrong);
+    }
+    let options = Options { learn: Some(folder.path().join("no/such/folder")), ..Options::default() };
+    let error = Forerun::over(gate, options).unwrap_err().to_string();
+    assert!(error.contains("cannot be written") && error.contains("no/such/folder"), "{error}");
+}
+
+#[test]
+fn a_program_may_say_what_it_will_need() {
+    let source = pattern(SIZE);
+    let (gate, requests) = gate("a", source.clone());
+    let forerun = Forerun::over(gate, Options::default()).unwrap();
+    let reader = forerun.block_on(forerun.open("a")).unwrap();
+    let wanted = PLACES.map(|at| Extent::new(at, LEN as u64));
+    reader.advise(Advice::WillNeed(&wanted));
+    let mut fetched: Vec<Extent> = Vec::new();
+    for _ in wanted {
+        let request = requests.next();
+        fetched.push(Extent::between(request.extent.start, request.extent.end));
+        request.send_all();
+    }
+    assert!(fetched.iter().all(|extent| wanted.contains(extent)), "{fetched:?}");
+    assert_eq!(forerun.counters().readahead_count, PLACES.len() as u64);
+}

@@ -213,12 +213,14 @@ impl Engine {
         let late_bytes = (tally.in_flight * BLOCK_BYTES).min(extent.len - missing_bytes);
         self.emit(Event::Read { time, object, reader, extent, late_bytes, missing_bytes });
 
-        if access.late {
-            self.pending.pass(object, extent.to_blocks());
-        }
         let mut windows = core::mem::take(&mut self.windows);
         let view = View { cache: &self.cache, device: &self.device, config: &self.config };
         self.policy.on_read(access, &view, &mut windows);
+        if access.late
+            && let Some(passed) = self.policy.passed(access)
+        {
+            self.pending.pass(object, passed.to_blocks());
+        }
         for window in windows.drain(..) {
             let extent = window.extent.intersection(&Extent::new(0, size)).to_blocks();
             if extent.is_empty() {

@@ -108,12 +108,12 @@ impl Pending {
         self.windows.push_front((object, extent));
     }
 
-    /// Somebody who asks for `extent` has to wait: the window it is in goes on
-    /// behind it only, since what lies before was passed.
-    pub(crate) fn pass(&mut self, object: ObjectId, extent: Extent) {
+    /// Somebody has `passed` behind them: windows that begin there go on behind it only.
+    pub(crate) fn pass(&mut self, object: ObjectId, passed: Extent) {
         for (owner, window) in &mut self.windows {
-            if *owner == object && window.offset <= extent.offset && extent.offset < window.end() {
-                *window = Extent::between(extent.end(), window.end());
+            let begins_within = passed.offset <= window.offset && window.offset < passed.end();
+            if *owner == object && begins_within && passed.end() <= window.end() {
+                *window = Extent::between(passed.end(), window.end());
             }
         }
         self.windows.retain(|(_, window)| !window.is_empty());

@@ -91,3 +91,25 @@ fn bursts_waste_little() {
 fn many_readers_in_turns_do_not_wait() {
     check("128 in turns", &interleaved(GIB, 64 * KIB, 128), 270.0, 1.05);
 }
+
+#[test]
+fn disorder_changes_little() {
+    for (device, size, len) in [
+        ("demo", GIB, 64 * KIB),
+        ("demo", GIB, 32 * KIB),
+        ("demo", GIB / 2, 4 * KIB),
+        ("nvme", GIB, 64 * KIB),
+        ("rbd-2014", GIB / 2, 64 * KIB),
+        ("ide-2006", GIB / 2, 64 * KIB),
+    ] {
+        let reading = forward(size, len);
+        let in_order = reading.on(device, PolicyKind::Adaptive);
+        for seed in [1, 2, 3] {
+            let shuffled = reading.displaced(32, seed).on(device, PolicyKind::Adaptive);
+            let (time, bytes) = (shuffled.seconds / in_order.seconds, shuffled.fetched / in_order.fetched);
+            println!("{len} bytes at once on {device}: {time:.3} times as long, {bytes:.3} times the bytes");
+            assert!(time <= 1.05, "{device}, {len} bytes at once: {time:.3} times as long");
+            assert!(bytes <= 1.05, "{device}, {len} bytes at once: {bytes:.3} times the bytes");
+        }
+    }
+}

@@ -5,6 +5,9 @@
 //! * [`candidate`] waits for evidence before there is a stream;
 //! * [`guess`] bets a little on a candidate's first read;
 //! * [`rhythm`] finds even steps in what is read;
+//! * [`procession`] helps streams that begin in turns;
+//! * [`zone`] finds streams in much disorder;
+//! * [`runs`] remembers how long streams were, [`heads`] how far objects are read;
 //! * [`stream`] sizes and moves the window of one stream;
 //! * [`shape`] and [`strides`] say which way it goes;
 //! * [`density`] says how much of its way it reads;
@@ -17,32 +20,64 @@ mod candidate;
 mod density;
 mod fill;
 mod guess;
+mod heads;
 mod ledger;
+mod procession;
 mod rhythm;
+mod runs;
 mod shape;
 mod stream;
 mod streams;
 mod strides;
+mod zone;
 
 use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
 
 use super::{Access, Policy, View, Window};
+use crate::device::bytes_in;
 use crate::types::{Extent, ObjectId, ReaderId};
 use streams::Begun;
 
 /// The share of the memory that an object may take that is read all over.
 const FILL_SHARE: u64 = 4;
+/// A turn at a disk is as long as so many movements of its head.
+const TURN_MOVES: u64 = 16;
+/// What a wait is worth at least.
+const WAIT_BYTES_MIN: u64 = 64 << 10;
 
 #[derive(Debug)]
 pub(crate) struct Adaptive {
     objects: BTreeMap<ObjectId, streams::Streams>,
     activity: activity::Activity,
+    heads: heads::Heads,
+    /// What the last read's reader has behind it.
+    passed: Option<Extent>,
 }
 
 impl Adaptive {
     pub(crate) fn new() -> Adaptive {
-        Adaptive { objects: BTreeMap::new(), activity: activity::Activity::new() }
+        Adaptive {
+            objects: BTreeMap::new(),
+            activity: activity::Activity::new(),
+            heads: heads::Heads::default(),
+            passed: None,
+        }
+    }
+}
+
+impl Adaptive {
+    /// Somebody reads `object` from its start: those that were read so before may be
+    /// over.
+    fn begin_head(&mut self, object: ObjectId) {
+        self.heads.begin(object);
+        for _ in 0..2 {
+            let Some(oldest) = self.heads.oldest() else { return };
+            let head = self.objects.get(&oldest).and_then(streams::Streams::head);
+            if !self.heads.settle(head, self.activity.count()) {
+                return;
+            }
+        }
     }
 }
 
@@ -59,6 +94,8 @@ struct Share {
     service_ns: u64,
     /// The device may do one thing at a time.
     is_serial: bool,
+    /// Bytes that cost as much as a wait.
+    wait_bytes: u64,
     /// What may be wasted.
     terms: ledger::Terms,
 }
@@ -77,20 +114,31 @@ impl Share {
             fetch_bytes: view.device.fetch_bytes(),
             service_ns: view.device.service_high_ns(),
             is_serial: view.device.is_serial(),
+            wait_bytes: wait_bytes(view),
             terms: if view.device.is_far() { ledger::Terms::FAR } else { ledger::Terms::NEAR },
         }
+    }
+}
+
+/// Bytes that arrive in the time that a reader waits for one fetch.
+fn wait_bytes(view: &View<'_>) -> u64 {
+    let device = view.device.estimate();
+    match view.device.turn_bytes() {
+        Some(turn) => turn / TURN_MOVES,
+        None => bytes_in(device.latency_ns, device.throughput_bytes_per_s).max(WAIT_BYTES_MIN),
     }
 }
 
 impl Policy for Adaptive {
     fn on_read(&mut self, access: &Access, view: &View<'_>, windows: &mut Vec<Window>) {
         let streams = self.objects.entry(access.object).or_default();
-        streams.note(access.extent);
+        streams.note(access.extent, self.heads.note_read());
         let found = streams.find(access).and_then(|index| streams.go_on(index, access));
         if found.is_none() && access.missing {
-            streams.settle(access.object, view.cache);
+            streams.settle(access.object, access.size, view.cache);
         }
-        let begun = found.map_or_else(|| streams.begin(access), Begun::Stream);
+        self.passed = None;
+        let begun = found.map_or_else(|| streams.begin(access, wait_bytes(view)), Begun::Stream);
         let index = match begun {
             Begun::Stream(index) => index,
             Begun::Candidate(guess) => {
@@ -100,9 +148,19 @@ impl Policy for Adaptive {
                 return;
             }
         };
-        self.activity.note(access.time, streams.read_at(index).activity_mut());
+        let stream = streams.read_at(index);
+        self.passed = stream.passed(access.extent);
+        self.activity.note(access.time, stream.activity_mut());
+        let is_head = stream.start() == 0;
         let share = Share::of_one_in(self.activity.count(), view);
-        streams.read(index, access, &share, view.cache, windows);
+        streams.read(index, access, &share, self.heads.runs(), view.cache, windows);
+        if is_head && access.extent.offset == 0 {
+            self.begin_head(access.object);
+        }
+    }
+
+    fn passed(&self, _: &Access) -> Option<Extent> {
+        self.passed
     }
 
     fn on_lost(&mut self, object: ObjectId, extent: Extent) {
@@ -119,6 +177,7 @@ impl Policy for Adaptive {
 
     fn on_idle(&mut self, object: ObjectId) {
         if let Some(streams) = self.objects.get_mut(&object) {
+            self.heads.on_idle(object, streams.head());
             streams.shrink();
         }
     }
@@ -127,5 +186,16 @@ impl Policy for Adaptive {
 
     fn on_forget(&mut self, object: ObjectId) {
         self.objects.remove(&object);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{stream, streams};
+
+    #[test]
+    fn state_is_small() {
+        assert!(size_of::<stream::Stream>() <= 512, "of a stream");
+        assert!(size_of::<streams::Streams>() <= 768, "of an object that nobody reads");
     }
 }

@@ -1,7 +1,11 @@
 //! The streams of one object, told apart by where they read.
 //!
 //! State is kept per object, not per handle: reopening, threads, forks, reordered
-//! requests and several streams on one handle all find their stream again.
+//! requests and several streams on one handle all find their stream again. [`begin`]
+//! makes streams, [`ends`] tells when they are over.
+
+mod begin;
+mod ends;
 
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;
@@ -12,25 +16,20 @@ use super::candidate::Candidate;
 use super::fill::Fill;
 use super::guess::Guesses;
 use super::ledger::Ledger;
+use super::procession::Procession;
 use super::rhythm::Rhythm;
+use super::runs::Runs;
 use super::shape::Shape;
 use super::stream::Stream;
+use super::zone::Zone;
 use crate::cache::Cache;
 use crate::policy::{Access, Window};
-use crate::types::{Extent, ObjectId};
+use crate::types::Extent;
 
-/// Streams of one object; the least recently read gives way.
-const STREAMS_MAX: usize = 128;
 /// Candidates of one object: as many, since 128 streams may begin at once.
 const CANDIDATES_MAX: usize = 128;
-/// And at least, however little comes of them.
-const PATIENCE_MIN: usize = 16;
 /// Streams kept of an object that nobody has open.
 const STREAMS_IDLE_MAX: usize = 4;
-/// A stream that was not read while so many other reads were made, and while every
-/// other stream could have been read so often, has ended.
-const SETTLE_READS_MIN: u64 = 32;
-const SETTLE_ROUNDS: u64 = 4;
 /// A stream that was not read for so long does not stop others at its start.
 const LIVE_NS: u64 = 10_000_000_000;
 
@@ -50,7 +49,16 @@ pub(super) struct Streams {
     fill: Fill,
     /// Reads of the object so far.
     read_count: u64,
+    /// Which of all objects' reads was its last.
+    last_read_index: u64,
+    /// The object's size in bytes at its last read.
+    size: u64,
     rhythm: Rhythm,
+    runs: Runs,
+    procession: Procession,
+    zone: Zone,
+    /// Wanted besides what a stream wants: those in line, and what was left behind.
+    aside: Vec<Extent>,
     /// The read under way began a new run.
     is_new_run: bool,
 }
@@ -76,15 +84,23 @@ impl Default for Streams {
             ledger: Ledger::default(),
             fill: Fill::default(),
             read_count: 0,
+            last_read_index: 0,
+            size: 0,
             rhythm: Rhythm::default(),
+            runs: Runs::default(),
+            procession: Procession::default(),
+            zone: Zone::default(),
+            aside: Vec::new(),
             is_new_run: false,
         }
     }
 }
 
 impl Streams {
-    /// `extent` was asked for, by whomever.
-    pub(super) fn note(&mut self, extent: Extent) {
+    /// `extent` was asked for, by whomever: it is the read of all objects with number
+    /// `index`.
+    pub(super) fn note(&mut self, extent: Extent, index: u64) {
+        self.last_read_index = index;
         self.guesses.earn(extent.len);
         self.ledger.earn(extent.len);
         self.read_count += 1;
@@ -115,55 +131,9 @@ impl Streams {
         Some(self.begin_beside(access).unwrap_or(index))
     }
 
-    /// Takes the read as evidence, which may be enough for a new stream.
-    pub(super) fn begin(&mut self, access: &Access) -> Begun {
-        self.ledger.regain(access.unread_bytes);
-        // Whoever reads an object's start most often reads on.
-        let at_start = access.extent.offset == 0;
-        self.begin_run(access.extent);
-        // Who reads at random what is in memory needs nothing ahead, and should
-        // not pay for looking; what is on its way, some stream has wanted already.
-        // Unless it was a guess that put it there.
-        if !access.missing && !at_start && self.guessed_count == 0 {
-            return Begun::Candidate(None);
-        }
-        // In blocks, since the rest of a block is there once it was fetched: reads
-        // of a few bytes each would otherwise show up once in a while only.
-        let blocks = access.extent.to_blocks().intersection(&Extent::new(0, access.size));
-        let mut candidate = self.take_near(blocks);
-        let shape = candidate.shape().or(at_start.then_some(Shape::Forward));
-        if let Some(shape) = shape {
-            self.guesses.was_right(&candidate);
-            return Begun::Stream(self.insert_dense(shape, &candidate, access));
-        }
-        if let Some(index) = self.begin_strided(access) {
-            self.keep(candidate);
-            return Begun::Stream(index);
-        }
-        let guess = self.guesses.for_first_read(&mut candidate, access.size);
-        self.ledger.lose(guess.unwrap_or_default().len);
-        self.keep(candidate);
-        Begun::Candidate(guess)
-    }
-
     /// What to fetch besides for a read that is no stream's.
     pub(super) fn fill(&mut self, access: &Access, bytes_max: u64) -> Option<Extent> {
         self.fill.on_read(access, bytes_max)
-    }
-
-    /// A read that is a step of a strided stream may also be one of a dense stream:
-    /// many that are read in turns first look like steps.
-    fn begin_beside(&mut self, access: &Access) -> Option<usize> {
-        if !self.is_new_run {
-            return None;
-        }
-        let blocks = access.extent.to_blocks().intersection(&Extent::new(0, access.size));
-        let candidate = self.take_near(blocks);
-        if let Some(shape) = candidate.shape() {
-            return Some(self.insert_dense(shape, &candidate, access));
-        }
-        self.keep(candidate);
-        None
     }
 
     /// The stream at `index`, which is being read.
@@ -179,9 +149,12 @@ impl Streams {
         index: usize,
         access: &Access,
         share: &Share,
+        heads: &Runs,
         cache: &Cache,
         windows: &mut Vec<Window>,
     ) {
+        self.size = access.size;
+        windows.extend(self.aside.drain(..).map(|extent| Window { extent, mark: extent.offset }));
         let stream = &mut self.streams[index];
         if stream.resume(self.read_count) {
             self.ledger.regain(stream.unread_bytes(stream.ahead(), access.object, cache));
@@ -190,24 +163,20 @@ impl Streams {
         self.ledger.lose(stream.unread_bytes(skipped, access.object, cache));
         // What was skipped, or left behind by another, was not in vain after all.
         self.ledger.regain(access.unread_bytes.saturating_sub(stream.unread_bytes_of(access.extent)));
-        if stream.on_read(access, share) {
+        let known = if stream.start() == 0 { heads } else { &self.runs };
+        let is_forward = matches!(stream.shape(), Shape::Forward);
+        let own = stream.own_bytes_with(access.extent);
+        let reach = if is_forward { known.reach(own, share.wait_bytes) } else { None };
+        if let Some(extent) = stream.left_behind(access) {
+            windows.push(Window { extent, mark: extent.offset });
+        }
+        if stream.on_read(access, share, reach) {
             let allowed = self.ledger.window_bytes_max(stream.own_bytes(), share.terms);
-            let limit = self.clear_until(index, access);
+            let likely_end = stream.start().saturating_add(reach.unwrap_or(u64::MAX));
+            let limit = self.clear_until(index, access).min(likely_end);
             self.streams[index].top_up(share, limit, allowed, windows);
         }
         self.streams[index].settle_turn();
-    }
-
-    /// Counts what lies ahead of streams that nobody reads any more as wasted.
-    pub(super) fn settle(&mut self, object: ObjectId, cache: &Cache) {
-        let live = self.streams.iter().filter(|stream| !stream.is_settled()).count() as u64;
-        let patience = SETTLE_READS_MIN + SETTLE_ROUNDS * live;
-        for stream in &mut self.streams {
-            if !stream.is_settled() && self.read_count - stream.read_index() > patience {
-                self.ledger.lose(stream.unread_bytes(stream.ahead(), object, cache));
-                stream.settle();
-            }
-        }
     }
 
     /// The position at which the stream has to stop reading ahead: at the end of
@@ -252,75 +221,7 @@ impl Streams {
         self.candidates = VecDeque::new();
         self.guessed_count = 0;
         self.rhythm.clear();
+        self.zone.clear();
         self.fill.on_idle();
-    }
-
-    /// The candidate near `extent` with it added, or a new one.
-    fn take_near(&mut self, extent: Extent) -> Candidate {
-        let near = self.candidates.iter().rposition(|candidate| candidate.is_near(extent));
-        let Some(mut candidate) = near.and_then(|index| self.candidates.remove(index)) else {
-            return Candidate::new(extent);
-        };
-        self.guessed_count -= usize::from(candidate.guessed > 0);
-        candidate.add(extent);
-        candidate
-    }
-
-    fn keep(&mut self, candidate: Candidate) {
-        while self.candidates.len() >= self.patience
-            && let Some(oldest) = self.candidates.pop_front()
-        {
-            self.guessed_count -= usize::from(oldest.guessed > 0);
-            self.patience = (self.patience - 1).max(PATIENCE_MIN);
-        }
-        self.guessed_count += usize::from(candidate.guessed > 0);
-        self.candidates.push_back(candidate);
-    }
-
-    /// Reads that no dense stream explains may be steps.
-    fn begin_run(&mut self, extent: Extent) {
-        if self.is_new_run {
-            self.rhythm.begin(extent);
-        }
-    }
-
-    fn insert_dense(&mut self, shape: Shape, candidate: &Candidate, access: &Access) -> usize {
-        let way = shape.positions(candidate.extent(), 0).unwrap_or_default();
-        let mut stream = Stream::new(shape, way, candidate.bytes(), access);
-        if self.patience < CANDIDATES_MAX / 2 {
-            stream.doubt();
-        }
-        self.insert(stream, access.size)
-    }
-
-    /// A strided stream, if the run that has just begun is in rhythm with others.
-    fn begin_strided(&mut self, access: &Access) -> Option<usize> {
-        let (strides, seen) = self.is_new_run.then(|| self.rhythm.find())??;
-        let read = strides.positions(access.extent, seen)?;
-        let way = Extent::between(0, read.offset);
-        Some(self.insert(Stream::new(Shape::Strided(strides), way, way.len, access), access.size))
-    }
-
-    /// The new stream takes the place of one that is over, or that began where it
-    /// begins and has come to the object's end, since somebody reads the same again.
-    /// Else a new place, or that of the stream read longest ago.
-    fn insert(&mut self, stream: Stream, size: u64) -> usize {
-        let is_same = |other: &Stream| mem::discriminant(other.shape()) == mem::discriminant(stream.shape());
-        let is_done = |other: &Stream| {
-            is_same(other)
-                && other.shape().is_dense()
-                && other.start() == stream.start()
-                && other.frontier() >= other.shape().limit(size)
-        };
-        let place = self.streams.iter().position(|other| other.is_over() || is_done(other));
-        if place.is_none() && self.streams.len() < STREAMS_MAX {
-            self.streams.push(stream);
-            return self.streams.len() - 1;
-        }
-        let oldest = || (0..self.streams.len()).min_by_key(|index| self.streams[*index].last_read());
-        let place = place.or_else(oldest).unwrap_or(0);
-        let before = mem::replace(&mut self.streams[place], stream);
-        self.ledger.lose(if before.is_settled() { 0 } else { before.ahead().len });
-        place
     }
 }

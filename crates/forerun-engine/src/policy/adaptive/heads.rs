@@ -100,7 +100,7 @@ mod tests {
         heads.begin(ObjectId(1));
         let head = Head { bytes: 4096, is_whole: false, read_index: heads.note_read() };
         assert!(!heads.settle(Some(head), 1));
-        (0..100).for_each(|_| drop(heads.note_read()));
+        assert_eq!((0..100).map(|_| heads.note_read()).last(), Some(101));
         assert!(!heads.settle(Some(head), 64), "64 streams take longer for a round");
         assert!(heads.settle(Some(head), 1));
         assert_eq!(heads.oldest(), None);
@@ -114,7 +114,7 @@ mod tests {
             let head = Head { bytes: 4096, is_whole: false, read_index: heads.note_read() };
             heads.on_idle(object, Some(head));
         }
-        assert_eq!(heads.runs().reach(4096, 1 << 20), Some(4096));
-        assert_eq!(heads.runs().reach(8192, 1 << 20), None);
+        assert_eq!(heads.runs().reach(4096, 1 << 20, 0), Some(4096));
+        assert_eq!(heads.runs().reach(8192, 1 << 20, 0), None);
     }
 }

@@ -86,6 +86,8 @@ impl Adaptive {
 struct Share {
     /// The largest window.
     window_bytes_max: u64,
+    /// And of a stream whose end is known: it does not take that for long.
+    known_bytes_max: u64,
     /// What may be wrong by a first guess.
     competitive_bytes: u64,
     /// What one fetch should have.
@@ -115,16 +117,38 @@ impl Share {
             service_ns: view.device.service_high_ns(),
             is_serial: view.device.is_serial(),
             wait_bytes: wait_bytes(view),
-            terms: if view.device.is_far() { ledger::Terms::FAR } else { ledger::Terms::NEAR },
+            known_bytes_max: if view.device.turn_bytes().is_some() {
+                0
+            } else {
+                2 * view.device.pipe_bytes()
+            }
+            .min(memory),
+            terms: terms(view),
         }
     }
+
+    /// The same for a stream whose end is known.
+    fn with_known_end(&self) -> Share {
+        Share { window_bytes_max: self.window_bytes_max.max(self.known_bytes_max), ..*self }
+    }
+}
+
+/// What one wait saved is worth to who bets on a first read: nothing where others wait
+/// for what is fetched in vain.
+fn bet_bytes(view: &View<'_>) -> u64 {
+    if view.device.turn_bytes().is_some() { 0 } else { wait_bytes(view) }
+}
+
+fn terms(view: &View<'_>) -> ledger::Terms {
+    if view.device.is_far() { ledger::Terms::FAR } else { ledger::Terms::NEAR }
 }
 
 /// Bytes that arrive in the time that a reader waits for one fetch.
 fn wait_bytes(view: &View<'_>) -> u64 {
     let device = view.device.estimate();
     match view.device.turn_bytes() {
-        Some(turn) => turn / TURN_MOVES,
+        // Who reads on where the head is does not wait for it to move.
+        Some(turn) => turn / TURN_MOVES / 4,
         None => bytes_in(device.latency_ns, device.throughput_bytes_per_s).max(WAIT_BYTES_MIN),
     }
 }
@@ -138,7 +162,7 @@ impl Policy for Adaptive {
             streams.settle(access.object, access.size, view.cache);
         }
         self.passed = None;
-        let begun = found.map_or_else(|| streams.begin(access, wait_bytes(view)), Begun::Stream);
+        let begun = found.map_or_else(|| streams.begin(access, bet_bytes(view), terms(view)), Begun::Stream);
         let index = match begun {
             Begun::Stream(index) => index,
             Begun::Candidate(guess) => {

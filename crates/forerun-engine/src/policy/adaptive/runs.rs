@@ -38,8 +38,9 @@ impl Runs {
 
     /// Bytes from the beginning to which a stream is best read ahead that has come
     /// `own` bytes so far, where a wait costs as much as `wait_bytes` too many; none
-    /// if too few have come as far to tell.
-    pub(super) fn reach(&self, own: u64, wait_bytes: u64) -> Option<u64> {
+    /// if too few have come as far to tell. So many `others` have come as far as well and
+    /// did not go on yet.
+    pub(super) fn reach(&self, own: u64, wait_bytes: u64, others: u64) -> Option<u64> {
         let own = own.div_ceil(BLOCK_BYTES);
         let wait = (wait_bytes / BLOCK_BYTES).max(1);
         let shorter = self.sorted.partition_point(|len| u64::from(*len) < own);
@@ -57,7 +58,8 @@ impl Runs {
             }
             let (index, len) = (index as u64, u64::from(*len));
             // Those that were longer wait again, those that were shorter leave bytes.
-            let loss = (total - index - 1) * wait + (index * len - before);
+            let left = index * len - before + others * (len - own);
+            let loss = (total - index - 1) * wait + left;
             before += len;
             if loss <= least {
                 (best, least) = (len, loss);
@@ -65,7 +67,7 @@ impl Runs {
         }
         let whole = longer.iter().filter(|len| **len == WHOLE).count() as u64;
         // Going on as if there were no end, for as far as a wait is worth.
-        let ended = total - whole;
+        let ended = total - whole + others;
         if whole > 0 && ended * wait <= least {
             return Some(u64::MAX);
         }
@@ -101,26 +103,27 @@ mod tests {
     #[test]
     fn streams_of_one_length_say_it_exactly() {
         let runs = of(&[2 * MIB; 5]);
-        assert_eq!(runs.reach(64 * KIB, 100 * KIB), Some(2 * MIB));
-        assert_eq!(runs.reach(2 * MIB, 100 * KIB), Some(2 * MIB));
-        assert_eq!(runs.reach(2 * MIB + 4 * KIB, 100 * KIB), None);
-        assert_eq!(of(&[2 * MIB; 2]).reach(64 * KIB, MIB), None);
+        assert_eq!(runs.reach(64 * KIB, 100 * KIB, 0), Some(2 * MIB));
+        assert_eq!(runs.reach(2 * MIB, 100 * KIB, 0), Some(2 * MIB));
+        assert_eq!(runs.reach(2 * MIB + 4 * KIB, 100 * KIB, 0), None);
+        assert_eq!(of(&[2 * MIB; 2]).reach(64 * KIB, MIB, 0), None);
     }
 
     #[test]
     fn single_reads_are_left_alone() {
         let mut lens = [4 * KIB; 32];
         lens[..3].fill(8 * KIB);
-        assert_eq!(of(&lens).reach(4 * KIB, 16 * KIB), Some(4 * KIB));
-        // Where a wait is worth more, the same past says to bet.
-        assert_eq!(of(&lens).reach(4 * KIB, MIB), Some(8 * KIB));
+        assert_eq!(of(&lens).reach(4 * KIB, 16 * KIB, 0), Some(4 * KIB));
+        // Where a wait is worth more, the same past says to bet, unless many wait for more.
+        assert_eq!(of(&lens).reach(4 * KIB, MIB, 0), Some(8 * KIB));
+        assert_eq!(of(&lens).reach(4 * KIB, MIB, 1000), Some(4 * KIB));
     }
 
     #[test]
     fn the_last_ones_count() {
         let mut runs = of(&[2 * MIB; 100]);
         (0..RUNS_MAX).for_each(|_| runs.note(64 * KIB));
-        assert_eq!(runs.reach(64 * KIB, MIB), Some(64 * KIB));
+        assert_eq!(runs.reach(64 * KIB, MIB, 0), Some(64 * KIB));
         (0..RUNS_MAX).for_each(|index| runs.note(index as u64 * MIB));
         assert!(runs.sorted.is_sorted());
     }
@@ -129,6 +132,6 @@ mod tests {
     fn who_reads_everything_goes_on() {
         let mut runs = Runs::default();
         (0..5).for_each(|_| runs.note_whole());
-        assert_eq!(runs.reach(MIB, MIB), Some(u64::MAX));
+        assert_eq!(runs.reach(MIB, MIB, 0), Some(u64::MAX));
     }
 }

@@ -56,6 +56,8 @@ pub(super) struct Stream {
     last_read: Time,
     counted: Counted,
     density: Density,
+    /// Bytes that were read of its way.
+    read_bytes: u64,
     /// Which of the object's reads the last was.
     read_index: u64,
     /// What lies ahead was counted as wasted.
@@ -83,6 +85,7 @@ impl Stream {
             last_read: access.time,
             counted: Counted::default(),
             density: Density::new(evidence, way.len),
+            read_bytes: evidence.saturating_sub(access.extent.len),
             read_index: 0,
             is_settled: false,
             behind_count: 0,
@@ -118,13 +121,18 @@ impl Stream {
     /// within the window, or off by no more than the disorder that readers show.
     pub(super) fn distance(&self, extent: Extent) -> Option<u64> {
         let positions = self.shape.positions(extent, self.frontier)?;
-        // Whoever comes near a stream that is over is most likely somebody else.
-        let count = if self.is_settled { 1 } else { REORDER_REQUESTS };
-        let reorder = (count * self.read_len.max(extent.len)).clamp(REORDER_BYTES_MIN, REORDER_BYTES_MAX);
-        let covers = !self.density.is_thin()
+        let reorder = self.reorder_bytes(extent.len);
+        let covers = !self.is_over()
             && positions.end().saturating_add(reorder) > self.frontier
             && positions.offset <= self.planned.saturating_add(reorder);
         covers.then(|| self.frontier.abs_diff(positions.offset))
+    }
+
+    /// How far off a request of `len` bytes may be. Whoever comes near a stream that is
+    /// over is most likely somebody else.
+    fn reorder_bytes(&self, len: u64) -> u64 {
+        let count = if self.is_settled { 1 } else { REORDER_REQUESTS };
+        (count * self.read_len.max(len)).clamp(REORDER_BYTES_MIN, REORDER_BYTES_MAX)
     }
 
     /// It consumed a window: it is no accident.
@@ -145,7 +153,13 @@ impl Stream {
         self.frontier - self.start
     }
 
-    /// The same once `extent` is read.
+    /// How long a run it was: without what it left out, if that was most of it.
+    pub(super) fn run_bytes(&self) -> u64 {
+        let own = self.own_bytes();
+        if 2 * self.read_bytes >= own { own } else { self.read_bytes }
+    }
+
+    /// Bytes of its way once `extent` is read.
     pub(super) fn own_bytes_with(&self, extent: Extent) -> u64 {
         let end = self.shape.positions(extent, self.frontier).map_or(0, |positions| positions.end());
         self.frontier.max(end) - self.start
@@ -155,6 +169,7 @@ impl Stream {
     pub(super) fn on_read(&mut self, access: &Access, share: &Share, reach: Option<u64>) -> bool {
         let Some(positions) = self.shape.positions(access.extent, self.frontier) else { return false };
         self.last_read = access.time;
+        self.read_bytes += positions.len;
         self.read_len = access.extent.len.max(self.read_len - self.read_len / 8);
         self.late |= access.late && positions.offset < self.planned;
         self.start = self.start.min(positions.offset);
@@ -165,6 +180,11 @@ impl Stream {
         }
         if self.window == 0 {
             self.window = self.first_window(share, reach);
+        }
+        if self.is_disordered() {
+            // All that may come next has to be there.
+            self.window =
+                self.window.max(2 * self.reorder_bytes(access.extent.len)).min(share.window_bytes_max);
         }
         if self.frontier >= self.turn {
             self.resize(access.time, share);
@@ -188,7 +208,7 @@ impl Stream {
     /// It leaves out too much for everything to be read: whoever reads here is up
     /// to something else.
     pub(super) fn is_over(&self) -> bool {
-        self.density.is_thin()
+        self.density.is_thin() || (self.is_disordered() && matches!(self.shape, Shape::Backward))
     }
 
     /// The window that was reconsidered was topped up.

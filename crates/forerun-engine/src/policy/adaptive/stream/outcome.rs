@@ -45,7 +45,7 @@ impl Stream {
 
     /// What a reader of `extent` has behind it then: nothing if it does not go up.
     pub(in crate::policy::adaptive) fn passed(&self, extent: Extent) -> Option<Extent> {
-        let in_order = matches!(self.shape, Shape::Forward) && self.behind_count < BEHIND_MIN;
+        let in_order = matches!(self.shape, Shape::Forward) && !self.is_disordered();
         let goes_up = in_order && extent.end() > self.frontier;
         goes_up.then(|| Extent::between(self.frontier, extent.end()))
     }
@@ -71,13 +71,24 @@ impl Stream {
         positions.intersection(&self.ahead()).len
     }
 
-    /// What the reader left out in its disorder, from `access` on: it comes for that
-    /// soon, having come behind its frontier more than once.
-    pub(in crate::policy::adaptive) fn left_behind(&mut self, access: &Access) -> Option<Extent> {
+    /// What the reader left out in its disorder, once it came behind its frontier more
+    /// than once: it comes for that soon.
+    pub(in crate::policy::adaptive) fn left_out(&mut self, access: &Access) -> Option<Extent> {
         let is_behind = access.missing && self.shape.is_dense() && self.expects_behind(access.extent);
         self.behind_count += u32::from(is_behind);
-        let is_more = is_behind && self.behind_count >= BEHIND_MIN && matches!(self.shape, Shape::Forward);
-        is_more.then(|| Extent::between(access.extent.end(), self.frontier)).filter(|left| !left.is_empty())
+        if !self.is_disordered() || !matches!(self.shape, Shape::Forward) {
+            return None;
+        }
+        let left = match is_behind {
+            true => Extent::between(access.extent.end(), self.frontier),
+            false => Extent::between(self.planned.min(access.extent.offset), access.extent.offset),
+        };
+        (!left.is_empty()).then_some(left)
+    }
+
+    /// Its reader comes behind its frontier, again and again.
+    pub(super) fn is_disordered(&self) -> bool {
+        self.behind_count >= BEHIND_MIN
     }
 
     fn expects_behind(&self, extent: Extent) -> bool {

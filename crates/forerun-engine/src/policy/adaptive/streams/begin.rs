@@ -5,6 +5,7 @@ use core::mem;
 use super::{Begun, CANDIDATES_MAX, Streams};
 use crate::policy::Access;
 use crate::policy::adaptive::candidate::Candidate;
+use crate::policy::adaptive::ledger::Terms;
 use crate::policy::adaptive::shape::Shape;
 use crate::policy::adaptive::stream::Stream;
 use crate::types::Extent;
@@ -16,7 +17,12 @@ const PATIENCE_MIN: usize = 16;
 
 impl Streams {
     /// Takes the read as evidence, which may be enough for a new stream.
-    pub(in crate::policy::adaptive) fn begin(&mut self, access: &Access, wait_bytes: u64) -> Begun {
+    pub(in crate::policy::adaptive) fn begin(
+        &mut self,
+        access: &Access,
+        wait_bytes: u64,
+        terms: Terms,
+    ) -> Begun {
         self.ledger.regain(access.unread_bytes);
         // Whoever reads an object's start most often reads on.
         let at_start = access.extent.offset == 0;
@@ -48,7 +54,7 @@ impl Streams {
             return Begun::Stream(self.insert(stream, access.size));
         }
         if candidate.is_new()
-            && let Some(reach) = self.runs.reach(candidate.bytes(), wait_bytes)
+            && let Some(reach) = self.reach_of_first(&candidate, wait_bytes, terms)
         {
             if reach > candidate.bytes() {
                 return Begun::Stream(self.insert_dense(Shape::Forward, &candidate, access));
@@ -60,6 +66,13 @@ impl Streams {
         self.ledger.lose(guess.unwrap_or_default().len);
         self.keep(candidate);
         Begun::Candidate(guess)
+    }
+
+    /// How far a first read most likely goes on, where a wait is worth anything.
+    fn reach_of_first(&self, candidate: &Candidate, wait_bytes: u64, terms: Terms) -> Option<u64> {
+        let others = self.candidates.len() as u64;
+        let wait_bytes = self.ledger.priced(wait_bytes, terms);
+        if wait_bytes > 0 { self.runs.reach(candidate.bytes(), wait_bytes, others) } else { None }
     }
 
     /// A read that is a step of a strided stream may also be one of a dense stream:
@@ -94,7 +107,6 @@ impl Streams {
     fn help_those_in_line(&mut self, access: &Access) {
         for guess in self.procession.next(&mut self.candidates, access.size) {
             self.guessed_count += 1;
-            self.ledger.lose(guess.len);
             self.aside.push(guess);
         }
     }

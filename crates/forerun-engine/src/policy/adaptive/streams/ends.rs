@@ -25,7 +25,7 @@ impl Streams {
                     if stream.frontier() >= size {
                         self.runs.note_whole();
                     } else {
-                        self.runs.note(stream.own_bytes());
+                        self.runs.note(stream.run_bytes());
                     }
                 }
             }

@@ -24,12 +24,14 @@ use super::stream::Stream;
 use super::zone::Zone;
 use crate::cache::Cache;
 use crate::policy::{Access, Window};
-use crate::types::Extent;
+use crate::types::{BLOCK_BYTES, Extent, ObjectId};
 
 /// Candidates of one object: as many, since 128 streams may begin at once.
 const CANDIDATES_MAX: usize = 128;
 /// Streams kept of an object that nobody has open.
 const STREAMS_IDLE_MAX: usize = 4;
+/// What the cache is asked for at once.
+const PIECE_BYTES: u64 = 512 << 10;
 /// A stream that was not read for so long does not stop others at its start.
 const LIVE_NS: u64 = 10_000_000_000;
 
@@ -154,7 +156,10 @@ impl Streams {
         windows: &mut Vec<Window>,
     ) {
         self.size = access.size;
-        windows.extend(self.aside.drain(..).map(|extent| Window { extent, mark: extent.offset }));
+        for extent in self.aside.drain(..) {
+            self.ledger.lose(missing_bytes(access.object, extent, cache));
+            windows.push(Window { extent, mark: extent.offset });
+        }
         let stream = &mut self.streams[index];
         if stream.resume(self.read_count) {
             self.ledger.regain(stream.unread_bytes(stream.ahead(), access.object, cache));
@@ -166,8 +171,14 @@ impl Streams {
         let known = if stream.start() == 0 { heads } else { &self.runs };
         let is_forward = matches!(stream.shape(), Shape::Forward);
         let own = stream.own_bytes_with(access.extent);
-        let reach = if is_forward { known.reach(own, share.wait_bytes) } else { None };
-        if let Some(extent) = stream.left_behind(access) {
+        let reach = if is_forward {
+            known.reach(own, self.ledger.priced(share.wait_bytes, share.terms), 0)
+        } else {
+            None
+        };
+        let share = &if reach.is_some() { share.with_known_end() } else { *share };
+        if let Some(extent) = stream.left_out(access) {
+            self.ledger.lose(missing_bytes(access.object, extent, cache));
             windows.push(Window { extent, mark: extent.offset });
         }
         if stream.on_read(access, share, reach) {
@@ -224,4 +235,12 @@ impl Streams {
         self.zone.clear();
         self.fill.on_idle();
     }
+}
+
+/// Bytes of `extent` that fetching it would bring.
+fn missing_bytes(object: ObjectId, extent: Extent, cache: &Cache) -> u64 {
+    let blocks = extent.to_blocks();
+    let starts = (blocks.offset..blocks.end()).step_by(PIECE_BYTES as usize);
+    let pieces = starts.map(|start| Extent::between(start, (start + PIECE_BYTES).min(blocks.end())));
+    pieces.map(|piece| cache.tally(piece, &cache.locate(object, piece)).missing * BLOCK_BYTES).sum()
 }

@@ -221,11 +221,13 @@ impl Engine {
         let late_bytes = (tally.in_flight * BLOCK_BYTES).min(extent.len - missing_bytes);
         self.emit(Event::Read { time, object, reader, extent, late_bytes, missing_bytes });
 
-        if access.late {
-            self.pending.pass(object, extent.to_blocks());
-        }
         let view = View { cache: &self.cache, device: &self.device, config: &self.config };
         self.policy.on_read(access, &view, &mut self.windows);
+        if access.late
+            && let Some(passed) = self.policy.passed(access)
+        {
+            self.pending.pass(object, passed.to_blocks());
+        }
         // Whoever follows a plan reads by it, not as others read their files.
         let end = if self.policy.is_planned(object) { size } else { self.readahead_end(access) };
         self.order(time, object, size, end);

@@ -82,6 +82,12 @@ pub(crate) trait Policy: Debug + Send {
     /// A reader asks for `access.extent`; adds what to read ahead to `windows`.
     fn on_read(&mut self, access: &Access, view: &View<'_>, windows: &mut Vec<Window>);
 
+    /// What the reader of `access`, the last read, has behind it now: it has no use any
+    /// more for windows that begin there.
+    fn passed(&self, access: &Access) -> Option<Extent> {
+        Some(Extent::between(0, access.extent.end()))
+    }
+
     /// Somebody says what will be read; adds what to read ahead to `windows`.
     fn on_hint(&mut self, _said: &Said, _hint: &Hint<'_>, _view: &View<'_>, _windows: &mut Vec<Window>) {}
 

@@ -137,18 +137,12 @@ impl Pending {
         self.windows.push_front((object, extent));
     }
 
-    /// Somebody who asks for `extent` has to wait, and it is fetched for him: a
-    /// window that begins or ends with it is shorter now. Were it evicted once it
-    /// was read, it would be fetched again.
-    pub(crate) fn pass(&mut self, object: ObjectId, extent: Extent) {
+    /// Somebody has `passed` behind them: windows that begin there go on behind it only.
+    pub(crate) fn pass(&mut self, object: ObjectId, passed: Extent) {
         for (owner, window) in &mut self.windows {
-            if *owner != object || !window.overlaps(&extent) {
-                continue;
-            }
-            if extent.offset <= window.offset {
-                *window = Extent::between(extent.end().min(window.end()), window.end());
-            } else if extent.end() >= window.end() {
-                *window = Extent::between(window.offset, extent.offset);
+            let begins_within = passed.offset <= window.offset && window.offset < passed.end();
+            if *owner == object && begins_within && passed.end() <= window.end() {
+                *window = Extent::between(passed.end(), window.end());
             }
         }
         self.windows.retain(|(_, window)| !window.is_empty());

@@ -46,6 +46,15 @@ impl Reading {
         Reading::new(self.size + by, moved.collect::<Vec<_>>())
     }
 
+    /// Each request at another place within the `horizon` requests that follow.
+    pub(crate) fn displaced(&self, horizon: u64, seed: u64) -> Reading {
+        let mut numbers = Numbers::new(seed);
+        let late = |(extent, at): (&Extent, u64)| (at + numbers.below(horizon), *extent);
+        let mut order: Vec<(u64, Extent)> = self.order.iter().zip(0..).map(late).collect();
+        order.sort_by_key(|(at, _)| *at);
+        Reading::new(self.size, order.into_iter().map(|(_, extent)| extent).collect::<Vec<_>>())
+    }
+
     pub(crate) fn on(&self, device: &str, policy: PolicyKind) -> Outcome {
         let device = Preset::from_name(device).expect("a device by its name").build(1);
         let config = Config { policy, ..Config::new(256 * MIB) };

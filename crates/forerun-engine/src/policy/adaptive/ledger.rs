@@ -8,6 +8,11 @@
 /// What was long ago counts less.
 const MEMORY_BYTES: u64 = 512 << 20;
 
+/// Of so many bytes that were read one may be wasted in the long run.
+const BOUND_SHARE: u64 = 10;
+/// A wait is worth half as much with each of so many parts of that.
+const PRICE_STEPS: u64 = 8;
+
 /// How much may be wasted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Terms {
@@ -52,6 +57,14 @@ impl Ledger {
     /// Somebody came for `bytes` after all.
     pub(super) fn regain(&mut self, bytes: u64) {
         self.wasted = self.wasted.saturating_sub(bytes);
+    }
+
+    /// What a wait is worth, in bytes, that is worth `wait_bytes` as long as nothing is
+    /// wasted: the less, the more of what may be wasted is.
+    pub(super) fn priced(&self, wait_bytes: u64, terms: Terms) -> u64 {
+        let allowed = terms.start_bytes + self.read / BOUND_SHARE;
+        let used = (PRICE_STEPS * self.wasted / allowed).min(PRICE_STEPS);
+        wait_bytes >> used
     }
 
     /// How far ahead of a stream that has read `own` bytes one may be: whatever has

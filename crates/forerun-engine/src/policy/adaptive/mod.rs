@@ -5,6 +5,9 @@
 //! * [`candidate`] waits for evidence before there is a stream;
 //! * [`guess`] bets a little on a candidate's first read;
 //! * [`rhythm`] finds even steps in what is read;
+//! * [`procession`] helps streams that begin in turns;
+//! * [`zone`] finds streams in much disorder;
+//! * [`runs`] remembers how long streams were, [`heads`] how far objects are read;
 //! * [`stream`] sizes and moves the window of one stream;
 //! * [`shape`] and [`strides`] say which way it goes;
 //! * [`density`] says how much of its way it reads;
@@ -19,32 +22,44 @@ mod candidate;
 mod density;
 mod fill;
 mod guess;
+mod heads;
 mod hints;
 mod ledger;
 mod plan;
+mod procession;
 mod rhythm;
 mod route;
+mod runs;
 mod shape;
 mod stream;
 mod streams;
 mod strides;
+mod zone;
 
 use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
 
 use super::{Access, Hint, Policy, Said, View, Window};
+use crate::device::bytes_in;
 use crate::types::{Extent, ObjectId, ReaderId};
 use hints::Habit;
 use streams::Begun;
 
 /// The share of the memory that an object may take that is read all over.
 const FILL_SHARE: u64 = 4;
+/// A turn at a disk is as long as so many movements of its head.
+const TURN_MOVES: u64 = 16;
+/// What a wait is worth at least.
+const WAIT_BYTES_MIN: u64 = 64 << 10;
 
 #[derive(Debug)]
 pub(crate) struct Adaptive {
     objects: BTreeMap<ObjectId, streams::Streams>,
     activity: activity::Activity,
     hints: hints::Hints,
+    heads: heads::Heads,
+    /// What the last read's reader has behind it.
+    passed: Option<Extent>,
 }
 
 impl Adaptive {
@@ -53,6 +68,21 @@ impl Adaptive {
             objects: BTreeMap::new(),
             activity: activity::Activity::new(),
             hints: hints::Hints::default(),
+            heads: heads::Heads::default(),
+            passed: None,
+        }
+    }
+
+    /// Somebody reads `object` from its start: those that were read so before may be
+    /// over.
+    fn begin_head(&mut self, object: ObjectId) {
+        self.heads.begin(object);
+        for _ in 0..2 {
+            let Some(oldest) = self.heads.oldest() else { return };
+            let head = self.objects.get(&oldest).and_then(streams::Streams::head);
+            if !self.heads.settle(head, self.activity.count()) {
+                return;
+            }
         }
     }
 }
@@ -62,6 +92,8 @@ impl Adaptive {
 struct Share {
     /// The largest window.
     window_bytes_max: u64,
+    /// And of a stream whose end is known: it does not take that for long.
+    known_bytes_max: u64,
     /// What may be wrong by a first guess.
     competitive_bytes: u64,
     /// What one fetch should have.
@@ -76,6 +108,8 @@ struct Share {
     sweep_bytes_max: u64,
     /// What is read through rather than left out.
     gap_bytes: u64,
+    /// Bytes that cost as much as a wait.
+    wait_bytes: u64,
     /// What may be wasted.
     terms: ledger::Terms,
 }
@@ -97,8 +131,40 @@ impl Share {
             turn_bytes: view.device.turn_bytes(),
             sweep_bytes_max: view.config.memory_bytes_max / 2 / count,
             gap_bytes: plan::gap_bytes(view.device.pipe_bytes(), view.device.turn_bytes()),
-            terms: if view.device.is_far() { ledger::Terms::FAR } else { ledger::Terms::NEAR },
+            wait_bytes: wait_bytes(view),
+            known_bytes_max: if view.device.turn_bytes().is_some() {
+                0
+            } else {
+                2 * view.device.pipe_bytes()
+            }
+            .min(memory),
+            terms: terms(view),
         }
+    }
+
+    /// The same for a stream whose end is known.
+    fn with_known_end(&self) -> Share {
+        Share { window_bytes_max: self.window_bytes_max.max(self.known_bytes_max), ..*self }
+    }
+}
+
+/// What one wait saved is worth to who bets on a first read: nothing where others wait
+/// for what is fetched in vain.
+fn bet_bytes(view: &View<'_>) -> u64 {
+    if view.device.turn_bytes().is_some() { 0 } else { wait_bytes(view) }
+}
+
+fn terms(view: &View<'_>) -> ledger::Terms {
+    if view.device.is_far() { ledger::Terms::FAR } else { ledger::Terms::NEAR }
+}
+
+/// Bytes that arrive in the time that a reader waits for one fetch.
+fn wait_bytes(view: &View<'_>) -> u64 {
+    let device = view.device.estimate();
+    match view.device.turn_bytes() {
+        // Who reads on where the head is does not wait for it to move.
+        Some(turn) => turn / TURN_MOVES / 4,
+        None => bytes_in(device.latency_ns, device.throughput_bytes_per_s).max(WAIT_BYTES_MIN),
     }
 }
 
@@ -116,6 +182,7 @@ impl Policy for Adaptive {
     }
 
     fn on_read(&mut self, access: &Access, view: &View<'_>, windows: &mut Vec<Window>) {
+        self.passed = None;
         if self.hints.on_read(access, &mut self.activity, view, windows) {
             return;
         }
@@ -124,13 +191,14 @@ impl Policy for Adaptive {
             return;
         }
         let streams = self.objects.entry(access.object).or_default();
-        streams.note(access.extent);
+        streams.note(access.extent, self.heads.note_read());
         let found = streams.find(access).and_then(|index| streams.go_on(index, access));
         if found.is_none() && access.missing {
-            streams.settle(access.object, view.cache);
+            streams.settle(access.object, access.size, view.cache);
         }
-        let begun =
-            found.map_or_else(|| streams.begin(access, habit == Some(Habit::Sequential)), Begun::Stream);
+        let is_announced = habit == Some(Habit::Sequential);
+        let begun = found
+            .map_or_else(|| streams.begin(access, is_announced, bet_bytes(view), terms(view)), Begun::Stream);
         let index = match begun {
             Begun::Stream(index) => index,
             Begun::Candidate(guess) => {
@@ -140,12 +208,22 @@ impl Policy for Adaptive {
                 return;
             }
         };
-        self.activity.note(access.time, streams.read_at(index).activity_mut());
+        let stream = streams.read_at(index);
+        self.passed = stream.passed(access.extent);
+        self.activity.note(access.time, stream.activity_mut());
+        let is_head = stream.start() == 0;
         let share = Share::of_one_in(self.activity.count(), view);
-        if habit == Some(Habit::Sequential) {
+        if is_announced {
             streams.read_at(index).announce();
         }
-        streams.read(index, access, &share, view.cache, windows);
+        streams.read(index, access, &share, self.heads.runs(), view.cache, windows);
+        if is_head && access.extent.offset == 0 {
+            self.begin_head(access.object);
+        }
+    }
+
+    fn passed(&self, _: &Access) -> Option<Extent> {
+        self.passed
     }
 
     fn on_lost(&mut self, object: ObjectId, extent: Extent) {
@@ -164,6 +242,7 @@ impl Policy for Adaptive {
     fn on_idle(&mut self, object: ObjectId) {
         self.hints.forget(object);
         if let Some(streams) = self.objects.get_mut(&object) {
+            self.heads.on_idle(object, streams.head());
             streams.shrink();
         }
     }
@@ -175,5 +254,16 @@ impl Policy for Adaptive {
     fn on_forget(&mut self, object: ObjectId) {
         self.hints.forget(object);
         self.objects.remove(&object);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{stream, streams};
+
+    #[test]
+    fn state_is_small() {
+        assert!(size_of::<stream::Stream>() <= 512, "of a stream");
+        assert!(size_of::<streams::Streams>() <= 768, "of an object that nobody reads");
     }
 }

@@ -1,0 +1,228 @@
+//! One stream: how much to keep ahead of its reader.
+//!
+//! ```text
+//!      start          frontier            planned
+//!  ------|================|--------------------|------------>  position
+//!          read (disorder   in memory, in flight  not asked for
+//!          within reorder)  or about to be
+//!                         |<----- window ----->|
+//! ```
+//! [`window`] sizes it, [`outcome`] tells what became of what was read ahead. Positions
+//! are counted along the stream's way, see [`super::shape`].
+
+mod outcome;
+mod window;
+
+use super::Share;
+use super::activity::Counted;
+use super::density::Density;
+use super::shape::Shape;
+use crate::policy::{Access, Window};
+use crate::types::{Extent, Time};
+use alloc::vec::Vec;
+
+/// Windows end at multiples of this.
+const GRAIN: u64 = 64 << 10;
+/// Requests of disorder that an established stream absorbs.
+//= claims D1: NFS servers shuffle within 4 to 16 requests
+const REORDER_REQUESTS: u64 = 32;
+/// Bounds of that disorder in bytes.
+const REORDER_BYTES_MIN: u64 = 64 << 10;
+const REORDER_BYTES_MAX: u64 = 4 << 20;
+
+/// See the module's page. `start <= frontier <= planned`.
+#[derive(Debug)]
+pub(super) struct Stream {
+    shape: Shape,
+    start: u64,
+    frontier: u64,
+    planned: u64,
+    /// Bytes to keep ahead; 0 until the first read decides.
+    window: u64,
+    /// Bytes that were read before this was known to be a stream.
+    evidence: u64,
+    /// Bytes from here on could not be fetched: none is wanted until the reader
+    /// gets past here itself.
+    failed: u64,
+    /// The window is reconsidered when the frontier gets here.
+    turn: u64,
+    /// When and where it was last reconsidered.
+    turned: (Time, u64),
+    /// The reader had to wait since then for something that was planned.
+    late: bool,
+    /// How often it was reconsidered.
+    turn_count: u32,
+    read_len: u64,
+    last_read: Time,
+    counted: Counted,
+    density: Density,
+    /// Bytes that were read of its way.
+    read_bytes: u64,
+    /// Which of the object's reads the last was.
+    read_index: u64,
+    /// What lies ahead was counted as wasted.
+    is_settled: bool,
+    /// Its reader has said that it reads on.
+    is_announced: bool,
+    /// Reads that had to wait behind the frontier.
+    behind_count: u32,
+}
+
+impl Stream {
+    /// A stream that has come `evidence` bytes from position `start` to `frontier`.
+    pub(super) fn new(shape: Shape, way: Extent, evidence: u64, access: &Access) -> Stream {
+        Stream {
+            shape,
+            start: way.offset,
+            frontier: way.end(),
+            planned: way.end(),
+            window: 0,
+            evidence,
+            failed: u64::MAX,
+            turn: way.end() + 1,
+            turned: (access.time, way.end()),
+            late: false,
+            turn_count: 0,
+            read_len: access.extent.len,
+            last_read: access.time,
+            counted: Counted::default(),
+            density: Density::new(evidence, way.len),
+            read_bytes: evidence.saturating_sub(access.extent.len),
+            read_index: 0,
+            is_settled: false,
+            is_announced: false,
+            behind_count: 0,
+        }
+    }
+
+    /// Its reader has said that it reads on.
+    pub(super) fn announce(&mut self) {
+        self.is_announced = true;
+    }
+
+    pub(super) fn shape(&self) -> &Shape {
+        &self.shape
+    }
+
+    pub(super) fn start(&self) -> u64 {
+        self.start
+    }
+
+    pub(super) fn frontier(&self) -> u64 {
+        self.frontier
+    }
+
+    pub(super) fn last_read(&self) -> Time {
+        self.last_read
+    }
+
+    pub(super) fn activity_mut(&mut self) -> &mut Counted {
+        &mut self.counted
+    }
+
+    /// Whether a read of `extent` is just what comes next.
+    pub(super) fn expects(&self, extent: Extent) -> bool {
+        self.shape.positions(extent, self.frontier).is_some_and(|positions| positions.offset == self.frontier)
+    }
+
+    /// How far a read of `extent` is from what comes next if it is this stream's:
+    /// within the window, or off by no more than the disorder that readers show.
+    pub(super) fn distance(&self, extent: Extent) -> Option<u64> {
+        let positions = self.shape.positions(extent, self.frontier)?;
+        let reorder = self.reorder_bytes(extent.len);
+        let covers = !self.is_over()
+            && positions.end().saturating_add(reorder) > self.frontier
+            && positions.offset <= self.planned.saturating_add(reorder);
+        covers.then(|| self.frontier.abs_diff(positions.offset))
+    }
+
+    /// How far off a request of `len` bytes may be. Whoever comes near a stream that is
+    /// over is most likely somebody else.
+    fn reorder_bytes(&self, len: u64) -> u64 {
+        let count = if self.is_settled { 1 } else { REORDER_REQUESTS };
+        (count * self.read_len.max(len)).clamp(REORDER_BYTES_MIN, REORDER_BYTES_MAX)
+    }
+
+    /// It consumed a window: it is no accident.
+    pub(super) fn is_proven(&self) -> bool {
+        // The first time is with the first read.
+        self.turn_count > 1
+    }
+
+    /// The reader asks for `extent`. False if it has left out too much by now.
+    pub(super) fn passes(&mut self, extent: Extent) -> bool {
+        let Some(positions) = self.shape.positions(extent, self.frontier) else { return false };
+        self.density.note(positions.len, positions.end().saturating_sub(self.frontier));
+        !self.density.is_thin()
+    }
+
+    /// Bytes of its way so far.
+    pub(super) fn own_bytes(&self) -> u64 {
+        self.frontier - self.start
+    }
+
+    /// How long a run it was: without what it left out, if that was most of it.
+    pub(super) fn run_bytes(&self) -> u64 {
+        let own = self.own_bytes();
+        if 2 * self.read_bytes >= own { own } else { self.read_bytes }
+    }
+
+    /// Bytes of its way once `extent` is read.
+    pub(super) fn own_bytes_with(&self, extent: Extent) -> u64 {
+        let end = self.shape.positions(extent, self.frontier).map_or(0, |positions| positions.end());
+        self.frontier.max(end) - self.start
+    }
+
+    /// The reader asks for `access.extent`. True if more may be wanted now.
+    pub(super) fn on_read(&mut self, access: &Access, share: &Share, reach: Option<u64>) -> bool {
+        let Some(positions) = self.shape.positions(access.extent, self.frontier) else { return false };
+        self.last_read = access.time;
+        self.read_bytes += positions.len;
+        self.read_len = access.extent.len.max(self.read_len - self.read_len / 8);
+        self.late |= access.late && positions.offset < self.planned;
+        self.start = self.start.min(positions.offset);
+        self.frontier = self.frontier.max(positions.end());
+        self.planned = self.planned.max(self.frontier);
+        if self.frontier > self.failed.saturating_add(GRAIN) {
+            self.failed = u64::MAX;
+        }
+        if self.window == 0 {
+            self.window = self.first_window(share, reach);
+        }
+        if self.is_disordered() {
+            // All that may come next has to be there.
+            self.window =
+                self.window.max(2 * self.reorder_bytes(access.extent.len)).min(share.window_bytes_max);
+        }
+        if self.frontier >= self.turn {
+            self.resize(access.time, share);
+            self.turn = u64::MAX;
+        }
+        self.frontier + self.window > self.planned
+    }
+
+    /// Adds to the window up to position `limit`, if that is worth it now and the
+    /// window then is not more than `allowed`.
+    pub(super) fn top_up(&mut self, share: &Share, limit: u64, allowed: u64, windows: &mut Vec<Window>) {
+        if let Some((positions, mark)) = self.grow(share, limit.min(self.failed), allowed) {
+            let is_forward = matches!(self.shape, Shape::Forward);
+            let piece = if share.is_serial { 2 * positions.len } else { share.fetch_bytes / 2 };
+            self.shape.extents(positions, piece, |extent| {
+                windows.push(Window { extent, mark: if is_forward { mark } else { extent.offset } });
+            });
+        }
+    }
+
+    /// It leaves out too much for everything to be read: whoever reads here is up
+    /// to something else.
+    pub(super) fn is_over(&self) -> bool {
+        self.density.is_thin() || (self.is_disordered() && matches!(self.shape, Shape::Backward))
+    }
+
+    /// The window that was reconsidered was topped up.
+    pub(super) fn settle_turn(&mut self) {
+        if self.turn == u64::MAX {
+            self.turn = self.planned.max(self.frontier + 1);
+        }
+    }
+}

@@ -1,0 +1,118 @@
+//! What became of what a stream has wanted: skipped, left behind, lost or of use.
+
+use core::mem;
+
+use super::Stream;
+use crate::cache::Cache;
+use crate::policy::Access;
+use crate::policy::adaptive::shape::Shape;
+use crate::types::{Extent, ObjectId};
+
+/// Reads that had to wait behind the frontier before all that lies there is fetched.
+const BEHIND_MIN: u32 = 2;
+
+impl Stream {
+    /// It is read, by the object's read number `index`. True if what lies ahead had
+    /// been counted as wasted.
+    pub(in crate::policy::adaptive) fn resume(&mut self, index: u64) -> bool {
+        self.read_index = index;
+        mem::take(&mut self.is_settled)
+    }
+
+    /// What lies ahead is counted as wasted.
+    pub(in crate::policy::adaptive) fn settle(&mut self) {
+        self.is_settled = true;
+    }
+
+    pub(in crate::policy::adaptive) fn is_settled(&self) -> bool {
+        self.is_settled
+    }
+
+    pub(in crate::policy::adaptive) fn read_index(&self) -> u64 {
+        self.read_index
+    }
+
+    /// The positions that it has wanted.
+    pub(in crate::policy::adaptive) fn ahead(&self) -> Extent {
+        Extent::between(self.frontier, self.planned)
+    }
+
+    /// Those of them that a read of `extent` leaves out.
+    pub(in crate::policy::adaptive) fn skipped(&self, extent: Extent) -> Extent {
+        let positions = self.shape.positions(extent, self.frontier).unwrap_or_default();
+        Extent::between(self.frontier, positions.offset.min(self.planned))
+    }
+
+    /// What a reader of `extent` has behind it then: nothing if it does not go up.
+    pub(in crate::policy::adaptive) fn passed(&self, extent: Extent) -> Option<Extent> {
+        let in_order = matches!(self.shape, Shape::Forward) && !self.is_disordered();
+        let goes_up = in_order && extent.end() > self.frontier;
+        goes_up.then(|| Extent::between(self.frontier, extent.end()))
+    }
+
+    /// Bytes at `positions` that were fetched and that nobody has read.
+    pub(in crate::policy::adaptive) fn unread_bytes(
+        &self,
+        positions: Extent,
+        object: ObjectId,
+        cache: &Cache,
+    ) -> u64 {
+        let mut bytes = 0;
+        if !positions.is_empty() {
+            self.shape
+                .extents(positions, positions.len, |extent| bytes += cache.unread_bytes(object, extent));
+        }
+        bytes
+    }
+
+    /// Bytes of `extent` that it has wanted itself, in whole blocks.
+    pub(in crate::policy::adaptive) fn unread_bytes_of(&self, extent: Extent) -> u64 {
+        let positions = self.shape.positions(extent.to_blocks(), self.frontier).unwrap_or_default();
+        positions.intersection(&self.ahead()).len
+    }
+
+    /// What the reader left out in its disorder, once it came behind its frontier more
+    /// than once: it comes for that soon.
+    pub(in crate::policy::adaptive) fn left_out(&mut self, access: &Access) -> Option<Extent> {
+        let is_behind = access.missing && self.shape.is_dense() && self.expects_behind(access.extent);
+        self.behind_count += u32::from(is_behind);
+        if !self.is_disordered() || !matches!(self.shape, Shape::Forward) {
+            return None;
+        }
+        let left = match is_behind {
+            true => Extent::between(access.extent.end(), self.frontier),
+            false => Extent::between(self.planned.min(access.extent.offset), access.extent.offset),
+        };
+        (!left.is_empty()).then_some(left)
+    }
+
+    /// Its reader comes behind its frontier, again and again.
+    pub(super) fn is_disordered(&self) -> bool {
+        self.behind_count >= BEHIND_MIN
+    }
+
+    fn expects_behind(&self, extent: Extent) -> bool {
+        self.shape.positions(extent, self.frontier).is_some_and(|positions| positions.end() < self.frontier)
+    }
+
+    /// Bytes that were planned are not there: plan them again. How many were, that
+    /// had not been counted as wasted.
+    pub(in crate::policy::adaptive) fn on_lost(&mut self, extent: Extent) -> u64 {
+        let Some(position) = self.lost_at(extent) else { return 0 };
+        self.planned = position;
+        if self.is_settled { 0 } else { extent.len }
+    }
+
+    /// Bytes that were planned could not be fetched.
+    pub(in crate::policy::adaptive) fn on_failed(&mut self, extent: Extent) {
+        if let Some(position) = self.lost_at(extent) {
+            self.failed = self.failed.min(position);
+            self.planned = position;
+        }
+    }
+
+    fn lost_at(&self, extent: Extent) -> Option<u64> {
+        let window = Extent::between(self.frontier, self.planned);
+        self.shape.first_within(extent, window).map(|position| position.max(self.frontier))
+    }
+}

@@ -1,0 +1,114 @@
+//! How much a stream keeps ahead.
+//!
+//! The window is topped up as the reader advances. Once per window consumed it is
+//! reconsidered: it grows while the reader had to wait and shrinks to what rate and
+//! service time call for when it is far larger.
+
+use super::{GRAIN, Stream};
+use crate::device::{bytes_in, rate};
+use crate::policy::adaptive::Share;
+use crate::policy::adaptive::shape::Shape;
+use crate::types::{Extent, Time};
+
+/// The first window of a reader at an object's start: what a request to a store
+/// costs in time anyway.
+const WINDOW_BYTES_AT_START: u64 = 256 << 10;
+/// The first window of a reader who has said that it reads on.
+const WINDOW_BYTES_ANNOUNCED: u64 = 1 << 20;
+/// The first window of a stream found elsewhere, at least.
+const WINDOW_BYTES_MIN: u64 = 64 << 10;
+/// Below this, reading ahead is not worth a request.
+const WINDOW_BYTES_WORTH: u64 = 16 << 10;
+/// Elements of a strided way to keep ahead at most: what may be in flight at once,
+/// and as much again.
+const ELEMENTS_MAX: u64 = 128;
+
+impl Stream {
+    /// So much here is read at random that it may be two reads beside each other by
+    /// chance: its first window is no larger than it must be.
+    pub(in crate::policy::adaptive) fn doubt(&mut self) {
+        self.window = (4 * self.evidence).max(WINDOW_BYTES_WORTH);
+    }
+
+    /// What may be wrong at the cost of a latency, between 4 and 16 times what
+    /// was read so far.
+    pub(super) fn first_window(&self, share: &Share, reach: Option<u64>) -> u64 {
+        if let Some(reach) = reach
+            && self.shape.is_dense()
+            && !self.is_announced
+        {
+            let rest = reach.saturating_sub(self.own_bytes());
+            return rest.max(WINDOW_BYTES_MIN).min(share.window_bytes_max);
+        }
+        let least = match self.shape {
+            Shape::Strided(_) => 0,
+            _ if self.is_announced => WINDOW_BYTES_ANNOUNCED,
+            _ if self.start == 0 => WINDOW_BYTES_AT_START,
+            _ => WINDOW_BYTES_MIN,
+        };
+        share.competitive_bytes.clamp(4 * self.evidence, 16 * self.evidence).max(least)
+    }
+
+    pub(super) fn resize(&mut self, now: Time, share: &Share) {
+        let max = self.window_max(share);
+        if self.late {
+            self.window *= if self.is_announced || self.window < max / 16 { 4 } else { 2 };
+        } else {
+            let (then, frontier) = self.turned;
+            let rate = rate(self.frontier - frontier, now.since(then));
+            // Twice, since the rate is an average; and a fetch that is being
+            // consumed while the next is on its way.
+            let needed = 2 * bytes_in(share.service_ns, rate) + 2 * share.fetch_bytes;
+            if self.window > 2 * needed {
+                self.window = needed.max(self.window / 2);
+            }
+        }
+        self.window = self.window.min(max);
+        self.late = false;
+        self.turn_count = self.turn_count.saturating_add(1);
+        self.turned = (now, self.frontier);
+    }
+
+    fn window_max(&self, share: &Share) -> u64 {
+        match &self.shape {
+            Shape::Strided(strides) => share.window_bytes_max.min(ELEMENTS_MAX * strides.element_bytes()),
+            _ => share.window_bytes_max,
+        }
+    }
+
+    /// What to add to the window at least. Whoever goes backward on a disk does it
+    /// in long leaps, each of them read forward: the disk turns one way.
+    fn step(&self, window: u64, share: &Share) -> u64 {
+        match self.shape {
+            Shape::Backward if share.is_serial => window / 2,
+            _ => (window / 4).min(share.fetch_bytes).max(1),
+        }
+    }
+
+    /// The positions to add to the window, and where that is reconsidered.
+    pub(super) fn grow(&mut self, share: &Share, limit: u64, allowed: u64) -> Option<(Extent, u64)> {
+        let window = self.window.min(self.window_max(share)).min(allowed);
+        let is_dense = self.shape.is_dense();
+        if is_dense && window < WINDOW_BYTES_WORTH {
+            return None;
+        }
+        let step = self.step(window, share);
+        let mut end = self.frontier + window;
+        if let Shape::Strided(strides) = &self.shape {
+            end = strides.element_end(end - 1);
+        } else if window >= 4 * GRAIN {
+            end -= end % GRAIN;
+        }
+        // A short rest is not left for a fetch of its own.
+        if is_dense && end.saturating_add(window / 4 + GRAIN) >= limit {
+            end = limit;
+        }
+        end = end.min(limit);
+        if end <= self.planned || (end < limit && end - self.planned < step) {
+            return None;
+        }
+        let positions = Extent::between(self.planned, end);
+        self.planned = end;
+        Some((positions, self.frontier + step))
+    }
+}

@@ -1,0 +1,174 @@
+//! Where streams come from: what belongs to none is evidence, until there is enough.
+
+use core::mem;
+
+use super::{Begun, CANDIDATES_MAX, Streams};
+use crate::policy::Access;
+use crate::policy::adaptive::candidate::Candidate;
+use crate::policy::adaptive::ledger::Terms;
+use crate::policy::adaptive::shape::Shape;
+use crate::policy::adaptive::stream::Stream;
+use crate::types::Extent;
+
+/// Streams of one object; the least recently read gives way.
+const STREAMS_MAX: usize = 128;
+/// And at least, however little comes of them.
+const PATIENCE_MIN: usize = 16;
+
+impl Streams {
+    /// Takes the read as evidence, which may be enough for a new stream.
+    /// Whoever `is_announced` has said that it reads on.
+    pub(in crate::policy::adaptive) fn begin(
+        &mut self,
+        access: &Access,
+        is_announced: bool,
+        wait_bytes: u64,
+        terms: Terms,
+    ) -> Begun {
+        self.ledger.regain(access.unread_bytes);
+        // Whoever reads an object's start most often reads on.
+        let at_start = access.extent.offset == 0 || is_announced;
+        self.begin_run(access.extent);
+        // Who reads at random what is in memory needs nothing ahead, and should
+        // not pay for looking; what is on its way, some stream has wanted already.
+        // Unless it was a guess that put it there.
+        if !access.missing && !at_start && self.guessed_count == 0 {
+            return Begun::Candidate(None);
+        }
+        // In blocks, since the rest of a block is there once it was fetched: reads
+        // of a few bytes each would otherwise show up once in a while only.
+        let blocks = access.extent.to_blocks().intersection(&Extent::new(0, access.size));
+        let mut candidate = self.take_near(blocks);
+        let shape = candidate.shape().or(at_start.then_some(Shape::Forward));
+        if let Some(shape) = shape {
+            self.guesses.was_right(&candidate);
+            self.help_those_in_line(access);
+            return Begun::Stream(self.insert_dense(shape, &candidate, access));
+        }
+        if let Some(index) = self.begin_strided(access) {
+            self.keep(candidate);
+            return Begun::Stream(index);
+        }
+        if let Some(zone) = self.zone.note(access.extent, access.size) {
+            self.aside.push(zone);
+            let way = Extent::between(zone.offset, zone.offset);
+            let stream = Stream::new(Shape::Forward, way, candidate.bytes(), access);
+            return Begun::Stream(self.insert(stream, access.size));
+        }
+        if candidate.is_new()
+            && let Some(reach) = self.reach_of_first(&candidate, wait_bytes, terms)
+        {
+            if reach > candidate.bytes() {
+                return Begun::Stream(self.insert_dense(Shape::Forward, &candidate, access));
+            }
+            self.keep(candidate);
+            return Begun::Candidate(None);
+        }
+        let guess = self.guesses.for_first_read(&mut candidate, access.size);
+        self.ledger.lose(guess.unwrap_or_default().len);
+        self.keep(candidate);
+        Begun::Candidate(guess)
+    }
+
+    /// How far a first read most likely goes on, where a wait is worth anything.
+    fn reach_of_first(&self, candidate: &Candidate, wait_bytes: u64, terms: Terms) -> Option<u64> {
+        let others = self.candidates.len() as u64;
+        let wait_bytes = self.ledger.priced(wait_bytes, terms);
+        if wait_bytes > 0 { self.runs.reach(candidate.bytes(), wait_bytes, others) } else { None }
+    }
+
+    /// A read that is a step of a strided stream may also be one of a dense stream:
+    /// many that are read in turns first look like steps.
+    pub(super) fn begin_beside(&mut self, access: &Access) -> Option<usize> {
+        if !self.is_new_run {
+            return None;
+        }
+        let blocks = access.extent.to_blocks().intersection(&Extent::new(0, access.size));
+        let candidate = self.take_near(blocks);
+        if let Some(shape) = candidate.shape() {
+            self.help_those_in_line(access);
+            return Some(self.insert_dense(shape, &candidate, access));
+        }
+        self.keep(candidate);
+        None
+    }
+
+    /// The candidate near `extent` with it added, or a new one.
+    fn take_near(&mut self, extent: Extent) -> Candidate {
+        let near = self.candidates.iter().rposition(|candidate| candidate.is_near(extent));
+        self.procession.note(near);
+        let Some(mut candidate) = near.and_then(|index| self.candidates.remove(index)) else {
+            return Candidate::new(extent);
+        };
+        self.guessed_count -= usize::from(candidate.guessed > 0);
+        candidate.add(extent);
+        candidate
+    }
+
+    /// Others that have read once will most likely read on.
+    fn help_those_in_line(&mut self, access: &Access) {
+        for guess in self.procession.next(&mut self.candidates, access.size) {
+            self.guessed_count += 1;
+            self.aside.push(guess);
+        }
+    }
+
+    fn keep(&mut self, candidate: Candidate) {
+        while self.candidates.len() >= self.patience
+            && let Some(oldest) = self.candidates.pop_front()
+        {
+            self.guessed_count -= usize::from(oldest.guessed > 0);
+            self.runs.note(oldest.bytes());
+            self.patience = (self.patience - 1).max(PATIENCE_MIN);
+        }
+        self.guessed_count += usize::from(candidate.guessed > 0);
+        self.candidates.push_back(candidate);
+    }
+
+    /// Reads that no dense stream explains may be steps.
+    pub(super) fn begin_run(&mut self, extent: Extent) {
+        if self.is_new_run {
+            self.rhythm.begin(extent);
+        }
+    }
+
+    fn insert_dense(&mut self, shape: Shape, candidate: &Candidate, access: &Access) -> usize {
+        let way = shape.positions(candidate.extent(), 0).unwrap_or_default();
+        let mut stream = Stream::new(shape, way, candidate.bytes(), access);
+        if self.patience < CANDIDATES_MAX / 2 {
+            stream.doubt();
+        }
+        self.insert(stream, access.size)
+    }
+
+    /// A strided stream, if the run that has just begun is in rhythm with others.
+    fn begin_strided(&mut self, access: &Access) -> Option<usize> {
+        let (strides, seen) = self.is_new_run.then(|| self.rhythm.find())??;
+        let read = strides.positions(access.extent, seen)?;
+        let way = Extent::between(0, read.offset);
+        Some(self.insert(Stream::new(Shape::Strided(strides), way, way.len, access), access.size))
+    }
+
+    /// The new stream takes the place of one that is over, or that began where it
+    /// begins and has come to the object's end, since somebody reads the same again.
+    /// Else a new place, or that of the stream read longest ago.
+    fn insert(&mut self, stream: Stream, size: u64) -> usize {
+        let is_same = |other: &Stream| mem::discriminant(other.shape()) == mem::discriminant(stream.shape());
+        let is_done = |other: &Stream| {
+            is_same(other)
+                && other.shape().is_dense()
+                && other.start() == stream.start()
+                && other.frontier() >= other.shape().limit(size)
+        };
+        let place = self.streams.iter().position(|other| other.is_over() || is_done(other));
+        if place.is_none() && self.streams.len() < STREAMS_MAX {
+            self.streams.push(stream);
+            return self.streams.len() - 1;
+        }
+        let oldest = || (0..self.streams.len()).min_by_key(|index| self.streams[*index].last_read());
+        let place = place.or_else(oldest).unwrap_or(0);
+        let before = mem::replace(&mut self.streams[place], stream);
+        self.ledger.lose(if before.is_settled() { 0 } else { before.ahead().len });
+        place
+    }
+}

@@ -1,0 +1,246 @@
+//! The streams of one object, told apart by where they read.
+//!
+//! State is kept per object, not per handle: reopening, threads, forks, reordered
+//! requests and several streams on one handle all find their stream again. [`begin`]
+//! makes streams, [`ends`] tells when they are over.
+
+mod begin;
+mod ends;
+
+use alloc::collections::VecDeque;
+use alloc::vec::Vec;
+use core::mem;
+
+use super::Share;
+use super::candidate::Candidate;
+use super::fill::Fill;
+use super::guess::Guesses;
+use super::ledger::Ledger;
+use super::procession::Procession;
+use super::rhythm::Rhythm;
+use super::runs::Runs;
+use super::shape::Shape;
+use super::stream::Stream;
+use super::zone::Zone;
+use crate::cache::Cache;
+use crate::policy::{Access, Window};
+use crate::types::{BLOCK_BYTES, Extent, ObjectId};
+
+/// Candidates of one object: as many, since 128 streams may begin at once.
+const CANDIDATES_MAX: usize = 128;
+/// Streams kept of an object that nobody has open.
+const STREAMS_IDLE_MAX: usize = 4;
+/// What the cache is asked for at once.
+const PIECE_BYTES: u64 = 512 << 10;
+/// A stream that was not read for so long does not stop others at its start.
+const LIVE_NS: u64 = 10_000_000_000;
+
+#[derive(Debug)]
+pub(super) struct Streams {
+    streams: Vec<Stream>,
+    /// The stream that was read last.
+    last: usize,
+    candidates: VecDeque<Candidate>,
+    /// Candidates kept: fewer, the more of them came to nothing, since among many
+    /// reads at random some are neighbours by chance.
+    patience: usize,
+    /// Candidates that a guess was made for.
+    guessed_count: usize,
+    guesses: Guesses,
+    ledger: Ledger,
+    fill: Fill,
+    /// Reads of the object so far.
+    read_count: u64,
+    /// Which of all objects' reads was its last.
+    last_read_index: u64,
+    /// The object's size in bytes at its last read.
+    size: u64,
+    rhythm: Rhythm,
+    runs: Runs,
+    procession: Procession,
+    zone: Zone,
+    /// Wanted besides what a stream wants: those in line, and what was left behind.
+    aside: Vec<Extent>,
+    /// The read under way began a new run.
+    is_new_run: bool,
+}
+
+/// What a read that belongs to no stream started.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Begun {
+    /// The stream at this place.
+    Stream(usize),
+    /// No more than a candidate, and perhaps a guess at what it reads next.
+    Candidate(Option<Extent>),
+}
+
+impl Default for Streams {
+    fn default() -> Streams {
+        Streams {
+            streams: Vec::new(),
+            last: 0,
+            candidates: VecDeque::new(),
+            patience: CANDIDATES_MAX,
+            guessed_count: 0,
+            guesses: Guesses::default(),
+            ledger: Ledger::default(),
+            fill: Fill::default(),
+            read_count: 0,
+            last_read_index: 0,
+            size: 0,
+            rhythm: Rhythm::default(),
+            runs: Runs::default(),
+            procession: Procession::default(),
+            zone: Zone::default(),
+            aside: Vec::new(),
+            is_new_run: false,
+        }
+    }
+}
+
+impl Streams {
+    /// `extent` was asked for, by whomever: it is the read of all objects with number
+    /// `index`.
+    pub(super) fn note(&mut self, extent: Extent, index: u64) {
+        self.last_read_index = index;
+        self.guesses.earn(extent.len);
+        self.ledger.earn(extent.len);
+        self.read_count += 1;
+        self.is_new_run = !self.rhythm.goes_on(extent);
+    }
+
+    /// The stream whose reader this is: of those near enough, the nearest; those
+    /// that leave something out only if there is no other.
+    pub(super) fn find(&self, access: &Access) -> Option<usize> {
+        if self.streams.get(self.last).is_some_and(|stream| stream.expects(access.extent)) {
+            return Some(self.last);
+        }
+        let near = self.streams.iter().enumerate().filter_map(|(index, stream)| {
+            Some(((!stream.shape().is_dense(), stream.distance(access.extent)?), index))
+        });
+        near.min().map(|(_, index)| index)
+    }
+
+    /// The stream that goes on with a read that belongs to the one at `index`: that
+    /// one, unless it leaves out too much, or one that begins here beside it.
+    pub(super) fn go_on(&mut self, index: usize, access: &Access) -> Option<usize> {
+        let stream = &mut self.streams[index];
+        if stream.shape().is_dense() {
+            self.patience = if stream.is_proven() { CANDIDATES_MAX } else { self.patience };
+            return stream.passes(access.extent).then_some(index);
+        }
+        self.begin_run(access.extent);
+        Some(self.begin_beside(access).unwrap_or(index))
+    }
+
+    /// What to fetch besides for a read that is no stream's.
+    pub(super) fn fill(&mut self, access: &Access, bytes_max: u64) -> Option<Extent> {
+        self.fill.on_read(access, bytes_max)
+    }
+
+    /// The stream at `index`, which is being read.
+    pub(super) fn read_at(&mut self, index: usize) -> &mut Stream {
+        self.last = index;
+        &mut self.streams[index]
+    }
+
+    /// The reader of the stream at `index` asks for `access.extent`; adds what to
+    /// read ahead to `windows`.
+    pub(super) fn read(
+        &mut self,
+        index: usize,
+        access: &Access,
+        share: &Share,
+        heads: &Runs,
+        cache: &Cache,
+        windows: &mut Vec<Window>,
+    ) {
+        self.size = access.size;
+        for extent in self.aside.drain(..) {
+            self.ledger.lose(missing_bytes(access.object, extent, cache));
+            windows.push(Window { extent, mark: extent.offset });
+        }
+        let stream = &mut self.streams[index];
+        if stream.resume(self.read_count) {
+            self.ledger.regain(stream.unread_bytes(stream.ahead(), access.object, cache));
+        }
+        let skipped = stream.skipped(access.extent);
+        self.ledger.lose(stream.unread_bytes(skipped, access.object, cache));
+        // What was skipped, or left behind by another, was not in vain after all.
+        self.ledger.regain(access.unread_bytes.saturating_sub(stream.unread_bytes_of(access.extent)));
+        let known = if stream.start() == 0 { heads } else { &self.runs };
+        let is_forward = matches!(stream.shape(), Shape::Forward);
+        let own = stream.own_bytes_with(access.extent);
+        let reach = if is_forward {
+            known.reach(own, self.ledger.priced(share.wait_bytes, share.terms), 0)
+        } else {
+            None
+        };
+        let share = &if reach.is_some() { share.with_known_end() } else { *share };
+        if let Some(extent) = stream.left_out(access) {
+            self.ledger.lose(missing_bytes(access.object, extent, cache));
+            windows.push(Window { extent, mark: extent.offset });
+        }
+        if stream.on_read(access, share, reach) {
+            let allowed = self.ledger.window_bytes_max(stream.own_bytes(), share.terms);
+            let likely_end = stream.start().saturating_add(reach.unwrap_or(u64::MAX));
+            let limit = self.clear_until(index, access).min(likely_end);
+            self.streams[index].top_up(share, limit, allowed, windows);
+        }
+        self.streams[index].settle_turn();
+    }
+
+    /// The position at which the stream has to stop reading ahead: at the end of
+    /// the object, or where another stream that is being read began. The reader
+    /// most likely stops there too; if it goes on, it passes that start and is
+    /// free again.
+    pub(super) fn clear_until(&self, index: usize, access: &Access) -> u64 {
+        let stream = &self.streams[index];
+        let limit = stream.shape().limit(access.size);
+        if !stream.shape().is_dense() {
+            return limit;
+        }
+        let others = self.streams.iter().enumerate().filter(|(other, ahead)| {
+            *other != index
+                && mem::discriminant(ahead.shape()) == mem::discriminant(stream.shape())
+                && ahead.start() >= stream.frontier()
+                && access.time.since(ahead.last_read()) < LIVE_NS
+        });
+        others.map(|(_, ahead)| ahead.start()).fold(limit, u64::min)
+    }
+
+    pub(super) fn on_lost(&mut self, extent: Extent) {
+        for stream in &mut self.streams {
+            self.ledger.lose(stream.on_lost(extent));
+        }
+        self.fill.on_lost(extent);
+    }
+
+    pub(super) fn on_failed(&mut self, extent: Extent) {
+        for stream in &mut self.streams {
+            stream.on_failed(extent);
+        }
+        self.fill.on_lost(extent);
+    }
+
+    /// Keeps little of an object that nobody reads: thousands are remembered.
+    pub(super) fn shrink(&mut self) {
+        self.streams.sort_by_key(|stream| core::cmp::Reverse(stream.last_read()));
+        self.streams.truncate(STREAMS_IDLE_MAX);
+        self.streams.shrink_to_fit();
+        self.last = 0;
+        self.candidates = VecDeque::new();
+        self.guessed_count = 0;
+        self.rhythm.clear();
+        self.zone.clear();
+        self.fill.on_idle();
+    }
+}
+
+/// Bytes of `extent` that fetching it would bring.
+fn missing_bytes(object: ObjectId, extent: Extent, cache: &Cache) -> u64 {
+    let blocks = extent.to_blocks();
+    let starts = (blocks.offset..blocks.end()).step_by(PIECE_BYTES as usize);
+    let pieces = starts.map(|start| Extent::between(start, (start + PIECE_BYTES).min(blocks.end())));
+    pieces.map(|piece| cache.tally(piece, &cache.locate(object, piece)).missing * BLOCK_BYTES).sum()
+}

@@ -91,8 +91,11 @@ impl Extent {
         Extent::between(self.offset.max(other.offset), self.end().min(other.end()))
     }
 
-    /// The same bytes, grown outwards to whole blocks.
+    /// The same bytes, grown outwards to whole blocks; no bytes remain none.
     pub const fn to_blocks(self) -> Extent {
+        if self.is_empty() {
+            return self;
+        }
         let start = self.offset / BLOCK_BYTES * BLOCK_BYTES;
         Extent::between(start, self.end().div_ceil(BLOCK_BYTES).saturating_mul(BLOCK_BYTES))
     }

@@ -50,6 +50,8 @@ pub(crate) struct Cache {
     paces: BTreeMap<ObjectId, pace::Pace>,
     /// Readahead that nobody will come for is not looked for before.
     next_search: Time,
+    /// Nor is what was read of rows that hold readahead, in all of them.
+    next_sweep: Time,
     /// Slots whose blocks were invalidated while a fetch was filling them.
     disowned_count: u32,
     slots_used_peak: u32,
@@ -71,6 +73,7 @@ impl Cache {
             ghosts: ghosts::Ghosts::new(slots as usize / row::ROW_BLOCKS as usize),
             paces: BTreeMap::new(),
             next_search: Time(0),
+            next_sweep: Time(0),
             disowned_count: 0,
             slots_used_peak: 0,
             scanned_count: 0,

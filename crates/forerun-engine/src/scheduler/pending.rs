@@ -110,9 +110,9 @@ impl Pending {
         self.windows.push_front((object, extent));
     }
 
-    /// Somebody who asks for `extent` has to wait, and it is fetched for him: a
-    /// window that begins or ends with it is shorter now. Were it evicted once it
-    /// was read, it would be fetched again.
+    /// `extent` is fetched for somebody who has to wait, perhaps with more that goes
+    /// along: a window that begins or ends with it is shorter now. Were it evicted
+    /// once it was read, it would be fetched again.
     pub(crate) fn pass(&mut self, object: ObjectId, extent: Extent) {
         for (owner, window) in &mut self.windows {
             if *owner != object || !window.overlaps(&extent) {

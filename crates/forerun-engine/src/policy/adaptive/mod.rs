@@ -42,7 +42,7 @@ pub(crate) struct Adaptive {
 
 impl Adaptive {
     pub(crate) fn new() -> Adaptive {
-        Adaptive { objects: BTreeMap::new(), activity: activity::Activity::new() }
+        Adaptive { objects: BTreeMap::new(), activity: activity::Activity::default() }
     }
 }
 
@@ -57,6 +57,8 @@ struct Share {
     fetch_bytes: u64,
     /// From wanting bytes to having them, nearly always.
     service_ns: u64,
+    /// Streams that are being read just now.
+    reading_count: u64,
     /// The device may do one thing at a time.
     is_serial: bool,
     /// What may be wasted.
@@ -65,17 +67,18 @@ struct Share {
 
 impl Share {
     /// Twice what keeps the device busy, so that it stays busy while the reader
-    /// consumes, and at least enough for a few fetches; but together no more
-    /// than three quarters of the memory: the rest is for demand and for what
-    /// was just read.
-    fn of_one_in(count: u64, view: &View<'_>) -> Share {
-        let busy = (2 * view.device.pipe_bytes() / count).max(1 << 20);
-        let memory = view.config.memory_bytes_max / 4 * 3 / count;
+    /// consumes, and at least enough for a few fetches; but together with all who
+    /// hold memory no more than three quarters of it: the rest is for demand and
+    /// for what was just read.
+    fn of_one_in(activity: &activity::Activity, view: &View<'_>) -> Share {
+        let busy = (2 * view.device.pipe_bytes() / activity.reading_count()).max(1 << 20);
+        let memory = view.config.memory_bytes_max / 4 * 3 / activity.holding_count();
         Share {
             window_bytes_max: busy.min(memory),
             competitive_bytes: view.device.competitive_bytes(),
             fetch_bytes: view.device.fetch_bytes(),
             service_ns: view.device.service_high_ns(),
+            reading_count: activity.reading_count(),
             is_serial: view.device.is_serial(),
             terms: if view.device.is_far() { ledger::Terms::FAR } else { ledger::Terms::NEAR },
         }
@@ -101,7 +104,7 @@ impl Policy for Adaptive {
             }
         };
         self.activity.note(access.time, streams.read_at(index).activity_mut());
-        let share = Share::of_one_in(self.activity.count(), view);
+        let share = Share::of_one_in(&self.activity, view);
         streams.read(index, access, &share, view.cache, windows);
     }
 
@@ -119,6 +122,7 @@ impl Policy for Adaptive {
 
     fn on_idle(&mut self, object: ObjectId) {
         if let Some(streams) = self.objects.get_mut(&object) {
+            streams.activity_mut().for_each(|counted| self.activity.leave(counted));
             streams.shrink();
         }
     }

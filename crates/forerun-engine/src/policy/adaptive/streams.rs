@@ -8,6 +8,7 @@ use alloc::vec::Vec;
 use core::mem;
 
 use super::Share;
+use super::activity::Counted;
 use super::candidate::Candidate;
 use super::fill::Fill;
 use super::guess::Guesses;
@@ -164,6 +165,11 @@ impl Streams {
         }
         self.keep(candidate);
         None
+    }
+
+    /// What all streams remember of being counted.
+    pub(super) fn activity_mut(&mut self) -> impl Iterator<Item = &mut Counted> {
+        self.streams.iter_mut().map(Stream::activity_mut)
     }
 
     /// The stream at `index`, which is being read.

@@ -33,7 +33,10 @@ impl Cache {
             assert!(row.pin_count > 0 || !row.is_empty(), "an empty row stayed");
             // A read changes what it pinned; its row moves when it lets go.
             assert!(row.pin_count > 0 || row.queue == row.home(), "row in the wrong queue: {row:?}");
-            assert!(row.pin_count > 0 || row.weight == row.spare().count_ones(), "row of wrong weight: {row:?}");
+            assert!(
+                row.pin_count > 0 || row.weight == row.spare().count_ones(),
+                "row of wrong weight: {row:?}"
+            );
         }
         let mut blocks = self.disowned_count;
         let mut weights = [0u64; 3];

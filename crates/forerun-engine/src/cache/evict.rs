@@ -51,8 +51,7 @@ impl Cache {
     /// Whether readers who wait will find room that holds no unread readahead
     /// once `count` slots are taken.
     fn leaves_enough(&self, count: u64, room: Room) -> bool {
-        let read = [Queue::Read, Queue::Hot, Queue::Unread].map(|queue| self.queues.weight(queue));
-        let left = u64::from(self.slots.free_count()) + read.iter().sum::<u64>();
+        let left = u64::from(self.slots.free_count()) + self.spare_count();
         room == Room::Demand || left >= count + u64::from(self.slots.count() / DEMAND_SHARE)
     }
 

@@ -22,7 +22,7 @@ pub(crate) use evict::Room;
 pub(crate) use fill::memory_of;
 pub(crate) use reading::Pins;
 pub(crate) use row::ROW_BYTES;
-use row::{Row, RowId, rows_of};
+use row::{Queue, Row, RowId, rows_of};
 pub(crate) use slots::SlotRun;
 
 /// How much of an extent is where, in blocks.
@@ -87,6 +87,16 @@ impl Cache {
 
     pub(crate) fn used_bytes_peak(&self) -> u64 {
         u64::from(self.slots_used_peak) * BLOCK_BYTES
+    }
+
+    /// Bytes in flight or read ahead for readers who may come.
+    pub(crate) fn unread_bytes_all(&self) -> u64 {
+        (u64::from(self.slots.used_count()) - self.spare_count()) * BLOCK_BYTES
+    }
+
+    /// Resident blocks that hold no such readahead.
+    fn spare_count(&self) -> u64 {
+        [Queue::Read, Queue::Hot, Queue::Unread].map(|queue| self.queues.weight(queue)).iter().sum()
     }
 
     /// Whether the block at `offset` is resident or in flight.

@@ -33,6 +33,8 @@ use streams::Begun;
 
 /// The share of the memory that an object may take that is read all over.
 const FILL_SHARE: u64 = 4;
+/// The share of what is left of half the memory that one stream may take of it.
+const SPARE_SHARE: u64 = 8;
 
 #[derive(Debug)]
 pub(crate) struct Adaptive {
@@ -69,10 +71,14 @@ impl Share {
     /// Twice what keeps the device busy, so that it stays busy while the reader
     /// consumes, and at least enough for a few fetches; but together with all who
     /// hold memory no more than three quarters of it: the rest is for demand and
-    /// for what was just read.
+    /// for what was just read. While less than half of the memory is taken, those
+    /// who are not being read just now leave room for more.
     fn of_one_in(activity: &activity::Activity, view: &View<'_>) -> Share {
         let busy = (2 * view.device.pipe_bytes() / activity.reading_count()).max(1 << 20);
-        let memory = view.config.memory_bytes_max / 4 * 3 / activity.holding_count();
+        let all = view.config.memory_bytes_max;
+        let fair = |count: u64| all / 4 * 3 / count;
+        let spare = (all / 2).saturating_sub(view.cache.unread_bytes_all()) / SPARE_SHARE;
+        let memory = fair(activity.holding_count()).max(spare).min(fair(activity.reading_count()));
         Share {
             window_bytes_max: busy.min(memory),
             competitive_bytes: view.device.competitive_bytes(),

@@ -309,8 +309,10 @@ impl Stream {
     fn window_max(&self, share: &Share) -> u64 {
         match &self.shape {
             Shape::Strided(strides) => share.window_bytes_max.min(ELEMENTS_MAX * strides.element_bytes()),
-            // It is half empty on average.
-            _ if self.reserve(share).is_some() => share.window_bytes_max / 2 * 3,
+            // Such windows are half empty on average; large ones gain nothing by that.
+            _ if self.reserve(share).is_some() => {
+                (share.window_bytes_max / 2 * 3).min(GRAIN).max(share.window_bytes_max)
+            }
             _ => share.window_bytes_max,
         }
     }

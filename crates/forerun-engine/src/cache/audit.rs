@@ -33,9 +33,13 @@ impl Cache {
             assert!(row.pin_count > 0 || !row.is_empty(), "an empty row stayed");
             // A read changes what it pinned; its row moves when it lets go.
             assert!(row.pin_count > 0 || row.queue == row.home(), "row in the wrong queue: {row:?}");
+            assert!(
+                row.pin_count > 0 || row.weight == row.spare().count_ones(),
+                "row of wrong weight: {row:?}"
+            );
         }
         let mut blocks = self.disowned_count;
-        let mut weights = [0u64; 2];
+        let mut weights = [0u64; 3];
         for (row, place) in self.rows.iter().zip(places) {
             match place {
                 Place::Vacant => continue,
@@ -45,13 +49,15 @@ impl Cache {
             audit_row(row);
             blocks += (row.resident | row.in_flight).count_ones();
             match row.queue {
-                Queue::Read => weights[0] += u64::from(row.resident.count_ones()),
-                Queue::Hot => weights[1] += u64::from(row.resident.count_ones()),
-                Queue::Unread | Queue::Out => {}
+                Queue::Read => weights[0] += u64::from(row.weight),
+                Queue::Hot => weights[1] += u64::from(row.weight),
+                Queue::Unread => weights[2] += u64::from(row.weight),
+                Queue::Out => {}
             }
         }
         assert_eq!(blocks, self.slots.used_count(), "the ledger disagrees with the slots in use");
-        assert_eq!(weights, [self.queues.weight(Queue::Read), self.queues.weight(Queue::Hot)]);
+        let queues = [Queue::Read, Queue::Hot, Queue::Unread];
+        assert_eq!(weights, queues.map(|queue| self.queues.weight(queue)));
     }
 }
 

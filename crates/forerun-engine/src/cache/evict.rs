@@ -36,9 +36,9 @@ impl Cache {
         while u64::from(self.slots.free_count()) < count || !self.leaves_enough(count, room) {
             let free_before = self.slots.free_count();
             let evicted = if self.leaves_enough(count, room) {
-                self.evict_read() || self.evict_behind(room) || self.evict_unread(now, room)
+                self.evict_read() || self.evict_behind(now, room) || self.evict_unread(now, room)
             } else {
-                self.evict_behind(room) || self.evict_unread(now, room)
+                self.evict_behind(now, room) || self.evict_unread(now, room)
             };
             if !evicted {
                 return false;
@@ -51,8 +51,7 @@ impl Cache {
     /// Whether readers who wait will find room that holds no unread readahead
     /// once `count` slots are taken.
     fn leaves_enough(&self, count: u64, room: Room) -> bool {
-        let read = self.queues.weight(Queue::Read) + self.queues.weight(Queue::Hot);
-        let left = u64::from(self.slots.free_count()) + read;
+        let left = u64::from(self.slots.free_count()) + self.spare_count();
         room == Room::Demand || left >= count + u64::from(self.slots.count() / DEMAND_SHARE)
     }
 
@@ -150,17 +149,28 @@ impl Cache {
         None
     }
 
-    /// The read blocks of a row that also holds unread ones.
-    fn evict_behind(&mut self, room: Room) -> bool {
-        let scan_max = if room == Room::Demand { usize::MAX } else { SCAN_MAX };
-        let found = self.unread_rows().take(scan_max).find(|id| {
+    /// The read blocks of a row that also holds unread ones; of all such rows where
+    /// that is much, since many streams may have their rows before the first of them.
+    fn evict_behind(&mut self, now: Time, room: Room) -> bool {
+        let is_behind = |id: &RowId| {
             let row = &self.rows[id.0 as usize];
-            row.pin_count == 0 && row.resident & !row.unread != 0
-        });
-        let Some(id) = found else { return false };
-        let row = &self.rows[id.0 as usize];
-        self.free_blocks(id, row.resident & !row.unread);
-        true
+            row.pin_count == 0 && row.spare() != 0
+        };
+        let is_much = self.queues.weight(Queue::Unread) >= u64::from(self.slots.count() / DEMAND_SHARE);
+        let found: Vec<RowId> = if is_much && now >= self.next_sweep {
+            self.unread_rows().filter(is_behind).collect()
+        } else {
+            let scan_max = if room == Room::Demand { usize::MAX } else { SCAN_MAX };
+            self.unread_rows().take(scan_max).find(is_behind).into_iter().collect()
+        };
+        for id in &found {
+            let spare = self.rows[id.0 as usize].spare();
+            self.free_blocks(*id, spare);
+        }
+        if found.is_empty() {
+            self.next_sweep = Time(now.0 + SEARCH_NS);
+        }
+        !found.is_empty()
     }
 
     /// A row of unread readahead: one that nobody will come for or, for a reader

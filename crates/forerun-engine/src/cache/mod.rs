@@ -23,7 +23,7 @@ pub(crate) use evict::Room;
 pub(crate) use fill::memory_of;
 pub(crate) use reading::Pins;
 pub(crate) use row::ROW_BYTES;
-use row::{Row, RowId, rows_of};
+use row::{Queue, Row, RowId, rows_of};
 pub(crate) use slots::SlotRun;
 
 /// How much of an extent is where, in blocks.
@@ -51,6 +51,8 @@ pub(crate) struct Cache {
     paces: BTreeMap<ObjectId, pace::Pace>,
     /// Readahead that nobody will come for is not looked for before.
     next_search: Time,
+    /// Nor is what was read of rows that hold readahead, in all of them.
+    next_sweep: Time,
     /// Slots whose blocks were invalidated while a fetch was filling them.
     disowned_count: u32,
     slots_used_peak: u32,
@@ -72,6 +74,7 @@ impl Cache {
             ghosts: ghosts::Ghosts::new(slots as usize / row::ROW_BLOCKS as usize),
             paces: BTreeMap::new(),
             next_search: Time(0),
+            next_sweep: Time(0),
             disowned_count: 0,
             slots_used_peak: 0,
             scanned_count: 0,
@@ -85,6 +88,16 @@ impl Cache {
 
     pub(crate) fn used_bytes_peak(&self) -> u64 {
         u64::from(self.slots_used_peak) * BLOCK_BYTES
+    }
+
+    /// Bytes in flight or read ahead for readers who may come.
+    pub(crate) fn unread_bytes_all(&self) -> u64 {
+        (u64::from(self.slots.used_count()) - self.spare_count()) * BLOCK_BYTES
+    }
+
+    /// Resident blocks that hold no such readahead.
+    fn spare_count(&self) -> u64 {
+        [Queue::Read, Queue::Hot, Queue::Unread].map(|queue| self.queues.weight(queue)).iter().sum()
     }
 
     /// Whether the block at `offset` is resident or in flight.

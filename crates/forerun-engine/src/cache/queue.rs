@@ -53,7 +53,7 @@ impl Queues {
         this.queue = home;
         this.prev = tail;
         this.next = NONE;
-        this.weight = this.resident.count_ones();
+        this.weight = this.spare().count_ones();
         self.lists[list].weight += u64::from(this.weight);
         self.lists[list].count += 1;
         match tail {
@@ -72,7 +72,7 @@ impl Queues {
             return self.requeue(rows, row);
         }
         if let Some(list) = place(home) {
-            let weight = this.resident.count_ones();
+            let weight = this.spare().count_ones();
             self.lists[list].weight = self.lists[list].weight - u64::from(this.weight) + u64::from(weight);
             this.weight = weight;
         }

@@ -58,7 +58,7 @@ pub(crate) struct Row {
     pub(crate) queue: Queue,
     pub(crate) prev: u32,
     pub(crate) next: u32,
-    /// Resident blocks when it was queued.
+    /// [`Row::spare`] when that was last looked at.
     pub(crate) weight: u32,
 }
 
@@ -101,6 +101,11 @@ impl Row {
     /// Something is resident and nobody copies it.
     pub(crate) fn is_idle(&self) -> bool {
         self.pin_count == 0 && self.resident != 0
+    }
+
+    /// Resident blocks that hold no readahead whose reader may come.
+    pub(crate) fn spare(&self) -> u64 {
+        if self.released { self.resident } else { self.resident & !self.unread }
     }
 
     pub(crate) fn is_empty(&self) -> bool {

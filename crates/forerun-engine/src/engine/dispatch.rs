@@ -40,6 +40,7 @@ impl Engine {
             if !reserved {
                 break;
             }
+            self.pending.pass(object, fetched);
             if let Some(turn_bytes) = self.device.turn_bytes()
                 && self.pending.end_from(object, fetched.end()).is_some()
             {

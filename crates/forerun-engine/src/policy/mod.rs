@@ -85,7 +85,7 @@ pub(crate) trait Policy: Debug + Send {
     /// What the reader of `access`, the last read, has behind it now: it has no use any
     /// more for windows that begin there.
     fn passed(&self, access: &Access) -> Option<Extent> {
-        Some(Extent::between(0, access.extent.end()))
+        Some(access.extent)
     }
 
     /// Somebody says what will be read; adds what to read ahead to `windows`.

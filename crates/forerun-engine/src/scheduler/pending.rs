@@ -122,7 +122,8 @@ impl Pending {
         self.windows.iter().any(|planned| {
             let (owner, window) = *planned;
             let touches = owner == object && window.offset <= extent.end() && extent.offset <= window.end();
-            let is_next = extent.offset <= turn.offset || extent.offset > turn.offset.saturating_add(turn.left);
+            let is_next =
+                extent.offset <= turn.offset || extent.offset > turn.offset.saturating_add(turn.left);
             touches && !(turn.takes(planned) && is_next)
         })
     }
@@ -137,12 +138,18 @@ impl Pending {
         self.windows.push_front((object, extent));
     }
 
-    /// Somebody has `passed` behind them: windows that begin there go on behind it only.
-    pub(crate) fn pass(&mut self, object: ObjectId, passed: Extent) {
+    /// `extent` is fetched for somebody who has to wait, perhaps with more that goes
+    /// along, or is behind them: a window that begins or ends within it is shorter now.
+    /// Were it evicted once it was read, it would be fetched again.
+    pub(crate) fn pass(&mut self, object: ObjectId, extent: Extent) {
         for (owner, window) in &mut self.windows {
-            let begins_within = passed.offset <= window.offset && window.offset < passed.end();
-            if *owner == object && begins_within && passed.end() <= window.end() {
-                *window = Extent::between(passed.end(), window.end());
+            if *owner != object || !window.overlaps(&extent) {
+                continue;
+            }
+            if extent.offset <= window.offset {
+                *window = Extent::between(extent.end().min(window.end()), window.end());
+            } else if extent.end() >= window.end() {
+                *window = Extent::between(window.offset, extent.offset);
             }
         }
         self.windows.retain(|(_, window)| !window.is_empty());

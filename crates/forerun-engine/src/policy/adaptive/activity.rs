@@ -1,44 +1,187 @@
-//! How many streams are being read just now.
+//! How many streams are being read just now, and how many hold memory.
+//!
+//! Whoever reads every few seconds needs memory all the time, but the device only
+//! now and then. A stream holds memory until a few of its own pauses have passed:
+//! streams with pauses of one order of magnitude are counted together, once in each
+//! period that is long enough for them.
 
 use crate::types::Time;
 
 /// Long enough that a stream of a few requests a second counts, short enough
-/// that memory comes back soon after a reader has gone.
+/// that the device is not shared with a reader who has gone.
 const PERIOD_NS: u64 = 250_000_000;
+/// A period is at least so many of a stream's pauses,
+const PAUSES: u64 = 4;
+/// and at most so many times that, so that a stream does not change it with
+/// every pause.
+const SLACK: u64 = 4;
+/// Each period is twice as long as the one before, the last 64 s.
+const CLASSES: usize = 9;
+/// The class of a stream whose pauses are not known yet: 8 s.
+const CLASS_UNKNOWN: usize = 5;
 
-/// Counts streams once in each period of [`PERIOD_NS`].
-#[derive(Debug)]
-pub(super) struct Activity {
+/// Streams counted in this period and in the last.
+#[derive(Clone, Copy, Debug, Default)]
+struct Census {
     period: u64,
     count: u64,
     count_before: u64,
 }
 
-/// The last period in which a stream was counted.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Counted(Option<u64>);
-
-impl Activity {
-    pub(super) fn new() -> Activity {
-        Activity { period: 0, count: 0, count_before: 0 }
-    }
-
-    /// The stream that remembers `counted` is read.
-    pub(super) fn note(&mut self, now: Time, counted: &mut Counted) {
-        let period = now.0 / PERIOD_NS;
+impl Census {
+    fn turn(&mut self, period: u64) {
         if period != self.period {
             self.count_before = if period == self.period + 1 { self.count } else { 0 };
             self.count = 0;
             self.period = period;
         }
-        if counted.0 != Some(period) {
-            counted.0 = Some(period);
-            self.count += 1;
+    }
+
+    fn count(&self) -> u64 {
+        self.count.max(self.count_before)
+    }
+
+    /// Takes one out that was counted in `period`.
+    fn leave(&mut self, period: u64) {
+        if period == self.period {
+            self.count -= 1;
+        } else if period + 1 == self.period {
+            self.count_before -= 1;
+        }
+    }
+}
+
+/// See the module's page.
+#[derive(Debug, Default)]
+pub(super) struct Activity {
+    reading: Census,
+    holding: [Census; CLASSES],
+}
+
+/// What a stream remembers of being counted.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Counted {
+    /// The last period in which it was counted as being read.
+    reading: Option<u64>,
+    /// Its class, and the last period in which it was counted there.
+    holding: Option<(usize, u64)>,
+    last_read: Option<Time>,
+    pause_ns: Option<u64>,
+}
+
+impl Counted {
+    /// The time from one read to the next, smoothed, once it is known.
+    pub(super) fn pause_ns(&self) -> Option<u64> {
+        self.pause_ns
+    }
+
+    fn note(&mut self, now: Time) {
+        if let Some(last) = self.last_read {
+            let pause = now.since(last);
+            self.pause_ns = Some(self.pause_ns.map_or(pause, |mean| mean - mean / 8 + pause / 8));
+        }
+        self.last_read = Some(now);
+    }
+
+    /// The class that its pauses call for.
+    fn class(&self) -> usize {
+        let Some(pause) = self.pause_ns else { return CLASS_UNKNOWN };
+        let mut class = self.holding.map_or(0, |(class, _)| class);
+        while class > 0 && SLACK * PAUSES * pause < period_ns(class) {
+            class -= 1;
+        }
+        while class + 1 < CLASSES && PAUSES * pause > period_ns(class) {
+            class += 1;
+        }
+        class
+    }
+}
+
+fn period_ns(class: usize) -> u64 {
+    PERIOD_NS << class
+}
+
+impl Activity {
+    /// The stream that remembers `counted` is read.
+    pub(super) fn note(&mut self, now: Time, counted: &mut Counted) {
+        counted.note(now);
+        let period = now.0 / PERIOD_NS;
+        self.reading.turn(period);
+        if counted.reading != Some(period) {
+            counted.reading = Some(period);
+            self.reading.count += 1;
+        }
+        let class = counted.class();
+        let place = (class, now.0 / period_ns(class));
+        if counted.holding != Some(place) {
+            if counted.holding.is_some_and(|(before, _)| before != class) {
+                self.leave(counted);
+            }
+            self.holding
+                .iter_mut()
+                .enumerate()
+                .for_each(|(class, census)| census.turn(now.0 / period_ns(class)));
+            self.holding[class].count += 1;
+            counted.holding = Some(place);
+        }
+    }
+
+    /// The stream holds nothing any more.
+    pub(super) fn leave(&mut self, counted: &mut Counted) {
+        if let Some((class, period)) = counted.holding.take() {
+            self.holding[class].leave(period);
         }
     }
 
     /// Streams read in this period or the last, whichever had more; at least 1.
-    pub(super) fn count(&self) -> u64 {
-        self.count.max(self.count_before).max(1)
+    pub(super) fn reading_count(&self) -> u64 {
+        self.reading.count().max(1)
+    }
+
+    /// Streams that hold memory; at least 1.
+    pub(super) fn holding_count(&self) -> u64 {
+        self.holding.iter().map(Census::count).sum::<u64>().max(self.reading_count())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// `count` streams read every `pause_ms` each, one after the other, for so long
+    /// that it is known: how many are said to read, and to hold memory.
+    fn counts(count: u64, pause_ms: u64) -> (u64, u64) {
+        let mut activity = Activity::default();
+        let mut streams = alloc::vec![Counted::default(); count as usize];
+        for round in 0..64 {
+            for (index, counted) in (0..).zip(&mut streams) {
+                let ns = round * pause_ms * 1_000_000 + index * pause_ms * 1_000_000 / count;
+                activity.note(Time(ns), counted);
+            }
+        }
+        (activity.reading_count(), activity.holding_count())
+    }
+
+    #[test]
+    fn slow_streams_hold_memory() {
+        assert_eq!(counts(800, 4000), (50, 800));
+        assert_eq!(counts(3, 10), (3, 3));
+        assert_eq!(counts(128, 6400).1, 128);
+    }
+
+    #[test]
+    fn who_has_gone_holds_nothing() {
+        let mut activity = Activity::default();
+        let (mut gone, mut here) = (Counted::default(), Counted::default());
+        for ms in 0..1000 {
+            activity.note(Time(ms * 1_000_000), &mut gone);
+            activity.note(Time(ms * 1_000_000), &mut here);
+        }
+        assert_eq!(activity.holding_count(), 2);
+        (1000..2000).for_each(|ms| activity.note(Time(ms * 1_000_000), &mut here));
+        assert_eq!(activity.holding_count(), 1);
+        activity.note(Time(2_000_000_000), &mut gone);
+        activity.leave(&mut gone);
+        assert_eq!(activity.holding_count(), 1);
     }
 }

@@ -76,7 +76,7 @@ impl Hints {
             return false;
         }
         activity.note(access.time, plan.activity_mut());
-        plan.go_on(&Share::of_one_in(activity.count(), view), windows);
+        plan.go_on(&Share::of_one_in(activity, view), windows);
         true
     }
 
@@ -133,7 +133,7 @@ impl Hints {
             }
         };
         activity.note(said.time, plan.activity_mut());
-        plan.begin(&Share::of_one_in(activity.count(), view), windows);
+        plan.begin(&Share::of_one_in(activity, view), windows);
     }
 
     fn leave_out(&mut self, said: &Said, extent: Extent) {

@@ -51,6 +51,8 @@ const FILL_SHARE: u64 = 4;
 const TURN_MOVES: u64 = 16;
 /// What a wait is worth at least.
 const WAIT_BYTES_MIN: u64 = 64 << 10;
+/// The share of what is left of half the memory that one stream may take of it.
+const SPARE_SHARE: u64 = 8;
 
 #[derive(Debug)]
 pub(crate) struct Adaptive {
@@ -66,7 +68,7 @@ impl Adaptive {
     pub(crate) fn new() -> Adaptive {
         Adaptive {
             objects: BTreeMap::new(),
-            activity: activity::Activity::new(),
+            activity: activity::Activity::default(),
             hints: hints::Hints::default(),
             heads: heads::Heads::default(),
             passed: None,
@@ -80,7 +82,7 @@ impl Adaptive {
         for _ in 0..2 {
             let Some(oldest) = self.heads.oldest() else { return };
             let head = self.objects.get(&oldest).and_then(streams::Streams::head);
-            if !self.heads.settle(head, self.activity.count()) {
+            if !self.heads.settle(head, self.activity.reading_count()) {
                 return;
             }
         }
@@ -100,6 +102,8 @@ struct Share {
     fetch_bytes: u64,
     /// From wanting bytes to having them, nearly always.
     service_ns: u64,
+    /// Streams that are being read just now.
+    reading_count: u64,
     /// The device may do one thing at a time.
     is_serial: bool,
     /// If it does: how much is read of a stream before it goes elsewhere.
@@ -116,20 +120,25 @@ struct Share {
 
 impl Share {
     /// Twice what keeps the device busy, so that it stays busy while the reader
-    /// consumes, and at least enough for a few fetches; but together no more
-    /// than three quarters of the memory: the rest is for demand and for what
-    /// was just read.
-    fn of_one_in(count: u64, view: &View<'_>) -> Share {
-        let busy = (2 * view.device.pipe_bytes() / count).max(1 << 20);
-        let memory = view.config.memory_bytes_max / 4 * 3 / count;
+    /// consumes, and at least enough for a few fetches; but together with all who
+    /// hold memory no more than three quarters of it: the rest is for demand and
+    /// for what was just read. While less than half of the memory is taken, those
+    /// who are not being read just now leave room for more.
+    fn of_one_in(activity: &activity::Activity, view: &View<'_>) -> Share {
+        let busy = (2 * view.device.pipe_bytes() / activity.reading_count()).max(1 << 20);
+        let all = view.config.memory_bytes_max;
+        let fair = |count: u64| all / 4 * 3 / count;
+        let spare = (all / 2).saturating_sub(view.cache.unread_bytes_all()) / SPARE_SHARE;
+        let memory = fair(activity.holding_count()).max(spare).min(fair(activity.reading_count()));
         Share {
             window_bytes_max: busy.min(memory),
             competitive_bytes: view.device.competitive_bytes(),
             fetch_bytes: view.device.fetch_bytes(),
             service_ns: view.device.service_high_ns(),
+            reading_count: activity.reading_count(),
             is_serial: view.device.is_serial(),
             turn_bytes: view.device.turn_bytes(),
-            sweep_bytes_max: view.config.memory_bytes_max / 2 / count,
+            sweep_bytes_max: all / 2 / activity.reading_count(),
             gap_bytes: plan::gap_bytes(view.device.pipe_bytes(), view.device.turn_bytes()),
             wait_bytes: wait_bytes(view),
             known_bytes_max: if view.device.turn_bytes().is_some() {
@@ -212,7 +221,7 @@ impl Policy for Adaptive {
         self.passed = stream.passed(access.extent);
         self.activity.note(access.time, stream.activity_mut());
         let is_head = stream.start() == 0;
-        let share = Share::of_one_in(self.activity.count(), view);
+        let share = Share::of_one_in(&self.activity, view);
         if is_announced {
             streams.read_at(index).announce();
         }
@@ -243,6 +252,7 @@ impl Policy for Adaptive {
         self.hints.forget(object);
         if let Some(streams) = self.objects.get_mut(&object) {
             self.heads.on_idle(object, streams.head());
+            streams.activity_mut().for_each(|counted| self.activity.leave(counted));
             streams.shrink();
         }
     }

@@ -8,7 +8,7 @@ use super::{GRAIN, Stream};
 use crate::device::{bytes_in, rate};
 use crate::policy::adaptive::Share;
 use crate::policy::adaptive::shape::Shape;
-use crate::types::{Extent, Time};
+use crate::types::{BLOCK_BYTES, Extent, Time};
 
 /// The first window of a reader at an object's start: what a request to a store
 /// costs in time anyway.
@@ -72,8 +72,23 @@ impl Stream {
     fn window_max(&self, share: &Share) -> u64 {
         match &self.shape {
             Shape::Strided(strides) => share.window_bytes_max.min(ELEMENTS_MAX * strides.element_bytes()),
+            // Such windows are half empty on average; large ones gain nothing by that.
+            _ if self.reserve(share).is_some() => {
+                (share.window_bytes_max / 2 * 3).min(GRAIN).max(share.window_bytes_max)
+            }
             _ => share.window_bytes_max,
         }
+    }
+
+    /// Who reads so slowly that there is time for a fetch while the last bit of a
+    /// small window is consumed, even behind everybody else's: how much that is. Such
+    /// windows are consumed before the next, so that fetches are as large as they can
+    /// be.
+    fn reserve(&self, share: &Share) -> Option<u64> {
+        let pause = self.counted.pause_ns()?.max(1);
+        let reserve = (share.service_ns * share.reading_count / pause + 1) * self.read_len;
+        let is_slow = share.window_bytes_max < share.fetch_bytes && 4 * reserve <= share.window_bytes_max;
+        is_slow.then_some(reserve)
     }
 
     /// What to add to the window at least. Whoever goes backward on a disk does it
@@ -81,6 +96,9 @@ impl Stream {
     fn step(&self, window: u64, share: &Share) -> u64 {
         match self.shape {
             Shape::Backward if share.is_serial => window / 2,
+            Shape::Forward | Shape::Backward if let Some(reserve) = self.reserve(share) => {
+                window.saturating_sub(reserve).max(1)
+            }
             _ => (window / 4).min(share.fetch_bytes).max(1),
         }
     }
@@ -98,6 +116,9 @@ impl Stream {
             end = strides.element_end(end - 1);
         } else if window >= 4 * GRAIN {
             end -= end % GRAIN;
+        } else if matches!(self.shape, Shape::Forward) {
+            // The next window is not to begin in a block that may have been read by then.
+            end = end.next_multiple_of(BLOCK_BYTES);
         }
         // A short rest is not left for a fetch of its own.
         if is_dense && end.saturating_add(window / 4 + GRAIN) >= limit {

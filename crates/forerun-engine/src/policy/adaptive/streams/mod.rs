@@ -12,6 +12,7 @@ use alloc::vec::Vec;
 use core::mem;
 
 use super::Share;
+use super::activity::Counted;
 use super::candidate::Candidate;
 use super::fill::Fill;
 use super::guess::Guesses;
@@ -136,6 +137,11 @@ impl Streams {
     /// What to fetch besides for a read that is no stream's.
     pub(super) fn fill(&mut self, access: &Access, bytes_max: u64) -> Option<Extent> {
         self.fill.on_read(access, bytes_max)
+    }
+
+    /// What all streams remember of being counted.
+    pub(super) fn activity_mut(&mut self) -> impl Iterator<Item = &mut Counted> {
+        self.streams.iter_mut().map(Stream::activity_mut)
     }
 
     /// The stream at `index`, which is being read.

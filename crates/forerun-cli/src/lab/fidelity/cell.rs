@@ -1,5 +1,6 @@
 //! One reader with one policy, predicted and measured.
 
+use std::thread::available_parallelism;
 use std::time::Duration;
 
 use forerun::PolicyKind;
@@ -166,18 +167,14 @@ impl Cell {
         self.predicted_mb_s() / self.measured_mb_s()
     }
 
-    /// The slowest and the fastest measurement, if they are so far apart that no
-    /// number could be right of both.
+    /// The slowest and the fastest measurement, if luck decides.
     pub(super) fn range(&self) -> Option<(f64, f64)> {
-        let (slowest, fastest) = extremes(&self.rates);
-        (fastest * RATIO_MIN > slowest * RATIO_MAX).then_some((slowest, fastest))
+        self.is_spread().then(|| extremes(&self.rates))
     }
 
-    /// Whether the prediction is near what was measured; of measurements that differ
-    /// by more than that, whether it is one of those that could have been made.
+    /// Whether the prediction is near what was measured.
     pub(super) fn is_right(&self) -> bool {
-        let could_be = |(slowest, fastest)| (slowest..=fastest).contains(&self.predicted_mb_s());
-        (RATIO_MIN..=RATIO_MAX).contains(&self.ratio()) || self.range().is_some_and(could_be)
+        (RATIO_MIN..=RATIO_MAX).contains(&self.ratio())
     }
 
     /// Whether other programs were in the way of more than half of the measurements.
@@ -215,6 +212,7 @@ impl Point {
             memory_bytes: self.memory_bytes,
             store: Preset::from_name(&store)?,
             costs,
+            replier_count: available_parallelism().map_or(2, |count| count.get().clamp(2, 4)),
         })
     }
 }

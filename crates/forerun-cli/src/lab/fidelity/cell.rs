@@ -167,14 +167,18 @@ impl Cell {
         self.predicted_mb_s() / self.measured_mb_s()
     }
 
-    /// The slowest and the fastest measurement, if luck decides.
+    /// The slowest and the fastest measurement, if they are so far apart that no
+    /// number could be right of both.
     pub(super) fn range(&self) -> Option<(f64, f64)> {
-        self.is_spread().then(|| extremes(&self.rates))
+        let (slowest, fastest) = extremes(&self.rates);
+        (fastest * RATIO_MIN > slowest * RATIO_MAX).then_some((slowest, fastest))
     }
 
-    /// Whether the prediction is near what was measured.
+    /// Whether the prediction is near what was measured; of measurements that differ
+    /// by more than that, whether it is one of those that could have been made.
     pub(super) fn is_right(&self) -> bool {
-        (RATIO_MIN..=RATIO_MAX).contains(&self.ratio())
+        let could_be = |(slowest, fastest)| (slowest..=fastest).contains(&self.predicted_mb_s());
+        (RATIO_MIN..=RATIO_MAX).contains(&self.ratio()) || self.range().is_some_and(could_be)
     }
 
     /// Whether other programs were in the way of more than half of the measurements.

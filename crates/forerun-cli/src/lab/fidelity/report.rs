@@ -29,9 +29,9 @@ pub(super) fn report(calibrations: &[Calibration], cells: &[Cell], memory_bytes:
     };
     format!(
         "\n{}\nThe readers of `forerun demo` through a real mount with {} of memory, and the same readers in\n\
-         the simulator, medians; in brackets, between what the measurements lie that luck decides. The\n\
-         simulator is threads, Linux's page cache with 128 KiB of readahead, the engine, and the store.\n\
-         Measured before on this machine, and the same for all rows:\n{}\n{doubt}",
+         the simulator, medians. Of rows that luck decides, all measurements are shown, and a prediction\n\
+         among them is right. The simulator is threads, Linux's page cache with 128 KiB of readahead, the engine, and the store. Measured\n\
+         before on this machine, and the same for all rows:\n{}\n{doubt}",
         render(&header.map(str::to_owned), &rows),
         show_size(memory_bytes),
         measured.join("\n"),
@@ -50,9 +50,7 @@ fn row(cell: &Cell) -> Vec<String> {
         format!("{} ms", cell.point.calibration.shape.latency.as_millis()),
         cell.point.policy.name().to_owned(),
         match cell.range() {
-            Some((slowest, fastest)) => {
-                format!("{} ({} to {})", rate(cell.measured_mb_s()), rate(slowest), rate(fastest))
-            }
+            Some((slowest, fastest)) => format!("{} to {}", rate(slowest), rate(fastest)),
             None => rate(cell.measured_mb_s()),
         },
         rate(cell.predicted_mb_s()),

@@ -5,6 +5,8 @@
 //! the readahead that a FUSE mount has, the unmodified engine, and a store. What is
 //! no virtual time, processors at work, comes in as [`Costs`].
 
+mod replies;
+
 use std::cell::RefCell;
 use std::rc::Rc;
 
@@ -17,6 +19,7 @@ use forerun_sim::source::{Action, Client, Clients, Extent, ObjectId, Time, place
 use forerun_sim::world::Served;
 use forerun_trace::generate::Numbers;
 
+use self::replies::Replies;
 use crate::error::Error;
 
 const PAGE_BYTES: u64 = 4096;
@@ -25,10 +28,14 @@ const PAGE_BYTES: u64 = 4096;
 /// no two reads take the same time, and the order in which threads go on follows from it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Costs {
-    /// What every read costs its thread.
+    /// What every read costs its thread, if the kernel has the bytes.
     pub request_ns: u64,
-    /// What each of its pages costs.
+    /// What each of its pages costs the thread.
     pub page_ns: u64,
+    /// What every request of the kernel costs that the mount answers.
+    pub reply_ns: u64,
+    /// What each page of the answer costs.
+    pub reply_page_ns: u64,
 }
 
 /// What is between the readers and the bytes.
@@ -44,6 +51,8 @@ pub struct Stack {
     pub store: Preset,
     /// What takes real time only.
     pub costs: Costs,
+    /// How many answers the mount gives at once, not 0; others wait.
+    pub replier_count: usize,
 }
 
 /// What some threads read of one file that is open once: whoever is free takes the
@@ -68,7 +77,8 @@ pub struct Readers {
 pub fn predict(stack: &Stack, readers: &[Readers], until_ns: u64, seed: u64) -> Result<Run, Error> {
     let objects = place(readers.iter().map(|readers| readers.file_bytes), PAGE_BYTES);
     let engine = Config { policy: stack.policy, ..Config::new(stack.memory_bytes) };
-    let mount = Served::new(engine, stack.store.build(seed), &objects)?;
+    let served = Served::new(engine, stack.store.build(seed), &objects)?;
+    let mount = Replies::new(served, stack.costs, stack.replier_count, seed);
     let algorithm = OnDemand::linux_6_12(stack.kernel_readahead_bytes / PAGE_BYTES);
     let all_bytes: u64 = objects.iter().map(|object| object.size).sum();
     let config = KernelConfig {
@@ -153,7 +163,8 @@ mod tests {
             policy,
             memory_bytes: 64 << 20,
             store: Preset::from_name("demo").unwrap(),
-            costs: Costs { request_ns: 10_000, page_ns: 1_000 },
+            costs: Costs { request_ns: 1_000, page_ns: 500, reply_ns: 10_000, reply_page_ns: 500 },
+            replier_count: 2,
         }
     }
 

@@ -48,7 +48,7 @@ pub(super) struct Calibration {
     pub(super) open_below_ns: u64,
     /// What a request to the store takes besides the link's latency, in nanoseconds.
     pub(super) fetch_ns: u64,
-    /// What a read through the mount costs.
+    /// What a read costs, and an answer of the mount.
     pub(super) costs: Costs,
 }
 
@@ -75,13 +75,16 @@ impl Calibration {
         let ms = |ns: u64| ns as f64 / 1e6;
         format!(
             "At {} ms: opening a file takes {:.1} ms, {:.1} ms in a directory; a request to the store {:.2} ms \
-             besides its latency; a read through the mount {:.0} us and {:.1} us for each page.",
+             besides its latency; a read {:.1} us and {:.1} us for each page, and through the mount {:.0} us \
+             and {:.1} us more.",
             self.shape.latency.as_millis(),
             ms(self.open_ns),
             ms(self.open_below_ns),
             ms(self.fetch_ns),
             self.costs.request_ns as f64 / 1e3,
             self.costs.page_ns as f64 / 1e3,
+            self.costs.reply_ns as f64 / 1e3,
+            self.costs.reply_page_ns as f64 / 1e3,
         )
     }
 }
@@ -130,8 +133,8 @@ async fn fetching(session: &Session, shape: Shape) -> Result<u64, String> {
     times.map(median_ns).map_err(|error| format!("reading from the demo's store: {error}"))
 }
 
-/// What reads of what the mount has in its memory, and the kernel not, cost with the
-/// look at their bytes.
+/// What reads cost with the look at their bytes: of what the kernel has, and of what
+/// only the mount has in its memory.
 fn reading(directory: &Path, contents: &Contents) -> Result<Costs, String> {
     const NAME: &str = "one.bin";
     let failed = |error: std::io::Error| format!("reading {NAME}: {error}");
@@ -140,10 +143,12 @@ fn reading(directory: &Path, contents: &Contents) -> Result<Costs, String> {
     let file = File::open(directory.join(NAME)).map_err(failed)?;
     // Each read asks the mount for exactly its bytes.
     fadvise(&file, 0, None, Advice::Random).map_err(|error| failed(error.into()))?;
-    let timed = |len: u64| -> Result<u64, String> {
-        // The kernel forgets its copy.
-        let all = NonZeroU64::new(cached_bytes);
-        fadvise(&file, 0, all, Advice::DontNeed).map_err(|error| failed(error.into()))?;
+    let timed = |len: u64, from: Holder| -> Result<u64, String> {
+        if from == Holder::Mount {
+            // The kernel forgets its copy.
+            let all = NonZeroU64::new(cached_bytes);
+            fadvise(&file, 0, all, Advice::DontNeed).map_err(|error| failed(error.into()))?;
+        }
         let mut buffer = vec![0; len as usize];
         let mut times = Vec::new();
         for offset in (0..cached_bytes).step_by(len as usize).take(READS as usize) {
@@ -156,10 +161,31 @@ fn reading(directory: &Path, contents: &Contents) -> Result<Costs, String> {
         }
         Ok(median_ns(times))
     };
-    timed(LARGE_BYTES)?;
-    let (large_ns, small_ns) = (timed(LARGE_BYTES)?, timed(SMALL_BYTES)?);
+    timed(LARGE_BYTES, Holder::Mount)?;
+    let mount_large_ns = timed(LARGE_BYTES, Holder::Mount)?;
+    let (request_ns, page_ns) =
+        split(timed(SMALL_BYTES, Holder::Kernel)?, timed(LARGE_BYTES, Holder::Kernel)?);
+    let (all_ns, all_page_ns) = split(timed(SMALL_BYTES, Holder::Mount)?, mount_large_ns);
+    Ok(Costs {
+        request_ns,
+        page_ns,
+        reply_ns: all_ns.saturating_sub(request_ns),
+        reply_page_ns: all_page_ns.saturating_sub(page_ns),
+    })
+}
+
+/// Who has what is read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Holder {
+    Kernel,
+    Mount,
+}
+
+/// What a read costs besides its pages, and what each of them costs, if a small one
+/// takes `small_ns` and a large one `large_ns`.
+fn split(small_ns: u64, large_ns: u64) -> (u64, u64) {
     let page_ns = large_ns.saturating_sub(small_ns) * SMALL_BYTES / (LARGE_BYTES - SMALL_BYTES);
-    Ok(Costs { request_ns: small_ns.saturating_sub(page_ns), page_ns })
+    (small_ns.saturating_sub(page_ns), page_ns)
 }
 
 fn median_ns(times: Vec<Duration>) -> u64 {

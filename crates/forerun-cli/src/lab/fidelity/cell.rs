@@ -1,5 +1,6 @@
 //! One reader with one policy, predicted and measured.
 
+use std::thread::available_parallelism;
 use std::time::Duration;
 
 use forerun::PolicyKind;
@@ -213,6 +214,7 @@ impl Point {
             memory_bytes: self.memory_bytes,
             store: Preset::from_name(&store)?,
             costs,
+            replier_count: available_parallelism().map_or(2, |count| count.get().clamp(2, 4)),
         })
     }
 }

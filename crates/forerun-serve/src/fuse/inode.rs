@@ -1,24 +1,30 @@
 //! Inodes: one per version of an object, for as long as the kernel remembers it.
 
 use std::collections::HashMap;
-use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::Arc;
 
 use forerun::{Entry, Kind};
 use parking_lot::Mutex;
+
+use super::numbers::Numbers;
 
 /// The root directory's inode, by the protocol.
 pub(crate) const ROOT: u64 = 1;
 
 /// The inodes the kernel knows.
 ///
-/// An inode's number is a hash of what it stands for, so that it is the same
-/// after the kernel has forgotten it and so that a directory listing can name
-/// numbers without making inodes. The table holds what the kernel holds and
-/// nothing else: it says with every `forget` what may go.
+/// The table holds what the kernel holds and nothing else: it says with every
+/// `forget` what may go. Their [`Numbers`] are known for longer, so that a listing can
+/// name numbers without making inodes.
 #[derive(Debug)]
 pub(crate) struct Inodes {
-    nodes: Mutex<HashMap<u64, Node>>,
+    table: Mutex<Table>,
+}
+
+#[derive(Debug)]
+struct Table {
+    nodes: HashMap<u64, Node>,
+    numbers: Numbers,
 }
 
 #[derive(Debug)]
@@ -31,20 +37,22 @@ struct Node {
 impl Inodes {
     /// The table with nothing but the root directory, which is never forgotten.
     pub(crate) fn new(root: Entry) -> Inodes {
+        let numbers = Numbers::new(identity(&root));
         let root = Node { entry: Arc::new(root), lookups: 1 };
-        Inodes { nodes: Mutex::new(HashMap::from([(ROOT, root)])) }
+        Inodes { table: Mutex::new(Table { nodes: HashMap::from([(ROOT, root)]), numbers }) }
     }
 
     /// What `ino` stands for.
     pub(crate) fn get(&self, ino: u64) -> Option<Arc<Entry>> {
-        self.nodes.lock().get(&ino).map(|node| node.entry.clone())
+        self.table.lock().nodes.get(&ino).map(|node| node.entry.clone())
     }
 
     /// The number of `entry`, which the kernel is told and will have to forget.
     pub(crate) fn remember(&self, entry: &Entry) -> u64 {
-        let mut nodes = self.nodes.lock();
-        let ino = number(&nodes, entry);
-        let node = nodes.entry(ino).or_insert_with(|| Node { entry: Arc::new(entry.clone()), lookups: 0 });
+        let table = &mut *self.table.lock();
+        let ino = table.numbers.hold(table.numbers.key(identity(entry)));
+        let node =
+            table.nodes.entry(ino).or_insert_with(|| Node { entry: Arc::new(entry.clone()), lookups: 0 });
         node.lookups += 1;
         if *node.entry != *entry {
             node.entry = Arc::new(entry.clone());
@@ -54,7 +62,8 @@ impl Inodes {
 
     /// The number of `entry` for a listing, which is no promise to keep it.
     pub(crate) fn number_of(&self, entry: &Entry) -> u64 {
-        number(&self.nodes.lock(), entry)
+        let numbers = &mut self.table.lock().numbers;
+        numbers.show(numbers.key(identity(entry)))
     }
 
     /// The kernel has forgotten `ino` `count` times.
@@ -62,11 +71,13 @@ impl Inodes {
         if ino == ROOT {
             return;
         }
-        let mut nodes = self.nodes.lock();
-        let Some(node) = nodes.get_mut(&ino) else { return };
+        let table = &mut *self.table.lock();
+        let Some(node) = table.nodes.get_mut(&ino) else { return };
         node.lookups = node.lookups.saturating_sub(count);
         if node.lookups == 0 {
-            nodes.remove(&ino);
+            let key = table.numbers.key(identity(&node.entry));
+            table.numbers.release(key);
+            table.nodes.remove(&ino);
         }
     }
 }
@@ -83,21 +94,6 @@ fn identity(entry: &Entry) -> (u8, &str, Option<&str>) {
         Kind::File => (1, &entry.path, Some(&entry.version.0)),
         Kind::Symlink => (2, &entry.path, Some(&entry.version.0)),
     }
-}
-
-/// The number of `entry`: its hash, or the next that no other inode has.
-fn number(nodes: &HashMap<u64, Node>, entry: &Entry) -> u64 {
-    if entry.path.is_empty() && entry.kind == Kind::Directory {
-        return ROOT;
-    }
-    let mut hasher = DefaultHasher::new();
-    identity(entry).hash(&mut hasher);
-    // Positive as a signed number; 0 means "nothing there" and 1 is the root.
-    let mut ino = (hasher.finish() >> 1).max(ROOT + 1);
-    while nodes.get(&ino).is_some_and(|node| !same_inode(&node.entry, entry)) {
-        ino += 1;
-    }
-    ino
 }
 
 #[cfg(test)]
@@ -155,12 +151,12 @@ mod tests {
     }
 
     #[test]
-    fn a_number_that_another_inode_has_is_not_given_away() {
+    fn a_listing_is_in_order_of_its_numbers_whatever_is_looked_up_first_of_it() {
         let inodes = table();
-        let a = entry("a", Kind::File, "1");
-        let taken = inodes.number_of(&a);
-        let other = Node { entry: Arc::new(entry("b", Kind::File, "1")), lookups: 1 };
-        inodes.nodes.lock().insert(taken, other);
-        assert_eq!(inodes.remember(&a), taken + 1);
+        let names = ["d/9", "d/1", "d/5"].map(|path| entry(path, Kind::File, "1"));
+        let listed = names.each_ref().map(|entry| inodes.number_of(entry));
+        assert!(listed.is_sorted());
+        let looked_up = [&names[2], &names[1], &names[0]].map(|entry| inodes.remember(entry));
+        assert_eq!(looked_up, [listed[2], listed[1], listed[0]]);
     }
 }

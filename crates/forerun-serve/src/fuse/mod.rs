@@ -20,6 +20,7 @@ mod handles;
 mod inode;
 mod listing;
 mod mount;
+mod numbers;
 mod push;
 mod tree;
 mod window;

@@ -67,6 +67,7 @@ fn a_directory_of_thousands_lists_each_once_with_its_inode() {
     for entry in &entries {
         assert_eq!(entry.ino(), entry.metadata().unwrap().ino(), "{:?}", entry.path());
     }
+    assert!(entries.iter().map(DirEntryExt::ino).is_sorted(), "whoever sorts by it keeps the order");
     let inodes: BTreeSet<u64> = entries.iter().map(DirEntryExt::ino).collect();
     assert_eq!(inodes.len(), 3000);
 }

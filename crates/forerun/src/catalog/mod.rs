@@ -1,6 +1,7 @@
 //! What is where: the backend's answers about paths, asked for once by however
 //! many want to know, and believed for a while.
 
+mod ahead;
 mod cache;
 mod freshness;
 
@@ -11,11 +12,12 @@ use std::time::{Duration, Instant};
 
 use forerun_backend::{Backend, Entry, Error, ErrorKind, Result};
 use futures::FutureExt;
-use futures::future::{BoxFuture, Shared};
+use futures::future::{BoxFuture, Either, Ready, Shared, ready};
 use parking_lot::Mutex;
 use tokio::runtime;
 
 use crate::driver::closed;
+use ahead::Ahead;
 use cache::Cache;
 use freshness::Freshness;
 
@@ -34,6 +36,7 @@ struct Tables {
     lists: Table<Arc<[Entry]>>,
     links: Table<Vec<u8>>,
     freshness: Freshness,
+    ahead: Ahead,
     /// Counts invalidations: an answer to a question asked before the last one
     /// is given to those who wait for it but not kept.
     epoch: u64,
@@ -50,8 +53,11 @@ struct Table<V: Clone> {
 #[derive(Debug)]
 struct Question<V: Clone> {
     epoch: u64,
-    answer: Shared<BoxFuture<'static, Result<V>>>,
+    answer: Answer<V>,
 }
+
+/// An answer that is on its way to however many wait for it.
+type Answer<V> = Shared<BoxFuture<'static, Result<V>>>;
 
 /// What tells the three kinds of question apart.
 trait Topic: Clone + Send + Sync + 'static {
@@ -59,8 +65,8 @@ trait Topic: Clone + Send + Sync + 'static {
     fn ask(backend: Arc<dyn Backend>, path: String) -> BoxFuture<'static, Result<Self>>;
     /// Keeps what the answer says of other paths, and counts its entries.
     fn keep(&self, tables: &mut Tables, until: Instant) -> usize;
-    /// How many entries a list has.
-    fn listed_count(&self) -> Option<usize> {
+    /// What a list holds.
+    fn entries(&self) -> Option<&[Entry]> {
         None
     }
 }
@@ -68,7 +74,8 @@ trait Topic: Clone + Send + Sync + 'static {
 impl Catalog {
     pub(crate) fn new(backend: Arc<dyn Backend>, runtime: runtime::Handle, ttl: Duration) -> Catalog {
         let (stats, lists, links) = (Table::new(), Table::new(), Table::new());
-        let tables = Tables { stats, lists, links, freshness: Freshness::default(), epoch: 0 };
+        let (freshness, ahead) = (Freshness::default(), Ahead::default());
+        let tables = Tables { stats, lists, links, freshness, ahead, epoch: 0 };
         Catalog { backend, runtime, ttl, tables: Mutex::new(tables) }
     }
 
@@ -79,8 +86,21 @@ impl Catalog {
         self.look_up(path).await
     }
 
+    /// Who lists one directory after the other has the next ones listed ahead.
     pub(crate) async fn list(self: &Arc<Catalog>, path: &str) -> Result<Arc<[Entry]>> {
-        self.look_up(path).await
+        let answer = {
+            let tables = &mut *self.tables.lock();
+            let next = tables.ahead.wanted(path, tables.lists.is_known(path)).to_vec();
+            let answer = self.begin(tables, path);
+            for directory in next {
+                if !tables.lists.is_known(&directory) {
+                    // Whoever comes for it meets the answer, or asks again after an error.
+                    drop(self.ask::<Arc<[Entry]>>(tables, &directory));
+                }
+            }
+            answer
+        };
+        answer.await
     }
 
     pub(crate) async fn read_link(self: &Arc<Catalog>, path: &str) -> Result<Vec<u8>> {
@@ -109,26 +129,26 @@ impl Catalog {
     }
 
     async fn look_up<V: Topic>(self: &Arc<Catalog>, path: &str) -> Result<V> {
-        let answer = {
-            let mut tables = self.tables.lock();
-            if let Some(answer) = V::table(&mut tables).cache.get(path, Instant::now()) {
-                return answer;
-            }
-            match V::table(&mut tables).questions.get(path) {
-                Some(question) => question.answer.clone(),
-                None => self.ask(&mut tables, path),
-            }
-        };
+        let answer = self.begin(&mut self.tables.lock(), path);
         answer.await
+    }
+
+    /// The answer that is believed, or the one that is on its way.
+    fn begin<V: Topic>(
+        self: &Arc<Catalog>,
+        tables: &mut Tables,
+        path: &str,
+    ) -> Either<Ready<Result<V>>, Answer<V>> {
+        if let Some(answer) = V::table(tables).cache.get(path, Instant::now()) {
+            return Either::Left(ready(answer));
+        }
+        let asked = V::table(tables).questions.get(path).map(|question| question.answer.clone());
+        Either::Right(asked.unwrap_or_else(|| self.ask(tables, path)))
     }
 
     /// Asks on a task of its own, so that the answer comes though the first who
     /// wanted it may not wait for it.
-    fn ask<V: Topic>(
-        self: &Arc<Catalog>,
-        tables: &mut Tables,
-        path: &str,
-    ) -> Shared<BoxFuture<'static, Result<V>>> {
+    fn ask<V: Topic>(self: &Arc<Catalog>, tables: &mut Tables, path: &str) -> Answer<V> {
         let (catalog, path, epoch) = (Arc::clone(self), path.to_owned(), tables.epoch);
         let asked = path.clone();
         let task = self.runtime.spawn(async move {
@@ -158,10 +178,11 @@ impl Catalog {
             Err(_) => return,
         };
         if let Ok(value) = answer
-            && let Some(count) = value.listed_count()
-            && count <= cache::ENTRIES_MAX
+            && let Some(entries) = value.entries()
+            && entries.len() <= cache::ENTRIES_MAX
         {
-            tables.freshness.listed(path, count, Instant::now(), self.ttl);
+            tables.freshness.listed(path, entries.len(), Instant::now(), self.ttl);
+            tables.ahead.listed(path, entries);
         }
         V::table(&mut tables).cache.put(path, answer.clone(), entry_count, until);
     }
@@ -170,6 +191,11 @@ impl Catalog {
 impl<V: Clone> Table<V> {
     fn new() -> Table<V> {
         Table { cache: Cache::new(), questions: HashMap::new() }
+    }
+
+    /// Whether there is an answer, or will be one.
+    fn is_known(&self, path: &str) -> bool {
+        self.cache.get(path, Instant::now()).is_some() || self.questions.contains_key(path)
     }
 
     fn remove(&mut self, path: &str) {
@@ -208,8 +234,8 @@ impl Topic for Arc<[Entry]> {
         1 + self.len()
     }
 
-    fn listed_count(&self) -> Option<usize> {
-        Some(self.len())
+    fn entries(&self) -> Option<&[Entry]> {
+        Some(self)
     }
 }
 

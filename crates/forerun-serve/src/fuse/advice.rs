@@ -90,9 +90,14 @@ impl Tree {
         }
         let mut by_inode = self.advised.by_inode.lock();
         if saying == Saying::Normal {
-            by_inode.remove(&ino);
+            if by_inode.remove(&ino).is_some() {
+                self.inodes.forget(ino, 1);
+            }
         } else if by_inode.len() < FILES_MAX || by_inode.contains_key(&ino) {
-            by_inode.insert(ino, saying);
+            // The file is to have this number as long as something is said of it.
+            if by_inode.insert(ino, saying).is_none() {
+                self.inodes.remember(&entry);
+            }
         } else {
             return Err(Errno::ENOSPC);
         }

@@ -3,6 +3,7 @@
 //! The cache is a table of rows (64 blocks each, every state a bit), an index
 //! from (object, row) to the table, a slot allocator and three eviction queues.
 
+mod ahead;
 mod audit;
 mod discard;
 mod evict;
@@ -49,6 +50,8 @@ pub(crate) struct Cache {
     ghosts: ghosts::Ghosts,
     /// How each object is read, since it was opened first.
     paces: BTreeMap<ObjectId, pace::Pace>,
+    /// What became of what was read ahead.
+    ahead: ahead::Ahead,
     /// Readahead that nobody will come for is not looked for before.
     next_search: Time,
     /// Slots whose blocks were invalidated while a fetch was filling them.
@@ -71,6 +74,7 @@ impl Cache {
             queues: queue::Queues::new(),
             ghosts: ghosts::Ghosts::new(slots as usize / row::ROW_BLOCKS as usize),
             paces: BTreeMap::new(),
+            ahead: ahead::Ahead::default(),
             next_search: Time(0),
             disowned_count: 0,
             slots_used_peak: 0,
@@ -117,6 +121,7 @@ impl Cache {
     /// Nothing about how `object` is read matters any more.
     pub(crate) fn forget_pace(&mut self, object: ObjectId) {
         self.paces.remove(&object);
+        self.ahead.forget(object);
     }
 
     /// Blocks that making room has evicted or passed over since the beginning.

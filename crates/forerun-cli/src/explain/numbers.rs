@@ -21,7 +21,8 @@ pub(super) fn time(ns: u64) -> String {
 
 /// `part` of `whole` in percent; what is neither nothing nor all is never shown as that.
 pub(super) fn percent(part: u64, whole: u64) -> String {
-    let tenths = (u128::from(part) * 1000).checked_div(u128::from(whole)).unwrap_or(0);
+    let (wide, most) = (u128::from(part) * 1000, if part < whole { 999 } else { 1000 });
+    let tenths = (wide + u128::from(whole / 2)).checked_div(u128::from(whole)).unwrap_or(0).min(most);
     match tenths {
         0 if part > 0 => "under 0.1 %".to_owned(),
         _ if tenths.is_multiple_of(10) => format!("{} %", tenths / 10),
@@ -57,8 +58,9 @@ mod tests {
             [18_400_000, 250_000, 2_500_000_000, 200_000_000_000].map(time),
             ["18 ms", "250 µs", "2.5 s", "3 min"]
         );
-        let shown = [(998, 1000), (1, 1000), (1, 100_000), (0, 5), (5, 5), (0, 0), (99_999, 100_000)];
+        let shown =
+            [(998, 1000), (1, 1000), (1, 100_000), (987, 100_000), (0, 5), (5, 5), (0, 0), (99_999, 100_000)];
         let shown = shown.map(|(part, whole)| percent(part, whole));
-        assert_eq!(shown, ["99.8 %", "0.1 %", "under 0.1 %", "0 %", "100 %", "0 %", "99.9 %"]);
+        assert_eq!(shown, ["99.8 %", "0.1 %", "under 0.1 %", "1 %", "0 %", "100 %", "0 %", "99.9 %"]);
     }
 }

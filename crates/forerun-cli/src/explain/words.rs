@@ -38,7 +38,7 @@ pub(super) fn all(subject: &Subject) -> String {
     let readahead = forerun.readahead();
     line(&mut text, &format!("read ahead since the start: {}", outcome(readahead.total())));
     for (class, counters) in readahead.iter() {
-        line(&mut text, &format!("    {}: {} of {}", class.name(), outcome(counters), size(counters.sum())));
+        line(&mut text, &format!("    {}, {}: {}", class.name(), size(counters.sum()), outcome(counters)));
     }
     text.push('\n');
     let (open, closed): (Vec<_>, Vec<_>) =
@@ -70,8 +70,12 @@ fn object(text: &mut String, one: &Explained) {
         [] => line(text, &format!("{name}: {size_of}, nothing is read ahead; {became}")),
         [stream] => line(text, &format!("{name}: {}; {became}", of_stream(one, stream, Some(report.size)))),
         several => {
-            let (count, readers) = (several.len(), report.reader_count);
-            line(text, &format!("{name}: {size_of}, {count} streams of {readers} readers; {became}"));
+            let count = several.len();
+            let readers = match report.reader_count {
+                1 => "1 reader".to_owned(),
+                more => format!("{more} readers"),
+            };
+            line(text, &format!("{name}: {size_of}, {count} streams, {readers}; {became}"));
             for stream in several.iter().take(STREAMS_MAX) {
                 line(text, &format!("    {}", of_stream(one, stream, None)));
             }

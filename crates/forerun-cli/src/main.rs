@@ -1,6 +1,7 @@
 //! The `forerun` program.
 
 mod demo;
+mod explain;
 mod lab;
 mod log;
 mod mount;
@@ -26,6 +27,7 @@ struct Cli {
 #[derive(Debug, Subcommand)]
 enum Command {
     Mount(mount::MountCommand),
+    Explain(explain::ExplainCommand),
     Demo(demo::DemoCommand),
     Trace(trace::TraceCommand),
     Lab(lab::LabCommand),
@@ -45,6 +47,7 @@ enum Command {
 fn main() -> ExitCode {
     let done = match Cli::parse().command {
         Command::Mount(mount) => mount.run(),
+        Command::Explain(explain) => explain.run(),
         Command::Demo(demo) => demo.run(),
         Command::Trace(trace) => trace.run(),
         Command::Lab(lab) => lab.run(),

@@ -62,6 +62,16 @@ impl Objects {
         self.objects.get(&id).is_some_and(|object| object.reader_count > 0)
     }
 
+    /// Every one of them.
+    pub(crate) fn ids(&self) -> impl Iterator<Item = ObjectId> + '_ {
+        self.objects.keys().copied()
+    }
+
+    /// How many have it open, if it is known.
+    pub(crate) fn reader_count(&self, id: ObjectId) -> Option<u32> {
+        self.objects.get(&id).map(|object| object.reader_count)
+    }
+
     /// True if that was the last reader.
     pub(crate) fn close(&mut self, id: ObjectId) -> bool {
         let Some(object) = self.objects.get_mut(&id) else { return false };

@@ -3,6 +3,8 @@
 use alloc::vec::Vec;
 use core::fmt;
 
+use crate::explain::{Class, Why};
+
 /// The cache unit: fetches start at multiples of it. 4 KiB is the kernel's page
 /// and the smallest random read worth its own fetch.
 pub const BLOCK_BYTES: u64 = 4096;
@@ -182,8 +184,8 @@ pub enum Event {
         missing_bytes: u64,
     },
     /// The policy wants `extent` read ahead, and to be heard again when the
-    /// reader gets to `mark`.
-    Window { time: Time, object: ObjectId, extent: Extent, mark: u64 },
+    /// reader gets to `mark`; for what, and what decided its size.
+    Window { time: Time, object: ObjectId, extent: Extent, mark: u64, class: Class, why: Why },
     /// A fetch was dispatched.
     Fetch { time: Time, id: FetchId, object: ObjectId, extent: Extent, cause: Cause },
     /// A fetch ended well.

@@ -173,6 +173,10 @@ impl Forerun {
         self.shared.driver.learner.as_ref().map_or(Ok(()), Learner::save)
     }
 
+    pub(crate) fn driver(&self) -> &Driver {
+        &self.shared.driver
+    }
+
     fn catalog(&self) -> &Arc<Catalog> {
         &self.shared.driver.catalog
     }

@@ -58,6 +58,7 @@
 
 mod catalog;
 mod driver;
+mod explain;
 mod instance;
 mod lease;
 mod memory;
@@ -67,8 +68,12 @@ mod reader;
 mod runtime;
 
 pub use forerun_backend::{Backend, ConnectOptions, Entry, Error, ErrorKind, Kind, Result, Version};
-pub use forerun_engine::{Advice, Counters, Extent, PolicyKind};
+pub use forerun_engine::{
+    Advice, ByClass, Class, ClassCounters, Counters, DeviceEstimate, Extent, ObjectReport, PolicyKind,
+    StreamReport, Time, Why,
+};
 
+pub use explain::Explained;
 pub use instance::{Forerun, open};
 pub use lease::Lease;
 pub use options::Options;

@@ -4,7 +4,7 @@ pub(crate) mod daemon;
 
 use std::error::Error;
 use std::io::Write;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Duration;
 
@@ -15,6 +15,7 @@ use forerun_serve::fuse::{
 };
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
+use crate::explain::{Socket, Subject};
 use crate::log;
 use crate::units::{parse_duration, parse_size, show_size};
 
@@ -170,6 +171,9 @@ impl MountCommand {
             self.policy,
             show_size(self.memory)
         ));
+        let context = runtime.enter();
+        self.explain_itself(&forerun, mount.directory());
+        drop(context);
         if daemon::is_daemon() {
             daemon::ready()?;
         }
@@ -179,6 +183,22 @@ impl MountCommand {
         forerun.save_learned()?;
         unmounted?;
         Ok(ExitCode::SUCCESS)
+    }
+
+    /// Answers `forerun explain` for as long as the runtime that this is called within. A
+    /// mount is of use without.
+    fn explain_itself(&self, forerun: &Forerun, directory: &Path) {
+        let subject = Subject {
+            forerun: forerun.clone(),
+            url: self.url.clone(),
+            directory: directory.to_owned(),
+            policy: self.policy.clone(),
+            memory_bytes_max: self.memory,
+        };
+        match Socket::new() {
+            Ok(socket) => drop(tokio::spawn(socket.answer(subject))),
+            Err(error) => tracing::warn!("`forerun explain` will not find this mount: {error}"),
+        }
     }
 
     fn policy(&self) -> PolicyKind {

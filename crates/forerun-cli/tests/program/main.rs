@@ -1,6 +1,7 @@
 //! The `forerun` program as its users meet it.
 
 mod daemon;
+mod explain;
 mod learn;
 mod mount;
 mod support;

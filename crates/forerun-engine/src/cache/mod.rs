@@ -3,6 +3,7 @@
 //! The cache is a table of rows (64 blocks each, every state a bit), an index
 //! from (object, row) to the table, a slot allocator and three eviction queues.
 
+mod ahead;
 mod audit;
 mod discard;
 mod evict;
@@ -49,6 +50,8 @@ pub(crate) struct Cache {
     ghosts: ghosts::Ghosts,
     /// How each object is read, since it was opened first.
     paces: BTreeMap<ObjectId, pace::Pace>,
+    /// What became of what was read ahead.
+    ahead: ahead::Ahead,
     /// Readahead that nobody will come for is not looked for before.
     next_search: Time,
     /// Nor is what was read of rows that hold readahead, in all of them.
@@ -73,6 +76,7 @@ impl Cache {
             queues: queue::Queues::new(),
             ghosts: ghosts::Ghosts::new(slots as usize / row::ROW_BLOCKS as usize),
             paces: BTreeMap::new(),
+            ahead: ahead::Ahead::default(),
             next_search: Time(0),
             next_sweep: Time(0),
             disowned_count: 0,
@@ -130,6 +134,7 @@ impl Cache {
     /// Nothing about how `object` is read matters any more.
     pub(crate) fn forget_pace(&mut self, object: ObjectId) {
         self.paces.remove(&object);
+        self.ahead.forget(object);
     }
 
     /// Blocks that making room has evicted or passed over since the beginning.

@@ -22,7 +22,7 @@ pub(crate) struct Rows {
 }
 
 impl Rows {
-    fn iter(&self) -> impl Iterator<Item = Option<RowId>> {
+    pub(super) fn iter(&self) -> impl Iterator<Item = Option<RowId>> {
         self.ids[..self.count].iter().map(|id| (*id != NONE).then_some(RowId(*id)))
     }
 
@@ -123,6 +123,7 @@ impl Cache {
             if row.unread & bits != 0 {
                 let is_first = row.unread == row.resident | row.in_flight;
                 row.unread &= !bits;
+                row.ahead &= !bits;
                 let pace = self.paces.entry(row.object).or_default();
                 if is_first {
                     pace.came_in_use(row.due);

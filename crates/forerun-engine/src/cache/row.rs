@@ -1,5 +1,6 @@
 //! A row: 64 neighbouring blocks of one object, each state a bit in a word.
 
+use crate::explain::Class;
 use crate::types::{BLOCK_BYTES, Extent, ObjectId};
 
 use super::slots::mask;
@@ -27,7 +28,7 @@ pub(crate) enum Queue {
 }
 
 /// Invariants: `resident & in_flight == 0`; `unread` is a part of
-/// `resident | in_flight`; `slots[i]` means something only where
+/// `resident | in_flight`, and `ahead` of `unread`; `slots[i]` means something only where
 /// `resident | in_flight` has bit `i`.
 #[derive(Debug)]
 pub(crate) struct Row {
@@ -40,6 +41,10 @@ pub(crate) struct Row {
     pub(crate) in_flight: u64,
     /// Nobody has read the block since it was fetched.
     pub(crate) unread: u64,
+    /// It was fetched ahead, and nobody has asked for it since.
+    pub(crate) ahead: u64,
+    /// For what its blocks were fetched ahead.
+    pub(crate) class: Class,
     pub(crate) slots: [u32; ROW_BLOCKS as usize],
     /// Reads that copy from it or wait for it.
     pub(crate) pin_count: u32,
@@ -70,6 +75,8 @@ impl Row {
             resident: 0,
             in_flight: 0,
             unread: 0,
+            ahead: 0,
+            class: Class::default(),
             slots: [0; ROW_BLOCKS as usize],
             pin_count: 0,
             detached: false,

@@ -55,7 +55,7 @@ impl Engine {
             if extent.is_empty() {
                 continue;
             }
-            self.emit(Event::Window { time, object, extent: window.extent, mark: window.mark });
+            self.emit_window(time, object, window.extent, window.mark);
             if !self.pending.push(object, extent) {
                 self.policy.on_lost(object, extent);
             }

@@ -172,6 +172,7 @@ impl Engine {
             doomed: false,
             cancelled: false,
         });
+        self.attribute(object, extent, asked);
         self.emit(Event::Fetch { time: now, id, object, extent, cause });
         self.fetches.push_back(Fetch { id, object, extent, memory, cause });
         true

@@ -5,6 +5,7 @@ mod advice;
 mod arrivals;
 mod changes;
 mod dispatch;
+mod explain;
 mod walks;
 
 use alloc::boxed::Box;
@@ -128,6 +129,9 @@ impl Engine {
         let late = tally.in_flight + tally.missing > 0;
         let missing = tally.missing > 0;
         let unread_bytes = tally.unread * BLOCK_BYTES;
+        if missing || tally.unread > 0 {
+            self.cache.note_outcome(object, extent, &rows, tally.missing * BLOCK_BYTES);
+        }
         let access = Access { time: now, object, reader, extent, size, late, missing, unread_bytes };
         self.consult(&access, tally);
         let outcome = if !late {

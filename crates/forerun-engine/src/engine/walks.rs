@@ -42,7 +42,7 @@ impl Engine {
         };
         self.objects.announce(object, size);
         self.cache.expect(now, object);
-        self.emit(Event::Window { time: now, object, extent: head, mark: 0 });
+        self.emit_window(now, object, head, 0);
         if !self.pending.push(object, head) {
             self.miss(object);
         }

@@ -17,6 +17,7 @@ use core::fmt::Debug;
 use crate::cache::Cache;
 use crate::config::{Config, PolicyKind};
 use crate::device::Device;
+use crate::explain::{Class, StreamReport, Why};
 use crate::kernel::{Ara, OnDemand, Stock};
 use crate::types::{BLOCK_BYTES, Extent, ObjectId, ReaderId, Time};
 use kernel::Kernel;
@@ -101,6 +102,14 @@ pub(crate) trait Policy: Debug + Send {
     fn take_dropped(&mut self) -> bool {
         false
     }
+
+    /// What readahead of `extent` is for, and what decided its window, if that is known.
+    fn reason(&self, _object: ObjectId, _extent: Extent, _view: &View<'_>) -> Option<(Class, Why)> {
+        None
+    }
+
+    /// Tells of the streams and plans of `object`.
+    fn streams(&self, _object: ObjectId, _view: &View<'_>, _tell: &mut dyn FnMut(StreamReport)) {}
 
     /// Bytes that were wanted will not come or have gone before anybody read
     /// them.

@@ -5,7 +5,7 @@ use std::fmt::Write;
 
 /// A document being written.
 #[derive(Debug, Default)]
-pub(super) struct Json {
+pub struct Json {
     text: String,
     depth: usize,
     /// The object or array has something in it already.
@@ -14,18 +14,18 @@ pub(super) struct Json {
 
 impl Json {
     /// The document, with a newline at its end.
-    pub(super) fn finish(mut self) -> String {
+    pub fn finish(mut self) -> String {
         self.text.push('\n');
         self.text
     }
 
     /// An object of what `inside` writes, key and value in turn.
-    pub(super) fn object(&mut self, inside: impl FnOnce(&mut Json)) {
+    pub fn object(&mut self, inside: impl FnOnce(&mut Json)) {
         self.nest('{', '}', inside);
     }
 
     /// An array of what `write` writes for each of `items`, one value.
-    pub(super) fn array<T>(&mut self, items: &[T], write: impl Fn(&mut Json, &T)) {
+    pub fn array<T>(&mut self, items: &[T], write: impl Fn(&mut Json, &T)) {
         self.nest('[', ']', |json| {
             items.iter().for_each(|item| {
                 json.next_line();
@@ -35,26 +35,28 @@ impl Json {
     }
 
     /// A key of the object; its value follows.
-    pub(super) fn key(&mut self, key: &str) -> &mut Json {
+    pub fn key(&mut self, key: &str) -> &mut Json {
         self.next_line();
         self.text(key);
         self.text.push_str(": ");
         self
     }
 
-    pub(super) fn number(&mut self, number: u64) {
+    /// A value: a whole number.
+    pub fn number(&mut self, number: u64) {
         self.text.push_str(&number.to_string());
     }
 
     /// A number, or null.
-    pub(super) fn maybe(&mut self, number: Option<u64>) {
+    pub fn maybe(&mut self, number: Option<u64>) {
         match number {
             Some(number) => self.number(number),
             None => self.text.push_str("null"),
         }
     }
 
-    pub(super) fn text(&mut self, text: &str) {
+    /// A value: text, escaped as needed.
+    pub fn text(&mut self, text: &str) {
         self.text.push('"');
         for character in text.chars() {
             match character {

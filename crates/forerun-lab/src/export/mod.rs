@@ -1,7 +1,7 @@
 //! Outcomes as files for other programs: every run with all its numbers, in whole
 //! nanoseconds and bytes, so that whoever reads them can compute what the tables show.
 
-mod json;
+pub mod json;
 
 use forerun_sim::run::Run;
 

@@ -9,7 +9,7 @@ mod unread;
 
 use std::collections::BTreeMap;
 
-use forerun_engine::{Cause, Event, Extent, FetchId, ObjectId, Time};
+use forerun_engine::{Cause, Event, Extent, FetchId, ObjectId, Time, Why};
 
 pub use levels::Level;
 use levels::Levels;
@@ -70,6 +70,10 @@ pub struct WindowPoint {
     pub object: ObjectId,
     /// Its length in bytes.
     pub len: u64,
+    /// What it is for.
+    pub class: forerun_engine::Class,
+    /// What decided its length.
+    pub why: Why,
 }
 
 /// A timeline; see the module's page.
@@ -123,8 +127,8 @@ impl Timeline {
                 self.end = self.end.max(time);
                 time
             }
-            Event::Window { time, object, extent, .. } => {
-                self.windows.push(WindowPoint { time, object, len: extent.len });
+            Event::Window { time, object, extent, class, why, .. } => {
+                self.windows.push(WindowPoint { time, object, len: extent.len, class, why });
                 time
             }
             Event::Fetch { time, id, object, extent, cause } => {

@@ -5,6 +5,7 @@
 //! done, lets go of the lock, and does that: starts fetches, cancels some, wakes
 //! readers. The lock is never held over a wait or a copy.
 
+mod explain;
 mod failures;
 mod fetch;
 mod listings;

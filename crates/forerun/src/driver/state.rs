@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use forerun_backend::{Entry, Error, ErrorKind, Result};
 use forerun_engine::{
-    Advice, Engine, Extent, FetchId, MemoryRange, ObjectId, Outcome, ReadId, ReaderId, Time,
+    Advice, Engine, Extent, FetchId, MemoryRange, ObjectId, ObjectReport, Outcome, ReadId, ReaderId, Time,
 };
 use futures::future::AbortHandle;
 
@@ -58,6 +58,11 @@ impl State {
             now: Time(0),
             closed: false,
         }
+    }
+
+    /// An object, and what the engine says of it.
+    pub(crate) fn explain(&self, id: ObjectId) -> Option<(Arc<Object>, ObjectReport)> {
+        Some((Arc::clone(self.objects.get(id)?), self.engine.explain(id)?))
     }
 
     /// Time never goes back for the engine.

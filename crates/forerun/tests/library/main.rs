@@ -3,6 +3,7 @@
 mod bytes;
 mod changed;
 mod errors;
+mod explain;
 mod flight;
 mod gate;
 mod learned;

@@ -60,6 +60,11 @@ impl Fill {
         Some(wanted)
     }
 
+    /// Whether the bytes at `extent` were to be filled.
+    pub(super) fn wants(&self, extent: Extent) -> bool {
+        extent.offset < self.next
+    }
+
     /// Some of it was evicted before anybody came: no more.
     pub(super) fn on_lost(&mut self, extent: Extent) {
         if extent.offset < self.next {

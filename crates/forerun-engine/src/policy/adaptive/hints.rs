@@ -86,6 +86,11 @@ impl Hints {
         plan.is_some_and(|plan| plan.origin() == Origin::Profile && !plan.is_suspended())
     }
 
+    /// The plan of `object`, if it is followed.
+    pub(super) fn followed(&self, object: ObjectId) -> Option<&Plan> {
+        self.plans.get(&object).filter(|plan| !plan.is_suspended())
+    }
+
     /// Once after a plan was let go.
     pub(super) fn take_dropped(&mut self) -> bool {
         core::mem::take(&mut self.dropped)

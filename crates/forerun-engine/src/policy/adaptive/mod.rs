@@ -15,6 +15,7 @@
 //! * [`ledger`] keeps what is read ahead in vain below a share of what is of use;
 //! * [`hints`] keeps what was said of reads to come, [`plan`] fetches it, [`route`] says
 //!   where and when;
+//! * [`report`] says in which class and why;
 //! * [`activity`] counts the streams that share memory and device just now.
 
 mod activity;
@@ -27,6 +28,7 @@ mod hints;
 mod ledger;
 mod plan;
 mod procession;
+mod report;
 mod rhythm;
 mod route;
 mod runs;
@@ -41,6 +43,7 @@ use alloc::vec::Vec;
 
 use super::{Access, Hint, Policy, Said, View, Window};
 use crate::device::bytes_in;
+use crate::explain::{Class, StreamReport, Why};
 use crate::types::{Extent, ObjectId, ReaderId};
 use hints::Habit;
 use streams::Begun;
@@ -188,6 +191,14 @@ impl Policy for Adaptive {
 
     fn take_dropped(&mut self) -> bool {
         self.hints.take_dropped()
+    }
+
+    fn reason(&self, object: ObjectId, extent: Extent, view: &View<'_>) -> Option<(Class, Why)> {
+        report::reason(self, object, extent, view)
+    }
+
+    fn streams(&self, object: ObjectId, view: &View<'_>, tell: &mut dyn FnMut(StreamReport)) {
+        report::streams(self, object, view, tell);
     }
 
     fn on_read(&mut self, access: &Access, view: &View<'_>, windows: &mut Vec<Window>) {

@@ -15,6 +15,8 @@
 //! when too much was left out, nothing is wanted until there is no doubt left, which takes
 //! twice as many reads each time.
 
+mod report;
+
 use alloc::vec::Vec;
 
 use super::Share;

@@ -32,6 +32,11 @@ impl Strides {
         (whole && period != 0 && bytes > 0).then_some(Strides { elements, period, bytes })
     }
 
+    /// How many elements a period has.
+    pub(super) fn element_count(&self) -> usize {
+        self.elements.len()
+    }
+
     /// Bytes of one element, on average.
     pub(super) fn element_bytes(&self) -> u64 {
         self.bytes / self.elements.len() as u64

@@ -7,10 +7,11 @@
 //!          within reorder)  or about to be
 //!                         |<----- window ----->|
 //! ```
-//! [`window`] sizes it, [`outcome`] tells what became of what was read ahead. Positions
-//! are counted along the stream's way, see [`super::shape`].
+//! [`window`] sizes it, [`outcome`] tells what became of what was read ahead, [`reason`]
+//! why it is as large as it is. Positions are counted along the stream's way, see [`super::shape`].
 
 mod outcome;
+mod reason;
 mod window;
 
 use super::Share;
@@ -66,6 +67,7 @@ pub(super) struct Stream {
     is_announced: bool,
     /// Reads that had to wait behind the frontier.
     behind_count: u32,
+    reason: reason::Reason,
 }
 
 impl Stream {
@@ -92,6 +94,7 @@ impl Stream {
             is_settled: false,
             is_announced: false,
             behind_count: 0,
+            reason: reason::Reason::default(),
         }
     }
 
@@ -188,6 +191,7 @@ impl Stream {
         }
         if self.window == 0 {
             self.window = self.first_window(share, reach);
+            self.begin_reason(reach);
         }
         if self.is_disordered() {
             // All that may come next has to be there.
@@ -204,6 +208,7 @@ impl Stream {
     /// Adds to the window up to position `limit`, if that is worth it now and the
     /// window then is not more than `allowed`.
     pub(super) fn top_up(&mut self, share: &Share, limit: u64, allowed: u64, windows: &mut Vec<Window>) {
+        self.note_limits(limit, allowed);
         if let Some((positions, mark)) = self.grow(share, limit.min(self.failed), allowed) {
             let is_forward = matches!(self.shape, Shape::Forward);
             let piece = if share.is_serial { 2 * positions.len } else { share.fetch_bytes / 2 };

@@ -51,11 +51,12 @@ impl Stream {
 
     pub(super) fn resize(&mut self, now: Time, share: &Share) {
         let max = self.window_max(share);
+        let (then, frontier) = self.turned;
+        let rate = rate(self.frontier - frontier, now.since(then));
+        self.note_turn(rate, share.service_ns);
         if self.late {
             self.window *= if self.is_announced || self.window < max / 16 { 4 } else { 2 };
         } else {
-            let (then, frontier) = self.turned;
-            let rate = rate(self.frontier - frontier, now.since(then));
             // Twice, since the rate is an average; and a fetch that is being
             // consumed while the next is on its way.
             let needed = 2 * bytes_in(share.service_ns, rate) + 2 * share.fetch_bytes;
@@ -63,6 +64,7 @@ impl Stream {
                 self.window = needed.max(self.window / 2);
             }
         }
+        self.note_share(max);
         self.window = self.window.min(max);
         self.late = false;
         self.turn_count = self.turn_count.saturating_add(1);

@@ -6,6 +6,7 @@
 
 mod begin;
 mod ends;
+mod report;
 
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;

@@ -1,0 +1,131 @@
+//! The asking side: which mounts are running, and which of them is meant.
+
+use std::error::Error;
+use std::fs;
+use std::io::{self, Read, Write};
+use std::os::unix::net::UnixStream;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use super::place;
+
+/// How long a mount may take to answer.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// A running mount.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Running {
+    socket: PathBuf,
+    process: u32,
+    /// The URL as it was given, and as it was understood.
+    urls: [String; 2],
+    directory: PathBuf,
+}
+
+impl Running {
+    /// The answer to `question`.
+    ///
+    /// # Errors
+    /// If it has ended meanwhile, or does not answer.
+    pub(super) fn ask(&self, question: &str) -> Result<String, Box<dyn Error>> {
+        ask(&self.socket, question).map_err(|error| {
+            format!(
+                "the mount on {} (process {}) does not answer: {error}",
+                self.directory.display(),
+                self.process
+            )
+            .into()
+        })
+    }
+
+    fn is_meant(&self, target: &str) -> bool {
+        if target.parse() == Ok(self.process) {
+            return true;
+        }
+        let bare = |url: &str| url.trim_end_matches('/').to_owned();
+        if self.urls.iter().any(|url| bare(url) == bare(target)) {
+            return true;
+        }
+        let path = Path::new(target);
+        let path =
+            path.canonicalize().or_else(|_| std::path::absolute(path)).unwrap_or_else(|_| path.to_owned());
+        path == self.directory
+            || url::Url::from_file_path(&path).is_ok_and(|url| bare(url.as_str()) == bare(&self.urls[1]))
+    }
+
+    fn show(&self) -> String {
+        format!("{} on {} (process {})", self.urls[0], self.directory.display(), self.process)
+    }
+}
+
+/// The mount that `target` names: a URL, a directory or the number of a process; without
+/// it, the only one.
+///
+/// # Errors
+/// If there is none, or more than one; says which there are.
+pub(super) fn find(target: Option<&str>) -> Result<Running, Box<dyn Error>> {
+    let running = running();
+    let meant: Vec<&Running> =
+        running.iter().filter(|mount| target.is_none_or(|target| mount.is_meant(target))).collect();
+    let list = |mounts: &[&Running]| mounts.iter().map(|mount| mount.show()).collect::<Vec<_>>().join(", ");
+    match (&meant[..], target) {
+        ([one], _) => Ok((*one).clone()),
+        ([], _) if running.is_empty() => {
+            Err("no mount of this user is running: start one with `forerun mount URL DIR`".into())
+        }
+        ([], target) => {
+            let all: Vec<&Running> = running.iter().collect();
+            Err(format!("no mount of {}; there is {}", target.unwrap_or_default(), list(&all)).into())
+        }
+        (several, _) => Err(format!(
+            "more than one mount: name one by its directory or process; there is {}",
+            list(several)
+        )
+        .into()),
+    }
+}
+
+/// Every mount that answers, in order of process. Sockets whose process is gone are removed.
+fn running() -> Vec<Running> {
+    let mut running = Vec::new();
+    for folder in place::folders() {
+        let sockets = match place::check(&folder).and_then(|()| fs::read_dir(&folder)) {
+            Ok(entries) => entries.filter_map(Result::ok).map(|entry| entry.path()),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
+            // Of another user: what XDG_RUNTIME_DIR says after `sudo`, for one.
+            Err(error) => {
+                eprintln!("forerun: mounts in {} cannot be asked: {error}", folder.display());
+                continue;
+            }
+        };
+        running.extend(sockets.filter_map(|socket| who(&socket)));
+    }
+    running.sort_by_key(|mount| mount.process);
+    running
+}
+
+fn who(socket: &Path) -> Option<Running> {
+    let process = place::process(socket)?;
+    let said = match ask(socket, "who") {
+        Ok(said) => said,
+        Err(error) => {
+            if error.kind() == io::ErrorKind::ConnectionRefused {
+                let _ = fs::remove_file(socket);
+            }
+            return None;
+        }
+    };
+    let mut lines = said.lines();
+    let urls = [lines.next()?.to_owned(), lines.next()?.to_owned()];
+    Some(Running { socket: socket.to_owned(), process, urls, directory: lines.next()?.into() })
+}
+
+fn ask(socket: &Path, question: &str) -> io::Result<String> {
+    let mut stream = UnixStream::connect(socket)?;
+    stream.set_read_timeout(Some(PATIENCE))?;
+    stream.set_write_timeout(Some(PATIENCE))?;
+    stream.write_all(format!("{question}\n").as_bytes())?;
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer)?;
+    Ok(answer)
+}

@@ -1,0 +1,69 @@
+//! What a mount says of itself for programs: whole bytes and nanoseconds.
+
+use forerun::{ByClass, Class, ClassCounters, Explained, StreamReport};
+use forerun_lab::export::json::Json;
+
+use super::answer::Subject;
+
+/// All of it.
+pub(super) fn all(subject: &Subject) -> String {
+    let (forerun, device) = (&subject.forerun, subject.forerun.device());
+    let mut json = Json::default();
+    json.object(|json| {
+        json.key("url").text(&subject.url);
+        json.key("directory").text(&subject.directory.display().to_string());
+        json.key("process").number(u64::from(std::process::id()));
+        json.key("policy").text(&subject.policy);
+        json.key("memory_bytes").number(forerun.memory_bytes());
+        json.key("memory_bytes_max").number(subject.memory_bytes_max);
+        json.key("storage").object(|json| {
+            json.key("latency_ns").number(device.latency_ns);
+            json.key("throughput_bytes_per_s").number(device.throughput_bytes_per_s);
+            json.key("fetch_bytes").number(device.fetch_bytes);
+            json.key("pipe_bytes").number(device.pipe_bytes);
+        });
+        by_class(json.key("readahead"), &forerun.readahead());
+        json.key("objects").array(&forerun.explain(), object);
+    });
+    json.finish()
+}
+
+fn object(json: &mut Json, one: &Explained) {
+    let report = &one.report;
+    json.object(|json| {
+        json.key("path").text(&one.path);
+        json.key("size").number(report.size);
+        json.key("reader_count").number(u64::from(report.reader_count));
+        json.key("cached_bytes").number(report.cached_bytes);
+        json.key("waiting_bytes").number(report.waiting_bytes);
+        json.key("missed_bytes").number(report.missed_bytes);
+        json.key("streams").array(&report.streams, |json, stream| of_stream(json, one, stream));
+        by_class(json.key("readahead"), &report.readahead);
+    });
+}
+
+fn of_stream(json: &mut Json, one: &Explained, stream: &StreamReport) {
+    json.object(|json| {
+        json.key("class").text(stream.class.name());
+        json.key("offset").number(stream.offset);
+        json.key("window_bytes").number(stream.window_bytes);
+        json.key("ahead_bytes").number(stream.ahead_bytes);
+        json.key("why").text(stream.why.name());
+        json.key("rate_bytes_per_s").number(stream.rate_bytes_per_s);
+        json.key("service_ns").number(stream.service_ns);
+        json.key("active_count").number(stream.active_count);
+        json.key("idle_ns").number(one.idle(stream).as_nanos() as u64);
+    });
+}
+
+fn by_class(json: &mut Json, by_class: &ByClass) {
+    let classes: Vec<(Class, ClassCounters)> = by_class.iter().collect();
+    json.array(&classes, |json, (class, counters)| {
+        json.object(|json| {
+            json.key("class").text(class.name());
+            json.key("in_time_bytes").number(counters.in_time_bytes);
+            json.key("late_bytes").number(counters.late_bytes);
+            json.key("wasted_bytes").number(counters.wasted_bytes);
+        });
+    });
+}

@@ -1,0 +1,52 @@
+//! `forerun explain`.
+
+mod answer;
+mod find;
+mod json;
+mod numbers;
+mod place;
+mod words;
+
+use std::error::Error;
+use std::io::Write;
+use std::process::ExitCode;
+
+pub(crate) use answer::{Socket, Subject};
+
+const EXAMPLES: &str = "\
+Examples:
+  The only mount that is running:
+      forerun explain
+  One of several, by its directory, its URL or its process:
+      forerun explain /mnt/data
+      forerun explain s3://my-bucket/data
+      forerun explain 4711
+  For a program:
+      forerun explain --json /mnt/data";
+
+/// Say what a running mount reads ahead, and why
+///
+/// For each object that is open: the streams that read it, which way they go and how far they are,
+/// how much is read ahead of them and what decides that; and what became of what was read ahead:
+/// whether it was there in time, late, or in vain. Mounts are asked that the same user has started.
+#[derive(Debug, clap::Args)]
+#[command(after_long_help = EXAMPLES)]
+pub(crate) struct ExplainCommand {
+    /// The mount: its directory, its URL or its process; needed if there is more than one
+    #[arg(value_name = "URL|PID|DIR")]
+    mount: Option<String>,
+
+    /// JSON instead of words
+    #[arg(long)]
+    json: bool,
+}
+
+impl ExplainCommand {
+    /// Asks, and prints the answer.
+    pub(crate) fn run(self) -> Result<ExitCode, Box<dyn Error>> {
+        let mount = find::find(self.mount.as_deref())?;
+        let answer = mount.ask(if self.json { "json" } else { "words" })?;
+        std::io::stdout().write_all(answer.as_bytes())?;
+        Ok(ExitCode::SUCCESS)
+    }
+}

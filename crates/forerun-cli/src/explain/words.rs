@@ -1,0 +1,171 @@
+//! What a mount says of itself in words.
+
+use std::fmt::Write;
+use std::time::Duration;
+
+use forerun::{ClassCounters, Explained, StreamReport, Why};
+
+use super::answer::Subject;
+use super::numbers::{percent, rate, size, time};
+
+/// Streams of one object that are told of.
+const STREAMS_MAX: usize = 16;
+/// Objects that are closed and told of.
+const CLOSED_MAX: usize = 16;
+/// Who has not read for so long is said to pause.
+const PAUSE: Duration = Duration::from_secs(2);
+
+/// All of it.
+pub(super) fn all(subject: &Subject) -> String {
+    let (forerun, device) = (&subject.forerun, subject.forerun.device());
+    let mut text = String::new();
+    line(
+        &mut text,
+        &format!("{} on {} (process {})", subject.url, subject.directory.display(), std::process::id()),
+    );
+    let memory = format!("{} of {}", size(forerun.memory_bytes()), size(subject.memory_bytes_max));
+    line(&mut text, &format!("policy {}, memory {memory} used", subject.policy));
+    line(
+        &mut text,
+        &format!(
+            "the storage: {} until a fetch's first bytes, {} at most; fetches of {}, up to {} in flight",
+            time(device.latency_ns),
+            rate(device.throughput_bytes_per_s),
+            size(device.fetch_bytes),
+            size(device.pipe_bytes)
+        ),
+    );
+    let readahead = forerun.readahead();
+    line(&mut text, &format!("read ahead since the start: {}", outcome(readahead.total())));
+    for (class, counters) in readahead.iter() {
+        line(&mut text, &format!("    {}, {}: {}", class.name(), size(counters.sum()), outcome(counters)));
+    }
+    text.push('\n');
+    let (open, closed): (Vec<_>, Vec<_>) =
+        forerun.explain().into_iter().partition(|one| one.report.reader_count > 0);
+    open.iter().for_each(|one| object(&mut text, one));
+    if open.is_empty() {
+        line(&mut text, "no object is open");
+    }
+    closed.iter().take(CLOSED_MAX).for_each(|one| object(&mut text, one));
+    if let Some(more) = closed.len().checked_sub(CLOSED_MAX).filter(|more| *more > 0) {
+        line(&mut text, &format!("and {more} more that are closed"));
+    }
+    text
+}
+
+/// One object: in one line if it has one stream.
+fn object(text: &mut String, one: &Explained) {
+    let report = &one.report;
+    let mut became = outcome(report.readahead.total());
+    if report.missed_bytes > 0 {
+        let _ = write!(became, "; {} had to be fetched when asked for", size(report.missed_bytes));
+    }
+    let (name, size_of) = (printable(&one.path), size(report.size));
+    if report.reader_count == 0 {
+        let held = size(report.cached_bytes);
+        return line(text, &format!("{name}: closed, {held} of {size_of} in memory; {became}"));
+    }
+    match &report.streams[..] {
+        [] => line(text, &format!("{name}: {size_of}, nothing is read ahead; {became}")),
+        [stream] => line(text, &format!("{name}: {}; {became}", of_stream(one, stream, Some(report.size)))),
+        several => {
+            let count = several.len();
+            let readers = match report.reader_count {
+                1 => "1 reader".to_owned(),
+                more => format!("{more} readers"),
+            };
+            line(text, &format!("{name}: {size_of}, {count} streams, {readers}; {became}"));
+            for stream in several.iter().take(STREAMS_MAX) {
+                line(text, &format!("    {}", of_stream(one, stream, None)));
+            }
+            if count > STREAMS_MAX {
+                line(text, &format!("    and {} more", count - STREAMS_MAX));
+            }
+        }
+    }
+}
+
+fn of_stream(one: &Explained, stream: &StreamReport, of: Option<u64>) -> String {
+    let mut said = format!("{} at {}", stream.class.name(), size(stream.offset));
+    if let Some(of) = of {
+        let _ = write!(said, " of {}", size(of));
+    }
+    let _ = write!(said, ", window {}: {}", size(stream.window_bytes), why(stream));
+    let idle = one.idle(stream);
+    // A plan is nobody's in particular.
+    if idle > PAUSE && stream.last_read.0 > 0 {
+        let _ = write!(said, "; not read for {}", time(idle.as_nanos() as u64));
+    }
+    said
+}
+
+fn why(stream: &StreamReport) -> String {
+    let count = stream.active_count;
+    let shared = |what: &str| match count {
+        1 => format!("that is {what}"),
+        _ => format!("that is its share of {what}, among {count} active streams"),
+    };
+    match stream.why {
+        Why::FirstWindow => "the first, while little is known of the reader".to_owned(),
+        Why::Growing => "growing, since the reader had to wait".to_owned(),
+        Why::Steady => {
+            let (rate, service) = (rate(stream.rate_bytes_per_s), time(stream.service_ns));
+            format!("the reader takes {rate} and a fetch {service}")
+        }
+        Why::LimitedByShare => shared("what keeps the storage busy"),
+        Why::LimitedByMemory => shared("the memory (--memory)"),
+        Why::LimitedByLedger => "no larger, since much of what was read ahead here was in vain".to_owned(),
+        Why::EndKnown => "up to where it is expected to end".to_owned(),
+        Why::Disordered => "the reader jumps to and fro, and all that may come next is kept".to_owned(),
+        Why::Planned => "as an earlier run read it".to_owned(),
+        Why::Advised => "as a program has said".to_owned(),
+        Why::Listed => "the files of the directory are read one after the other".to_owned(),
+        Why::Bet => "a bet".to_owned(),
+        Why::Policy => "as the policy has it".to_owned(),
+    }
+}
+
+/// What became of what was read ahead.
+fn outcome(counters: ClassCounters) -> String {
+    let all = counters.sum();
+    if all == 0 {
+        return "nothing that was read ahead was asked for yet".to_owned();
+    }
+    let part = |bytes: u64, word: &str| match bytes {
+        0 => format!("nothing {word}"),
+        _ => format!("{} {word}", percent(bytes, all)),
+    };
+    let ClassCounters { in_time_bytes, late_bytes, wasted_bytes } = counters;
+    format!(
+        "{}, {}, {}",
+        part(in_time_bytes, "in time"),
+        part(late_bytes, "late"),
+        part(wasted_bytes, "wasted")
+    )
+}
+
+/// Names may hold anything; a terminal gets no commands of them.
+fn printable(name: &str) -> String {
+    name.chars()
+        .map(|c| if c.is_control() { c.escape_default().to_string() } else { c.to_string() })
+        .collect()
+}
+
+fn line(text: &mut String, said: &str) {
+    text.push_str(said);
+    text.push('\n');
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn outcomes_in_words() {
+        let counters = ClassCounters { in_time_bytes: 998, late_bytes: 2, wasted_bytes: 0 };
+        assert_eq!(outcome(counters), "99.8 % in time, 0.2 % late, nothing wasted");
+        assert_eq!(outcome(ClassCounters::default()), "nothing that was read ahead was asked for yet");
+        assert_eq!(printable("a\u{1b}[31m.mp4"), "a\\u{1b}[31m.mp4");
+    }
+}

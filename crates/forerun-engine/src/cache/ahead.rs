@@ -1,0 +1,111 @@
+//! What became of what was read ahead, by the class of reading it was for.
+//!
+//! Each block that is fetched ahead is counted once: when somebody asks for it first, or
+//! when it goes before that. A row remembers one class, that of the last fetch into it.
+
+use alloc::collections::BTreeMap;
+
+use super::reading::Rows;
+use super::row::{Row, rows_of};
+use super::{Cache, RowId};
+use crate::explain::{ByClass, Class, ClassCounters};
+use crate::types::{BLOCK_BYTES, Extent, ObjectId};
+
+/// See the module's page.
+#[derive(Debug, Default)]
+pub(super) struct Ahead {
+    all: ByClass,
+    objects: BTreeMap<ObjectId, Account>,
+}
+
+/// Of one object.
+#[derive(Debug, Default)]
+struct Account {
+    by_class: ByClass,
+    missed_bytes: u64,
+}
+
+impl Ahead {
+    pub(super) fn forget(&mut self, object: ObjectId) {
+        self.objects.remove(&object);
+    }
+
+    /// Blocks `gone` of `row` leave the memory.
+    pub(super) fn on_gone(&mut self, row: &mut Row, gone: u64) {
+        let wasted = bytes_of(row.ahead & gone);
+        row.ahead &= !gone;
+        if wasted > 0 {
+            let counters = ClassCounters { wasted_bytes: wasted, ..ClassCounters::default() };
+            self.add(row.object, row.class, counters);
+        }
+    }
+
+    fn add(&mut self, object: ObjectId, class: Class, counters: ClassCounters) {
+        self.all.add(class, counters);
+        // None of an object that was forgotten meanwhile.
+        if let Some(account) = self.objects.get_mut(&object) {
+            account.by_class.add(class, counters);
+        }
+    }
+}
+
+impl Cache {
+    /// The blocks of `extent`, which are in flight, are fetched ahead of reading of `class`.
+    pub(crate) fn mark_ahead(&mut self, object: ObjectId, extent: Extent, class: Class) {
+        self.ahead.objects.entry(object).or_default();
+        for (index, bits) in rows_of(extent) {
+            let Some(id) = self.index.get(&(object, index)).copied() else { continue };
+            let row = &mut self.rows[id.0 as usize];
+            row.ahead |= bits & row.in_flight;
+            row.class = class;
+        }
+    }
+
+    /// Somebody asks for `extent`, whose rows are `rows`; `missing_bytes` are not there.
+    pub(crate) fn note_outcome(&mut self, object: ObjectId, extent: Extent, rows: &Rows, missing_bytes: u64) {
+        if missing_bytes > 0 {
+            self.ahead.objects.entry(object).or_default().missed_bytes += missing_bytes;
+        }
+        for ((_, bits), id) in rows_of(extent).zip(rows.iter()) {
+            let Some(RowId(id)) = id else { continue };
+            let row = &mut self.rows[id as usize];
+            let asked = row.ahead & bits;
+            if asked == 0 {
+                continue;
+            }
+            row.ahead &= !asked;
+            let counters = ClassCounters {
+                in_time_bytes: bytes_of(asked & row.resident),
+                late_bytes: bytes_of(asked & row.in_flight),
+                wasted_bytes: 0,
+            };
+            self.ahead.add(object, row.class, counters);
+        }
+    }
+
+    /// What became of what was read ahead of all objects.
+    pub(crate) fn outcomes(&self) -> &ByClass {
+        &self.ahead.all
+    }
+
+    /// What became of what was read ahead of `object`, and bytes of it that were not there
+    /// when asked for.
+    pub(crate) fn outcomes_of(&self, object: ObjectId) -> (ByClass, u64) {
+        let account = self.ahead.objects.get(&object);
+        account.map_or_else(Default::default, |account| (account.by_class.clone(), account.missed_bytes))
+    }
+
+    /// Bytes of `object` that are resident; and bytes here or in flight that were read
+    /// ahead and that nobody has asked for.
+    pub(crate) fn held_bytes(&self, object: ObjectId) -> (u64, u64) {
+        let rows =
+            self.index.range((object, 0)..=(object, u64::MAX)).map(|(_, id)| &self.rows[id.0 as usize]);
+        rows.fold((0, 0), |(cached, waiting), row| {
+            (cached + bytes_of(row.resident), waiting + bytes_of(row.ahead))
+        })
+    }
+}
+
+fn bytes_of(blocks: u64) -> u64 {
+    u64::from(blocks.count_ones()) * BLOCK_BYTES
+}

@@ -1,0 +1,204 @@
+//! The words for what is read ahead and why, and what became of it.
+
+use alloc::vec::Vec;
+
+use crate::types::{ObjectId, Time};
+
+/// What kind of reading readahead is for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Class {
+    /// A stream towards the end of its object.
+    Forward,
+    /// A stream towards the start of its object.
+    Backward,
+    /// A stream that leaves out the same between what it reads, again and again.
+    Strided,
+    /// The same with several elements in each period, of lengths and distances of their own.
+    TwoLevel,
+    /// The rest of an object that is read all over.
+    Filled,
+    /// What advice or a profile says will be read.
+    Planned,
+    /// Files that a walk through a directory comes to next.
+    Walk,
+    /// A bet on what a first read goes on with.
+    Guessed,
+    /// What a policy other than `adaptive` wants.
+    #[default]
+    Other,
+}
+
+impl Class {
+    /// One word for it, of lower-case letters and dashes.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Class::Forward => "forward",
+            Class::Backward => "backward",
+            Class::Strided => "strided",
+            Class::TwoLevel => "two-level",
+            Class::Filled => "filled",
+            Class::Planned => "planned",
+            Class::Walk => "walk",
+            Class::Guessed => "guessed",
+            Class::Other => "other",
+        }
+    }
+}
+
+/// What decided how large a window is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Why {
+    /// It is the first: only a few reads were seen.
+    FirstWindow,
+    /// The reader had to wait when it was reconsidered last: it grew.
+    Growing,
+    /// It covers what the reader takes while a fetch takes its time.
+    Steady,
+    /// It is the most that one of the active streams may take of the device.
+    LimitedByShare,
+    /// It is the most that one of the active streams may take of the memory.
+    LimitedByMemory,
+    /// Too much of the object was read ahead in vain.
+    LimitedByLedger,
+    /// The object ends there, another stream began there, or streams used to end there.
+    EndKnown,
+    /// The reader jumps to and fro: all that may come next is kept.
+    Disordered,
+    /// An earlier run read it.
+    Planned,
+    /// A program has said that it will be read.
+    Advised,
+    /// A walk through the directory comes to it.
+    Listed,
+    /// It may be of use, and costs little if it is not.
+    Bet,
+    /// A policy other than `adaptive` has its own rules.
+    #[default]
+    Policy,
+}
+
+impl Why {
+    /// One word for it, of lower-case letters and dashes.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Why::FirstWindow => "first-window",
+            Why::Growing => "growing",
+            Why::Steady => "steady",
+            Why::LimitedByShare => "limited-by-share",
+            Why::LimitedByMemory => "limited-by-memory",
+            Why::LimitedByLedger => "limited-by-ledger",
+            Why::EndKnown => "end-known",
+            Why::Disordered => "disordered",
+            Why::Planned => "planned",
+            Why::Advised => "advised",
+            Why::Listed => "listed",
+            Why::Bet => "bet",
+            Why::Policy => "policy",
+        }
+    }
+}
+
+/// What became of readahead of one class, in bytes of whole blocks; what is not read yet
+/// and still in memory or in flight is in none of them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ClassCounters {
+    /// Was in memory when it was asked for.
+    pub in_time_bytes: u64,
+    /// Was in flight when it was asked for.
+    pub late_bytes: u64,
+    /// Left the memory before anybody asked for it.
+    pub wasted_bytes: u64,
+}
+
+impl ClassCounters {
+    /// Bytes whose outcome is known.
+    pub const fn sum(&self) -> u64 {
+        self.in_time_bytes + self.late_bytes + self.wasted_bytes
+    }
+
+    fn add(&mut self, other: ClassCounters) {
+        self.in_time_bytes += other.in_time_bytes;
+        self.late_bytes += other.late_bytes;
+        self.wasted_bytes += other.wasted_bytes;
+    }
+}
+
+/// [`ClassCounters`] of each class that there was anything of.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ByClass {
+    // A handful at most, mostly one.
+    counters: Vec<(Class, ClassCounters)>,
+}
+
+impl ByClass {
+    /// Those of `class`.
+    pub fn of(&self, class: Class) -> ClassCounters {
+        self.iter()
+            .find(|(other, _)| *other == class)
+            .map_or(ClassCounters::default(), |(_, counters)| counters)
+    }
+
+    /// Of all classes together.
+    pub fn total(&self) -> ClassCounters {
+        let mut total = ClassCounters::default();
+        self.iter().for_each(|(_, counters)| total.add(counters));
+        total
+    }
+
+    /// Each class and its counters.
+    pub fn iter(&self) -> impl Iterator<Item = (Class, ClassCounters)> + '_ {
+        self.counters.iter().copied()
+    }
+
+    pub(crate) fn add(&mut self, class: Class, counters: ClassCounters) {
+        match self.counters.iter_mut().find(|(other, _)| *other == class) {
+            Some((_, sum)) => sum.add(counters),
+            None => self.counters.push((class, counters)),
+        }
+    }
+}
+
+/// One stream, or one plan, as it is now.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct StreamReport {
+    /// What kind.
+    pub class: Class,
+    /// How far its reader is, as an offset in the object; of a plan, in bytes of the plan.
+    pub offset: u64,
+    /// How much it keeps ahead, in bytes.
+    pub window_bytes: u64,
+    /// How much of that is wanted already: in memory, in flight or about to be.
+    pub ahead_bytes: u64,
+    /// What decided the window.
+    pub why: Why,
+    /// How fast its reader was over the last window, in bytes per second; 0 before the
+    /// first was consumed.
+    pub rate_bytes_per_s: u64,
+    /// From wanting bytes to having them, nearly always, in nanoseconds.
+    pub service_ns: u64,
+    /// How many streams share memory and device with it, itself included.
+    pub active_count: u64,
+    /// When it was read last.
+    pub last_read: Time,
+}
+
+/// One object, its streams, and what became of what was read ahead of it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ObjectReport {
+    /// Which.
+    pub object: ObjectId,
+    /// Its size in bytes.
+    pub size: u64,
+    /// How many readers have it open.
+    pub reader_count: u32,
+    /// Bytes of it in memory, in whole blocks.
+    pub cached_bytes: u64,
+    /// Of those and what is in flight: read ahead, and asked for by nobody yet.
+    pub waiting_bytes: u64,
+    /// Bytes that were neither in memory nor in flight when they were asked for.
+    pub missed_bytes: u64,
+    /// Its streams; the one that was read last first.
+    pub streams: Vec<StreamReport>,
+    /// What became of what was read ahead.
+    pub readahead: ByClass,
+}

@@ -1,0 +1,35 @@
+//! What a plan says of itself.
+
+use super::{Origin, Plan};
+use crate::explain::{Class, StreamReport, Why};
+use crate::types::{Extent, Time};
+
+impl Plan {
+    /// Whether some of `extent` is of it.
+    pub(in crate::policy::adaptive) fn has(&self, extent: Extent) -> bool {
+        self.route.positions(extent).next().is_some()
+    }
+
+    pub(in crate::policy::adaptive) fn why(&self) -> Why {
+        match self.origin {
+            Origin::Advice => Why::Advised,
+            Origin::Profile => Why::Planned,
+        }
+    }
+
+    /// As it is; `active_count` streams are active, and a fetch takes `service_ns`.
+    pub(in crate::policy::adaptive) fn report(&self, active_count: u64, service_ns: u64) -> StreamReport {
+        let ahead = self.ordered - self.reached;
+        StreamReport {
+            class: Class::Planned,
+            offset: self.reached,
+            window_bytes: ahead,
+            ahead_bytes: ahead,
+            why: self.why(),
+            rate_bytes_per_s: 0,
+            service_ns,
+            active_count,
+            last_read: Time(0),
+        }
+    }
+}

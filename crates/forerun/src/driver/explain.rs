@@ -1,0 +1,25 @@
+//! What the engine says of what it does.
+
+use std::sync::Arc;
+
+use forerun_engine::{ByClass, DeviceEstimate, ObjectId, ObjectReport, Time};
+
+use super::{Driver, Object};
+
+impl Driver {
+    /// Every object that the engine knows, each as it is when it is its turn: readers get
+    /// the lock between two of them. The time is that of the call.
+    pub(crate) fn explain(&self) -> (Time, Vec<(Arc<Object>, ObjectReport)>) {
+        let ids: Vec<ObjectId> = self.state.lock().engine.objects().collect();
+        let reports = ids.into_iter().filter_map(|id| self.state.lock().explain(id)).collect();
+        (self.now(), reports)
+    }
+
+    pub(crate) fn readahead(&self) -> ByClass {
+        self.state.lock().engine.readahead().clone()
+    }
+
+    pub(crate) fn device(&self) -> DeviceEstimate {
+        self.state.lock().engine.device()
+    }
+}

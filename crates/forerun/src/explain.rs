@@ -1,0 +1,59 @@
+//! What is read ahead just now and why, and what became of what was.
+
+use std::cmp::Reverse;
+use std::time::Duration;
+
+use forerun_engine::{ByClass, ClassCounters, DeviceEstimate, ObjectReport, StreamReport, Time};
+
+use crate::Forerun;
+
+/// One object, as it was when it was asked about.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Explained {
+    /// Its path.
+    pub path: String,
+    /// What the engine says of it.
+    pub report: ObjectReport,
+    now: Time,
+}
+
+impl Explained {
+    /// How long ago `stream`, one of its report's, was read last.
+    pub fn idle(&self, stream: &StreamReport) -> Duration {
+        Duration::from_nanos(self.now.since(stream.last_read))
+    }
+}
+
+impl Forerun {
+    /// Every object that is open, that bytes are in memory of, or that was read ahead: its
+    /// streams, how far ahead of them is read and why, and what became of that. Those that
+    /// are open come first, then in order of path.
+    pub fn explain(&self) -> Vec<Explained> {
+        let (now, reports) = self.driver().explain();
+        let is_of_use = |report: &ObjectReport| {
+            let readahead = report.readahead.total();
+            report.reader_count > 0 || report.cached_bytes > 0 || readahead != ClassCounters::default()
+        };
+        let mut explained: Vec<Explained> = reports
+            .into_iter()
+            .filter(|(_, report)| is_of_use(report))
+            .map(|(object, report)| Explained { path: object.name.path.to_string(), report, now })
+            .collect();
+        explained.sort_by(|a, b| {
+            let key = |one: &Explained| Reverse(one.report.reader_count > 0);
+            key(a).cmp(&key(b)).then_with(|| a.path.cmp(&b.path))
+        });
+        explained
+    }
+
+    /// What became of all that was read ahead since the start, by the class of reading it
+    /// was for.
+    pub fn readahead(&self) -> ByClass {
+        self.driver().readahead()
+    }
+
+    /// What the fetches so far say of the backend.
+    pub fn device(&self) -> DeviceEstimate {
+        self.driver().device()
+    }
+}

@@ -1,0 +1,44 @@
+//! What a program can ask of what is done for it.
+
+use forerun::{Class, Forerun, Options};
+
+const LEN: usize = 64 << 10;
+const SIZE: usize = 8 << 20;
+
+#[test]
+fn each_object_says_what_is_read_ahead_of_it() {
+    let folder = tempfile::tempdir().unwrap();
+    for name in ["up", "down", "untouched"] {
+        std::fs::write(folder.path().join(name), vec![7; SIZE]).unwrap();
+    }
+    let options = Options { memory_bytes: 64 << 20, ..Options::default() };
+    let forerun = Forerun::connect(folder.path().to_str().unwrap(), options).unwrap();
+    assert!(forerun.explain().is_empty());
+    let open = |name: &str| forerun.block_on(forerun.open(name)).unwrap();
+    let (up, down) = (open("up"), open("down"));
+    let mut buf = vec![0; LEN];
+    for index in 0..SIZE / LEN / 2 {
+        assert_eq!(up.read_at(&mut buf, (index * LEN) as u64).unwrap(), LEN);
+        assert_eq!(down.read_at(&mut buf, (SIZE - (index + 1) * LEN) as u64).unwrap(), LEN);
+    }
+
+    let explained = forerun.explain();
+    let paths: Vec<&str> = explained.iter().map(|one| one.path.as_str()).collect();
+    assert_eq!(paths, ["down", "up"]);
+    for (one, class) in explained.iter().zip([Class::Backward, Class::Forward]) {
+        let report = &one.report;
+        assert_eq!((report.size, report.reader_count), (SIZE as u64, 1), "{report:?}");
+        let stream = report.streams[0];
+        assert_eq!((stream.class, stream.offset), (class, SIZE as u64 / 2), "{report:?}");
+        assert!(one.idle(&stream).as_secs() < 3600, "{report:?}");
+        assert!(report.cached_bytes >= SIZE as u64 / 2, "{report:?}");
+        let counters = report.readahead.of(class);
+        assert!(counters.in_time_bytes + counters.late_bytes > 0, "{report:?}");
+        assert_eq!(forerun.readahead().of(class), counters);
+    }
+    assert!(forerun.device().throughput_bytes_per_s > 0);
+
+    drop(up);
+    let paths: Vec<String> = forerun.explain().into_iter().map(|one| one.path).collect();
+    assert_eq!(paths, ["down", "up"], "it is closed, but still in memory");
+}

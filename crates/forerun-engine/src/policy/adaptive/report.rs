@@ -26,7 +26,7 @@ pub(super) fn streams(
     view: &View<'_>,
     tell: &mut dyn FnMut(StreamReport),
 ) {
-    let active_count = adaptive.activity.count();
+    let active_count = adaptive.activity.reading_count();
     if let Some(plan) = adaptive.hints.followed(object) {
         tell(plan.report(active_count, view.device.service_high_ns()));
     }
@@ -39,8 +39,7 @@ pub(super) fn streams(
 
 /// A stream's share is that of the device, or of the memory where that is smaller.
 fn narrower(why: Why, adaptive: &Adaptive, view: &View<'_>) -> Why {
-    let count = adaptive.activity.count();
-    let busy = 2 * view.device.pipe_bytes() / count;
-    let memory = view.config.memory_bytes_max / 4 * 3 / count;
+    let busy = 2 * view.device.pipe_bytes() / adaptive.activity.reading_count();
+    let memory = view.config.memory_bytes_max / 4 * 3 / adaptive.activity.holding_count();
     if why == Why::LimitedByShare && memory < busy { Why::LimitedByMemory } else { why }
 }

@@ -122,7 +122,8 @@ impl Pending {
         self.windows.iter().any(|planned| {
             let (owner, window) = *planned;
             let touches = owner == object && window.offset <= extent.end() && extent.offset <= window.end();
-            let is_next = extent.offset <= turn.offset || extent.offset > turn.offset.saturating_add(turn.left);
+            let is_next =
+                extent.offset <= turn.offset || extent.offset > turn.offset.saturating_add(turn.left);
             touches && !(turn.takes(planned) && is_next)
         })
     }

@@ -5,6 +5,8 @@ use crate::types::Time;
 /// Long enough that a stream of a few requests a second counts, short enough
 /// that memory comes back soon after a reader has gone.
 const PERIOD_NS: u64 = 250_000_000;
+/// Among reads at random a few look like streams by chance.
+const QUIET_COUNT: u64 = 2;
 
 /// Counts streams once in each period of [`PERIOD_NS`].
 #[derive(Debug)]
@@ -35,6 +37,11 @@ impl Activity {
             counted.0 = Some(period);
             self.count += 1;
         }
+    }
+
+    /// Whether few streams, if any, were read in this period or the last.
+    pub(super) fn is_quiet(&self, now: Time) -> bool {
+        now.0 / PERIOD_NS > self.period + 1 || self.count.max(self.count_before) <= QUIET_COUNT
     }
 
     /// Streams read in this period or the last, whichever had more; at least 1.

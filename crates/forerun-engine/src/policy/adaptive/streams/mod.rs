@@ -168,14 +168,16 @@ impl Streams {
             windows.push(Window { extent, mark: extent.offset });
         }
         let stream = &mut self.streams[index];
-        if stream.resume(self.read_count) {
+        let was_over = stream.resume(self.read_count);
+        if was_over {
             self.ledger.regain(stream.unread_bytes(stream.ahead(), access.object, cache));
         }
         let skipped = stream.skipped(access.extent);
         // What is cheaper to read than to leave out is not wasted.
         if skipped.len > share.gap_bytes || !stream.shape().is_dense() {
             let bytes = stream.unread_bytes(skipped, access.object, cache);
-            stream.note_skipped(bytes);
+            // Whoever comes to what is left of a stream did not leave it.
+            stream.note_skipped(if was_over { 0 } else { bytes });
             self.ledger.lose(bytes);
         }
         // What was skipped, or left behind by another, was not in vain after all.

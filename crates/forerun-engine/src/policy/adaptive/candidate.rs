@@ -23,6 +23,9 @@ pub(super) struct Candidate {
     up: u32,
     /// Where the read before was.
     last: u64,
+    /// The object's read that was its last, and how many lay between two at most.
+    read_index: u64,
+    read_gap: u64,
     /// Bytes that were read ahead on the strength of its first read alone.
     pub(super) guessed: u64,
 }
@@ -38,6 +41,8 @@ impl Candidate {
             adjacent_down: 0,
             up: 0,
             last: extent.offset,
+            read_index: 0,
+            read_gap: 0,
             guessed: 0,
         }
     }
@@ -57,6 +62,17 @@ impl Candidate {
         self.end = self.end.max(extent.end());
         self.bytes += extent.len;
         self.count += 1;
+    }
+
+    /// It was read, by the object's read number `index`.
+    pub(super) fn note_index(&mut self, index: u64) {
+        self.read_gap = if self.is_new() { 0 } else { self.read_gap.max(index - self.read_index) };
+        self.read_index = index;
+    }
+
+    /// Every how many of the object's reads is one of it.
+    pub(super) fn read_gap(&self) -> u64 {
+        self.read_gap
     }
 
     /// Two reads in order are a stream, either way; in disorder, three that fill at

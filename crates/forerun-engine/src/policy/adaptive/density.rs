@@ -9,18 +9,24 @@ const MEMORY_BYTES: u64 = 1 << 20;
 const COUNT_MIN: u32 = 3;
 /// Of so many bytes one must be read.
 const SPARSE_MAX: u64 = 5;
+/// And where what is left out takes longer than a request, one of so many.
+const DEAR_SPARSE_MAX: u64 = 3;
+/// That is known after more requests: those in disorder seem to leave much out at first.
+const DEAR_COUNT_MIN: u32 = 12;
 
 /// Bytes read and passed lately.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Density {
     read: u64,
     passed: u64,
+    /// Requests, all of them and lately.
     count: u32,
+    lately: u64,
 }
 
 impl Density {
     pub(super) fn new(read: u64, passed: u64) -> Density {
-        Density { read, passed, count: 1 }
+        Density { read, passed, count: 1, lately: 1 }
     }
 
     /// A read of `len` bytes moved the stream on by `passed`.
@@ -28,10 +34,21 @@ impl Density {
         self.read += len;
         self.passed += passed;
         self.count = self.count.saturating_add(1);
+        self.lately += 1;
         if self.passed > MEMORY_BYTES {
+            self.lately /= 2;
             self.read /= 2;
             self.passed /= 2;
         }
+    }
+
+    /// What it leaves out is dearer than requests that leave it out, which cost as much
+    /// as `gap_bytes` each.
+    pub(super) fn is_dear(&self, gap_bytes: u64) -> bool {
+        let left_out = self.passed.saturating_sub(self.read);
+        self.count >= DEAR_COUNT_MIN
+            && left_out > gap_bytes * self.lately
+            && DEAR_SPARSE_MAX * self.read < self.passed
     }
 
     /// Too little is read for the rest to be fetched along.

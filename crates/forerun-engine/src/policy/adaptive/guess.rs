@@ -4,15 +4,15 @@
 //! latency for the first read of each, and another for the second, which makes it
 //! a stream. A guess after the first saves that one. It may be wrong: so every
 //! object has a small credit to guess with, which right guesses restore and wrong
-//! ones use up, and which grows with what is read.
+//! ones use up, and which grows with what readahead was of use.
 
 use super::candidate::Candidate;
 use crate::types::Extent;
 
 /// What wrong guesses may cost an object beyond [`EARN_SHARE`] of what is read.
 const CREDIT_BYTES_MAX: u64 = 512 << 10;
-/// One byte to guess with for so many bytes read.
-const EARN_SHARE: u64 = 32;
+/// One byte to guess with for so many bytes that had been read ahead.
+const EARN_SHARE: u64 = 16;
 /// Readers of less at once are most often after just that.
 const READ_BYTES_MIN: u64 = 32 << 10;
 
@@ -28,8 +28,8 @@ impl Default for Guesses {
 }
 
 impl Guesses {
-    pub(super) fn earn(&mut self, read_bytes: u64) {
-        self.credit_bytes = (self.credit_bytes + read_bytes / EARN_SHARE).min(CREDIT_BYTES_MAX);
+    pub(super) fn earn(&mut self, useful_bytes: u64) {
+        self.credit_bytes = (self.credit_bytes + useful_bytes / EARN_SHARE).min(CREDIT_BYTES_MAX);
     }
 
     /// As much again as the candidate's first read, if that is worth a guess and
@@ -67,8 +67,8 @@ mod tests {
     fn wrong_guesses_end_and_right_ones_do_not() {
         let mut guesses = Guesses::default();
         assert_eq!((0..100).filter(|_| guess(&mut guesses, 64 << 10).1.is_some()).count(), 8);
-        // Thirty-two times as much read as guessed earns the next guess.
-        guesses.earn(2 << 20);
+        // Sixteen times as much of use as guessed earns the next guess.
+        guesses.earn(1 << 20);
         assert!(guess(&mut guesses, 64 << 10).1.is_some());
         let mut guesses = Guesses::default();
         for _ in 0..100 {

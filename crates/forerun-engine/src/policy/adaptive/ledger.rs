@@ -7,44 +7,55 @@
 
 /// What was long ago counts less.
 const MEMORY_BYTES: u64 = 512 << 20;
-
-/// Of so many bytes that were read one may be wasted in the long run.
+/// Of so many bytes that were of use after they had been read ahead, one may be wasted.
 const BOUND_SHARE: u64 = 10;
-/// A wait is worth half as much with each of so many parts of that.
+/// How far ahead a stream may be whose object has wasted too much: a byte for so many
+/// that it has read.
+const OVERDRAWN_SHARE: u64 = 16;
+/// A wait is worth half as much with each of so many parts of what may be wasted.
 const PRICE_STEPS: u64 = 8;
+const PRICE_SHIFT_MAX: u64 = 20;
 
 /// How much may be wasted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Terms {
     /// Before anything was read.
     start_bytes: u64,
-    /// And one byte for so many that were read.
-    read_share: u64,
+    /// And one byte for so many that somebody had to wait for.
+    missed_share: u64,
+    /// A stream is as good as it is long, whatever others wasted, if what was wasted too
+    /// much is no more than so many times as long.
+    proof: u64,
+    /// And it is trusted for so many times its length then.
+    trust: u64,
 }
 
 impl Terms {
     /// From a device that answers soon a wasted byte costs about what a useful one
     /// saves: on a disk of 20 MB/s, a megabyte takes as long as five movements of
-    /// its head.
-    pub(super) const NEAR: Terms = Terms { start_bytes: 512 << 10, read_share: 16 };
+    /// its head. Reads for which nothing can be done must not take longer for it.
+    pub(super) const NEAR: Terms = Terms { start_bytes: 512 << 10, missed_share: 256, proof: 1, trust: 1 };
     /// From one far away it costs less: at 10 ms and 400 MB/s, one wait is as long as
     /// 4 MB take.
-    pub(super) const FAR: Terms = Terms { start_bytes: 4 << 20, read_share: 2 };
+    pub(super) const FAR: Terms = Terms { start_bytes: 4 << 20, missed_share: 4, proof: 4, trust: 2 };
 }
 
 /// See the module's page.
 #[derive(Debug, Default)]
 pub(super) struct Ledger {
     read: u64,
+    earned: u64,
     wasted: u64,
 }
 
 impl Ledger {
-    /// Somebody read `bytes`.
-    pub(super) fn earn(&mut self, bytes: u64) {
-        self.read += bytes;
+    /// Somebody read bytes: so many that had been read ahead, and so many others.
+    pub(super) fn earn(&mut self, useful: u64, missed: u64, terms: Terms) {
+        self.read += useful + missed;
+        self.earned += useful / BOUND_SHARE + missed / terms.missed_share;
         if self.read > MEMORY_BYTES {
             self.read /= 2;
+            self.earned /= 2;
             self.wasted /= 2;
         }
     }
@@ -62,18 +73,37 @@ impl Ledger {
     /// What a wait is worth, in bytes, that is worth `wait_bytes` as long as nothing is
     /// wasted: the less, the more of what may be wasted is.
     pub(super) fn priced(&self, wait_bytes: u64, terms: Terms) -> u64 {
-        let allowed = terms.start_bytes + self.read / BOUND_SHARE;
-        let used = (PRICE_STEPS * self.wasted / allowed).min(PRICE_STEPS);
+        let used = (PRICE_STEPS * self.wasted / self.allowed(terms)).min(PRICE_SHIFT_MAX);
         wait_bytes >> used
     }
 
-    /// How far ahead of a stream that has read `own` bytes one may be: whatever has
-    /// not been wasted yet, and more for a stream that has come a long way.
-    pub(super) fn window_bytes_max(&self, own: u64, terms: Terms) -> u64 {
-        let allowed = terms.start_bytes + self.read / terms.read_share;
-        let left = allowed.saturating_sub(self.wasted);
-        let trust = if left >= terms.start_bytes / 2 { 2 * own } else { own / terms.read_share };
+    /// What may be wasted still.
+    pub(super) fn left(&self, terms: Terms) -> u64 {
+        self.allowed(terms).saturating_sub(self.wasted)
+    }
+
+    /// What was wasted too much.
+    pub(super) fn debt(&self, terms: Terms) -> u64 {
+        self.wasted.saturating_sub(self.allowed(terms))
+    }
+
+    /// How far ahead of a stream that has read `own` bytes and skipped `skipped` of those
+    /// read ahead for it one may be: whatever has not been wasted yet, and more for a
+    /// stream that has come a long way.
+    pub(super) fn window_bytes_max(&self, own: u64, skipped: u64, terms: Terms) -> u64 {
+        let (left, debt) = (self.left(terms), self.debt(terms));
+        let trust = if left >= terms.start_bytes / 2 {
+            2 * own
+        } else if debt <= terms.proof * own && skipped <= own / BOUND_SHARE {
+            terms.trust * own
+        } else {
+            (own / OVERDRAWN_SHARE).saturating_sub(skipped)
+        };
         trust.max(left)
+    }
+
+    fn allowed(&self, terms: Terms) -> u64 {
+        terms.start_bytes + self.earned
     }
 }
 
@@ -86,9 +116,9 @@ mod tests {
     fn read_and_wasted(len: u64, count: u64, terms: Terms) -> (u64, u64) {
         let (mut ledger, mut wasted) = (Ledger::default(), 0);
         for _ in 0..count {
-            ledger.earn(len);
+            ledger.earn(0, len, terms);
             // The first windows of a stream are no larger than that.
-            let window = ledger.window_bytes_max(len, terms).min(16 * len);
+            let window = ledger.window_bytes_max(len, 0, terms).min(16 * len);
             ledger.lose(window);
             wasted += window;
         }
@@ -100,7 +130,10 @@ mod tests {
         for terms in [Terms::NEAR, Terms::FAR] {
             for len in [8 << 10, 64 << 10, 1 << 20] {
                 let (read, wasted) = read_and_wasted(len, 1000, terms);
-                let allowed = terms.start_bytes + 16 * len + 2 * read / terms.read_share;
+                // Each debt is at most that of one stream more than a stream is good for.
+                let last = (16 + terms.proof) * len;
+                let share = read / terms.missed_share + read / OVERDRAWN_SHARE;
+                let allowed = terms.start_bytes + last + share;
                 assert!(wasted <= allowed, "{wasted} wasted of {read}");
             }
         }
@@ -109,9 +142,18 @@ mod tests {
     #[test]
     fn it_earns_its_way_back() {
         let mut ledger = Ledger::default();
-        ledger.lose(100 << 20);
-        assert_eq!(ledger.window_bytes_max(64 << 10, Terms::NEAR), 4 << 10);
-        ledger.earn(2000 << 20);
-        assert!(ledger.window_bytes_max(64 << 10, Terms::NEAR) >= 128 << 10);
+        ledger.lose(50 << 20);
+        assert_eq!(ledger.window_bytes_max(64 << 10, 0, Terms::NEAR), 4 << 10);
+        (0..100).for_each(|_| ledger.earn(20 << 20, 0, Terms::NEAR));
+        assert!(ledger.window_bytes_max(64 << 10, 0, Terms::NEAR) >= 128 << 10);
+    }
+
+    #[test]
+    fn a_long_stream_is_trusted_whatever_others_wasted() {
+        let mut ledger = Ledger::default();
+        ledger.lose(1 << 20);
+        assert_eq!(ledger.window_bytes_max(256 << 10, 0, Terms::NEAR), 16 << 10);
+        assert_eq!(ledger.window_bytes_max(1 << 20, 0, Terms::NEAR), 1 << 20);
+        assert_eq!(ledger.window_bytes_max(1 << 20, 128 << 10, Terms::NEAR), 0);
     }
 }

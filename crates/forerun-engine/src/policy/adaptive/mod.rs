@@ -211,8 +211,9 @@ impl Policy for Adaptive {
             return;
         }
         let streams = self.objects.entry(access.object).or_default();
-        streams.note(access.extent, self.heads.note_read());
-        let found = streams.find(access).and_then(|index| streams.go_on(index, access));
+        streams.note(access, self.heads.note_read(), terms(view));
+        let gap_bytes = plan::gap_bytes(view.device.pipe_bytes(), view.device.turn_bytes());
+        let found = streams.find(access).and_then(|index| streams.go_on(index, access, gap_bytes));
         if found.is_none() && access.missing {
             streams.settle(access.object, access.size, view.cache);
         }
@@ -222,7 +223,10 @@ impl Policy for Adaptive {
         let index = match begun {
             Begun::Stream(index) => index,
             Begun::Candidate(guess) => {
-                let fill = streams.fill(access, view.config.memory_bytes_max / FILL_SHARE);
+                let bytes_max = view.config.memory_bytes_max / FILL_SHARE;
+                // What streams want is surer.
+                let is_quiet = self.activity.is_quiet(access.time);
+                let fill = if is_quiet { streams.fill(access, bytes_max, view.cache) } else { None };
                 let wanted = guess.into_iter().chain(fill);
                 windows.extend(wanted.map(|extent| Window { extent, mark: extent.offset }));
                 return;

@@ -57,10 +57,16 @@ pub(super) struct Stream {
     last_read: Time,
     counted: Counted,
     density: Density,
+    /// What it leaves out is dearer than requests that leave it out.
+    is_dear: bool,
     /// Bytes that were read of its way.
     read_bytes: u64,
+    /// Bytes read ahead for it that it skipped.
+    skipped_bytes: u64,
     /// Which of the object's reads the last was.
     read_index: u64,
+    /// And how many lay between two of its own, lately and at most.
+    read_gap: u64,
     /// What lies ahead was counted as wasted.
     is_settled: bool,
     /// Its reader has said that it reads on.
@@ -89,8 +95,11 @@ impl Stream {
             last_read: access.time,
             counted: Counted::default(),
             density: Density::new(evidence, way.len),
+            is_dear: false,
             read_bytes: evidence.saturating_sub(access.extent.len),
+            skipped_bytes: 0,
             read_index: 0,
+            read_gap: 0,
             is_settled: false,
             is_announced: false,
             behind_count: 0,
@@ -152,11 +161,13 @@ impl Stream {
         self.turn_count > 1
     }
 
-    /// The reader asks for `extent`. False if it has left out too much by now.
-    pub(super) fn passes(&mut self, extent: Extent) -> bool {
+    /// The reader asks for `extent`. False if it has left out too much by now, where
+    /// `gap_bytes` are as dear as a request.
+    pub(super) fn passes(&mut self, extent: Extent, gap_bytes: u64) -> bool {
         let Some(positions) = self.shape.positions(extent, self.frontier) else { return false };
         self.density.note(positions.len, positions.end().saturating_sub(self.frontier));
-        !self.density.is_thin()
+        self.is_dear = self.density.is_dear(gap_bytes);
+        !self.is_dear && !self.density.is_thin()
     }
 
     /// Bytes of its way so far.
@@ -221,7 +232,9 @@ impl Stream {
     /// It leaves out too much for everything to be read: whoever reads here is up
     /// to something else.
     pub(super) fn is_over(&self) -> bool {
-        self.density.is_thin() || (self.is_disordered() && matches!(self.shape, Shape::Backward))
+        self.is_dear
+            || self.density.is_thin()
+            || (self.is_disordered() && matches!(self.shape, Shape::Backward))
     }
 
     /// The window that was reconsidered was topped up.

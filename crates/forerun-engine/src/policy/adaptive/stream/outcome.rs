@@ -10,13 +10,28 @@ use crate::types::{Extent, ObjectId};
 
 /// Reads that had to wait behind the frontier before all that lies there is fetched.
 const BEHIND_MIN: u32 = 2;
+/// A stream that comes back after more reads of others is not awaited.
+const READ_GAP_MAX: u64 = 256;
 
 impl Stream {
     /// It is read, by the object's read number `index`. True if what lies ahead had
     /// been counted as wasted.
     pub(in crate::policy::adaptive) fn resume(&mut self, index: u64) -> bool {
+        if self.read_index > 0 {
+            self.note_gap(index - self.read_index);
+        }
         self.read_index = index;
         mem::take(&mut self.is_settled)
+    }
+
+    /// So many of the object's reads lay between two of its own.
+    pub(in crate::policy::adaptive) fn note_gap(&mut self, gap: u64) {
+        self.read_gap = gap.min(READ_GAP_MAX).max(self.read_gap - self.read_gap / 8);
+    }
+
+    /// See [`Stream::note_gap`].
+    pub(in crate::policy::adaptive) fn read_gap(&self) -> u64 {
+        self.read_gap
     }
 
     /// What lies ahead is counted as wasted.
@@ -41,6 +56,16 @@ impl Stream {
     pub(in crate::policy::adaptive) fn skipped(&self, extent: Extent) -> Extent {
         let positions = self.shape.positions(extent, self.frontier).unwrap_or_default();
         Extent::between(self.frontier, positions.offset.min(self.planned))
+    }
+
+    /// Its reader skipped `bytes` that were read ahead for it.
+    pub(in crate::policy::adaptive) fn note_skipped(&mut self, bytes: u64) {
+        self.skipped_bytes += bytes;
+    }
+
+    /// See [`Stream::note_skipped`].
+    pub(in crate::policy::adaptive) fn skipped_bytes(&self) -> u64 {
+        self.skipped_bytes
     }
 
     /// What a reader of `extent` has behind it then: nothing if it does not go up.

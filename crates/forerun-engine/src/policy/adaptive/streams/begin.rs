@@ -25,7 +25,7 @@ impl Streams {
         wait_bytes: u64,
         terms: Terms,
     ) -> Begun {
-        self.ledger.regain(access.unread_bytes);
+        self.regain(access);
         // Whoever reads an object's start most often reads on.
         let at_start = access.extent.offset == 0 || is_announced;
         self.begin_run(access.extent);
@@ -49,7 +49,9 @@ impl Streams {
             self.keep(candidate);
             return Begun::Stream(index);
         }
-        if let Some(zone) = self.zone.note(access.extent, access.size) {
+        if let Some(zone) = self.zone.note(access.extent, access.size)
+            && zone.len <= self.ledger.left(terms)
+        {
             self.aside.push(zone);
             let way = Extent::between(zone.offset, zone.offset);
             let stream = Stream::new(Shape::Forward, way, candidate.bytes(), access);
@@ -64,7 +66,11 @@ impl Streams {
             self.keep(candidate);
             return Begun::Candidate(None);
         }
-        let guess = self.guesses.for_first_read(&mut candidate, access.size);
+        let guess = if candidate.bytes() <= self.ledger.left(terms) {
+            self.guesses.for_first_read(&mut candidate, access.size)
+        } else {
+            None
+        };
         self.ledger.lose(guess.unwrap_or_default().len);
         self.keep(candidate);
         Begun::Candidate(guess)
@@ -98,10 +104,13 @@ impl Streams {
         let near = self.candidates.iter().rposition(|candidate| candidate.is_near(extent));
         self.procession.note(near);
         let Some(mut candidate) = near.and_then(|index| self.candidates.remove(index)) else {
-            return Candidate::new(extent);
+            let mut candidate = Candidate::new(extent);
+            candidate.note_index(self.read_count);
+            return candidate;
         };
         self.guessed_count -= usize::from(candidate.guessed > 0);
         candidate.add(extent);
+        candidate.note_index(self.read_count);
         candidate
     }
 
@@ -135,6 +144,7 @@ impl Streams {
     fn insert_dense(&mut self, shape: Shape, candidate: &Candidate, access: &Access) -> usize {
         let way = shape.positions(candidate.extent(), 0).unwrap_or_default();
         let mut stream = Stream::new(shape, way, candidate.bytes(), access);
+        stream.note_gap(candidate.read_gap());
         if self.patience < CANDIDATES_MAX / 2 {
             stream.doubt();
         }

@@ -7,17 +7,16 @@ use crate::policy::adaptive::shape::Shape;
 use crate::policy::adaptive::stream::Stream;
 use crate::types::ObjectId;
 
-/// A stream that was not read while so many other reads were made, and while every
-/// other stream could have been read so often, has ended.
+/// A stream that was not read while so many other reads were made, and so many times as
+/// many as lay between two of its own so far, has ended.
 const SETTLE_READS_MIN: u64 = 32;
-const SETTLE_ROUNDS: u64 = 4;
+const SETTLE_GAPS: u64 = 4;
 
 impl Streams {
     /// Counts what lies ahead of streams that nobody reads any more as wasted.
     pub(in crate::policy::adaptive) fn settle(&mut self, object: ObjectId, size: u64, cache: &Cache) {
-        let live = self.streams.iter().filter(|stream| !stream.is_settled()).count() as u64;
-        let patience = SETTLE_READS_MIN + SETTLE_ROUNDS * live;
         for stream in &mut self.streams {
+            let patience = SETTLE_READS_MIN + SETTLE_GAPS * stream.read_gap();
             if !stream.is_settled() && self.read_count - stream.read_index() > patience {
                 self.ledger.lose(stream.unread_bytes(stream.ahead(), object, cache));
                 stream.settle();

@@ -17,7 +17,7 @@ use super::activity::Counted;
 use super::candidate::Candidate;
 use super::fill::Fill;
 use super::guess::Guesses;
-use super::ledger::Ledger;
+use super::ledger::{Ledger, Terms};
 use super::procession::Procession;
 use super::rhythm::Rhythm;
 use super::runs::Runs;
@@ -32,6 +32,8 @@ use crate::types::{BLOCK_BYTES, Extent, ObjectId};
 const CANDIDATES_MAX: usize = 128;
 /// Streams kept of an object that nobody has open.
 const STREAMS_IDLE_MAX: usize = 4;
+/// What disorder left behind is fetched until so much was wasted too much.
+const CLEARING_BYTES_MAX: u64 = 8 << 20;
 /// What the cache is asked for at once.
 const PIECE_BYTES: u64 = 512 << 10;
 /// A stream that was not read for so long does not stop others at its start.
@@ -101,12 +103,14 @@ impl Default for Streams {
 }
 
 impl Streams {
-    /// `extent` was asked for, by whomever: it is the read of all objects with number
-    /// `index`.
-    pub(super) fn note(&mut self, extent: Extent, index: u64) {
+    /// Somebody reads: it is the read of all objects with number `index`.
+    pub(super) fn note(&mut self, access: &Access, index: u64, terms: Terms) {
+        let extent = access.extent;
         self.last_read_index = index;
-        self.guesses.earn(extent.len);
-        self.ledger.earn(extent.len);
+        let useful = access.unread_bytes.min(extent.len);
+        let missed = if access.missing { extent.len - useful } else { 0 };
+        self.guesses.earn(useful);
+        self.ledger.earn(useful, missed, terms);
         self.read_count += 1;
         self.is_new_run = !self.rhythm.goes_on(extent);
     }
@@ -124,20 +128,23 @@ impl Streams {
     }
 
     /// The stream that goes on with a read that belongs to the one at `index`: that
-    /// one, unless it leaves out too much, or one that begins here beside it.
-    pub(super) fn go_on(&mut self, index: usize, access: &Access) -> Option<usize> {
+    /// one, unless it leaves out too much, where `gap_bytes` are as dear as a request, or
+    /// one that begins here beside it.
+    pub(super) fn go_on(&mut self, index: usize, access: &Access, gap_bytes: u64) -> Option<usize> {
         let stream = &mut self.streams[index];
         if stream.shape().is_dense() {
             self.patience = if stream.is_proven() { CANDIDATES_MAX } else { self.patience };
-            return stream.passes(access.extent).then_some(index);
+            return stream.passes(access.extent, gap_bytes).then_some(index);
         }
         self.begin_run(access.extent);
         Some(self.begin_beside(access).unwrap_or(index))
     }
 
     /// What to fetch besides for a read that is no stream's.
-    pub(super) fn fill(&mut self, access: &Access, bytes_max: u64) -> Option<Extent> {
-        self.fill.on_read(access, bytes_max)
+    pub(super) fn fill(&mut self, access: &Access, bytes_max: u64, cache: &Cache) -> Option<Extent> {
+        let wanted = self.fill.on_read(access, bytes_max)?;
+        self.ledger.lose(missing_bytes(access.object, wanted, cache));
+        Some(wanted)
     }
 
     /// What all streams remember of being counted.
@@ -168,13 +175,21 @@ impl Streams {
             windows.push(Window { extent, mark: extent.offset });
         }
         let stream = &mut self.streams[index];
-        if stream.resume(self.read_count) {
+        let was_over = stream.resume(self.read_count);
+        if was_over {
             self.ledger.regain(stream.unread_bytes(stream.ahead(), access.object, cache));
         }
         let skipped = stream.skipped(access.extent);
-        self.ledger.lose(stream.unread_bytes(skipped, access.object, cache));
+        // What is cheaper to read than to leave out is not wasted.
+        if skipped.len > share.gap_bytes || !stream.shape().is_dense() {
+            let bytes = stream.unread_bytes(skipped, access.object, cache);
+            // Whoever comes to what is left of a stream did not leave it.
+            stream.note_skipped(if was_over { 0 } else { bytes });
+            self.ledger.lose(bytes);
+        }
         // What was skipped, or left behind by another, was not in vain after all.
-        self.ledger.regain(access.unread_bytes.saturating_sub(stream.unread_bytes_of(access.extent)));
+        self.regain(access);
+        let stream = &self.streams[index];
         let known = if stream.start() == 0 { heads } else { &self.runs };
         let is_forward = matches!(stream.shape(), Shape::Forward);
         let own = stream.own_bytes_with(access.extent);
@@ -184,17 +199,35 @@ impl Streams {
             None
         };
         let share = &if reach.is_some() { share.with_known_end() } else { *share };
-        if let Some(extent) = stream.left_out(access) {
+        let stream = &mut self.streams[index];
+        let may_clear = self.ledger.debt(share.terms) <= CLEARING_BYTES_MAX;
+        if let Some(extent) = stream.left_out(access)
+            && may_clear
+        {
             self.ledger.lose(missing_bytes(access.object, extent, cache));
             windows.push(Window { extent, mark: extent.offset });
         }
         if stream.on_read(access, share, reach) {
-            let allowed = self.ledger.window_bytes_max(stream.own_bytes(), share.terms);
+            let allowed =
+                self.ledger.window_bytes_max(stream.run_bytes(), stream.skipped_bytes(), share.terms);
+            // How far a stream goes whose end is known, its price has decided.
+            let is_known = reach.is_some_and(|end| end < u64::MAX);
+            let allowed = if is_known { u64::MAX } else { allowed };
             let likely_end = stream.start().saturating_add(reach.unwrap_or(u64::MAX));
             let limit = self.clear_until(index, access).min(likely_end);
             self.streams[index].top_up(share, limit, allowed, windows);
         }
         self.streams[index].settle_turn();
+    }
+
+    /// Somebody came for what had been counted as wasted: what no stream awaits.
+    fn regain(&mut self, access: &Access) {
+        if access.unread_bytes == 0 {
+            return;
+        }
+        let live = self.streams.iter().filter(|stream| !stream.is_settled());
+        let awaited: u64 = live.map(|stream| stream.unread_bytes_of(access.extent)).sum();
+        self.ledger.regain(access.unread_bytes.saturating_sub(awaited));
     }
 
     /// The position at which the stream has to stop reading ahead: at the end of

@@ -88,10 +88,10 @@ impl Ledger {
     }
 
     /// How far ahead of a stream that has read `own` bytes and skipped `skipped` of those
-    /// read ahead for it one may be: whatever has not been wasted yet, and more for a
-    /// stream that has come a long way.
-    pub(super) fn window_bytes_max(&self, own: u64, skipped: u64, terms: Terms) -> u64 {
-        let (left, debt) = (self.left(terms), self.debt(terms));
+    /// read ahead for it one may be, while others have bet `at_risk`: whatever has not been
+    /// wasted yet, and more for a stream that has come a long way.
+    pub(super) fn window_bytes_max(&self, own: u64, skipped: u64, at_risk: u64, terms: Terms) -> u64 {
+        let (left, debt) = (self.left(terms).saturating_sub(at_risk), self.debt(terms));
         let trust = if left >= terms.start_bytes / 2 {
             2 * own
         } else if debt <= terms.proof * own && skipped <= own / BOUND_SHARE {
@@ -118,7 +118,7 @@ mod tests {
         for _ in 0..count {
             ledger.earn(0, len, terms);
             // The first windows of a stream are no larger than that.
-            let window = ledger.window_bytes_max(len, 0, terms).min(16 * len);
+            let window = ledger.window_bytes_max(len, 0, 0, terms).min(16 * len);
             ledger.lose(window);
             wasted += window;
         }
@@ -143,17 +143,17 @@ mod tests {
     fn it_earns_its_way_back() {
         let mut ledger = Ledger::default();
         ledger.lose(50 << 20);
-        assert_eq!(ledger.window_bytes_max(64 << 10, 0, Terms::NEAR), 4 << 10);
+        assert_eq!(ledger.window_bytes_max(64 << 10, 0, 0, Terms::NEAR), 4 << 10);
         (0..100).for_each(|_| ledger.earn(20 << 20, 0, Terms::NEAR));
-        assert!(ledger.window_bytes_max(64 << 10, 0, Terms::NEAR) >= 128 << 10);
+        assert!(ledger.window_bytes_max(64 << 10, 0, 0, Terms::NEAR) >= 128 << 10);
     }
 
     #[test]
     fn a_long_stream_is_trusted_whatever_others_wasted() {
         let mut ledger = Ledger::default();
         ledger.lose(1 << 20);
-        assert_eq!(ledger.window_bytes_max(256 << 10, 0, Terms::NEAR), 16 << 10);
-        assert_eq!(ledger.window_bytes_max(1 << 20, 0, Terms::NEAR), 1 << 20);
-        assert_eq!(ledger.window_bytes_max(1 << 20, 128 << 10, Terms::NEAR), 0);
+        assert_eq!(ledger.window_bytes_max(256 << 10, 0, 0, Terms::NEAR), 16 << 10);
+        assert_eq!(ledger.window_bytes_max(1 << 20, 0, 0, Terms::NEAR), 1 << 20);
+        assert_eq!(ledger.window_bytes_max(1 << 20, 128 << 10, 0, Terms::NEAR), 0);
     }
 }

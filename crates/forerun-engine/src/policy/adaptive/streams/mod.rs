@@ -208,16 +208,24 @@ impl Streams {
             windows.push(Window { extent, mark: extent.offset });
         }
         if stream.on_read(access, share, reach) {
-            let allowed =
-                self.ledger.window_bytes_max(stream.run_bytes(), stream.skipped_bytes(), share.terms);
+            let (own, skipped) = (stream.run_bytes(), stream.skipped_bytes());
+            let allowed = self.ledger.window_bytes_max(own, skipped, self.at_risk(index), share.terms);
             // How far a stream goes whose end is known, its price has decided.
             let is_known = reach.is_some_and(|end| end < u64::MAX);
             let allowed = if is_known { u64::MAX } else { allowed };
-            let likely_end = stream.start().saturating_add(reach.unwrap_or(u64::MAX));
+            let likely_end = self.streams[index].start().saturating_add(reach.unwrap_or(u64::MAX));
             let limit = self.clear_until(index, access).min(likely_end);
             self.streams[index].top_up(share, limit, allowed, windows);
         }
         self.streams[index].settle_turn();
+    }
+
+    /// What other streams than the one at `index` have wanted that may be no streams at
+    /// all: it is not wasted yet, but should not be bet twice.
+    fn at_risk(&self, index: usize) -> u64 {
+        let others = self.streams.iter().enumerate().filter(|(place, _)| *place != index);
+        let doubtful = others.filter(|(_, stream)| !stream.is_settled() && !stream.is_proven());
+        doubtful.map(|(_, stream)| stream.ahead().len).sum()
     }
 
     /// Somebody came for what had been counted as wasted: what no stream awaits.

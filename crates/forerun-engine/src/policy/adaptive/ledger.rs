@@ -28,16 +28,34 @@ pub(super) struct Terms {
     proof: u64,
     /// And it is trusted for so many times its length then.
     trust: u64,
+    /// Of so many bytes that were of use after they had been read ahead, one may be wasted.
+    useful_share: u64,
+    /// Where streams end is believed up to so much that was wasted too much.
+    known_debt_max: u64,
 }
 
 impl Terms {
     /// From a device that answers soon a wasted byte costs about what a useful one
     /// saves: on a disk of 20 MB/s, a megabyte takes as long as five movements of
     /// its head. Reads for which nothing can be done must not take longer for it.
-    pub(super) const NEAR: Terms = Terms { start_bytes: 512 << 10, missed_share: 256, proof: 1, trust: 1 };
+    pub(super) const NEAR: Terms = Terms {
+        start_bytes: 512 << 10,
+        missed_share: 256,
+        proof: 1,
+        trust: 1,
+        useful_share: 20,
+        known_debt_max: 0,
+    };
     /// From one far away it costs less: at 10 ms and 400 MB/s, one wait is as long as
     /// 4 MB take.
-    pub(super) const FAR: Terms = Terms { start_bytes: 4 << 20, missed_share: 4, proof: 4, trust: 2 };
+    pub(super) const FAR: Terms = Terms {
+        start_bytes: 4 << 20,
+        missed_share: 4,
+        proof: 4,
+        trust: 2,
+        useful_share: 10,
+        known_debt_max: u64::MAX,
+    };
 }
 
 /// See the module's page.
@@ -52,7 +70,7 @@ impl Ledger {
     /// Somebody read bytes: so many that had been read ahead, and so many others.
     pub(super) fn earn(&mut self, useful: u64, missed: u64, terms: Terms) {
         self.read += useful + missed;
-        self.earned += useful / BOUND_SHARE + missed / terms.missed_share;
+        self.earned += useful / terms.useful_share + missed / terms.missed_share;
         if self.read > MEMORY_BYTES {
             self.read /= 2;
             self.earned /= 2;
@@ -85,6 +103,12 @@ impl Ledger {
     /// What was wasted too much.
     pub(super) fn debt(&self, terms: Terms) -> u64 {
         self.wasted.saturating_sub(self.allowed(terms))
+    }
+
+    /// Whether the price alone says how far ahead of a stream one may be whose end is
+    /// known.
+    pub(super) fn trusts_known_ends(&self, terms: Terms) -> bool {
+        self.debt(terms) <= terms.known_debt_max
     }
 
     /// How far ahead of a stream that has read `own` bytes and skipped `skipped` of those

@@ -212,7 +212,8 @@ impl Streams {
             let allowed = self.ledger.window_bytes_max(own, skipped, self.at_risk(index), share.terms);
             // How far a stream goes whose end is known, its price has decided.
             let is_known = reach.is_some_and(|end| end < u64::MAX);
-            let allowed = if is_known { u64::MAX } else { allowed };
+            let is_decided = is_known && self.ledger.trusts_known_ends(share.terms);
+            let allowed = if is_decided { u64::MAX } else { allowed };
             let likely_end = self.streams[index].start().saturating_add(reach.unwrap_or(u64::MAX));
             let limit = self.clear_until(index, access).min(likely_end);
             self.streams[index].top_up(share, limit, allowed, windows);

@@ -22,6 +22,9 @@ use crate::types::{ObjectId, Time};
 const AHEAD_MIN: usize = 4;
 /// Fetches that found others ahead before anything follows from them.
 const SAMPLES_MIN: u64 = 4;
+/// Whoever moves a head takes longer: half a revolution of the fastest disk is 2 ms, and
+/// some reads find their bytes in its buffer.
+const MOVE_NS_MIN: u64 = 1_500_000;
 /// Shorter fetches say little of how long a byte takes.
 const FOLLOWING_BYTES_MIN: u64 = 64 << 10;
 
@@ -105,7 +108,10 @@ impl Switching {
     pub(crate) fn cost_ns(&self) -> u64 {
         match (self.idle_ns, self.busy_ns) {
             (Some(idle), Some(busy))
-                if self.is_alone() && self.busy_count >= SAMPLES_MIN && 2 * busy > idle =>
+                if self.is_alone()
+                    && self.busy_count >= SAMPLES_MIN
+                    && idle >= MOVE_NS_MIN
+                    && 2 * busy > idle =>
             {
                 busy
             }

@@ -153,7 +153,7 @@ fn adaptive_tells_streams_on_one_handle_apart() {
     check(
         PolicyKind::Adaptive,
         "r 1m 64k; r 32m 64k; r 1088k 64k; r 32832k 64k",
-        "1088k+64k mark 1088k; 32832k+64k mark 32832k; 1152k+512k mark 1280k; 32896k+512k mark 33024k",
+        "1088k+64k mark 1088k; 32832k+64k mark 32832k; 1152k+512k mark 1280k; 32896k+128k mark 32928k",
     );
 }
 

@@ -24,6 +24,7 @@ pub(super) fn play(lists: &[List], mounted: Mounted<'_>) -> Result<Tally, String
         let file = mounted.open(&list.file)?;
         let mut tally = Tally::default();
         for (offset, turn) in list.offsets.iter().zip(0..) {
+            // A player asks when what it has is played: to sleep until then is its work.
             std::thread::sleep((begin + piece * turn).saturating_duration_since(Instant::now()));
             let asked = Instant::now();
             let one = file.read_all([*offset], list.read_bytes as usize)?;

@@ -7,8 +7,8 @@
 
 /// What was long ago counts less.
 const MEMORY_BYTES: u64 = 512 << 20;
-/// Of so many bytes that were of use after they had been read ahead, one may be wasted.
-const BOUND_SHARE: u64 = 10;
+/// A stream that skips more than one of so many bytes that it has read is not trusted.
+const SKIPPED_SHARE: u64 = 10;
 /// How far ahead a stream may be whose object has wasted too much: a byte for so many
 /// that it has read.
 const OVERDRAWN_SHARE: u64 = 16;
@@ -118,7 +118,7 @@ impl Ledger {
         let (left, debt) = (self.left(terms).saturating_sub(at_risk), self.debt(terms));
         let trust = if left >= terms.start_bytes / 2 {
             2 * own
-        } else if debt <= terms.proof * own && skipped <= own / BOUND_SHARE {
+        } else if debt <= terms.proof * own && skipped <= own / SKIPPED_SHARE {
             terms.trust * own
         } else {
             (own / OVERDRAWN_SHARE).saturating_sub(skipped)

@@ -122,7 +122,7 @@ impl Config {
             // Below it, requests to a store cost more than their bytes.
             fetch_bytes_min: 256 << 10,
             fetch_bytes_max: 8 << 20,
-            in_flight_count_max: 96,
+            in_flight_count_max: 128,
             window_bytes_max: 4 << 20,
             //= seed 003
             storage_object_bytes: 4 << 20,

@@ -21,7 +21,7 @@ const WINDOW_BYTES_MIN: u64 = 64 << 10;
 const WINDOW_BYTES_WORTH: u64 = 16 << 10;
 /// Elements of a strided way to keep ahead at most: what may be in flight at once,
 /// and as much again.
-const ELEMENTS_MAX: u64 = 128;
+const ELEMENTS_MAX: u64 = 192;
 
 impl Stream {
     /// So much here is read at random that it may be two reads beside each other by

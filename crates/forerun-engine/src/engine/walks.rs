@@ -30,21 +30,24 @@ impl Engine {
     pub fn announce(&mut self, now: Time, directory: DirectoryId, index: u32, object: ObjectId, size: u64) {
         let Some(walks) = &mut self.walks else { return };
         let is_open = self.objects.is_open(object);
-        let head = if is_open { None } else { walks.announce(directory, index, object, size) };
-        let head = head.map(Extent::to_blocks);
-        let head = head.filter(|head| self.cache.first_missing(object, *head, head.len).is_some());
-        let Some(head) = head else {
+        let part = if is_open { None } else { walks.announce(directory, index, object, size) };
+        let extents = part.unwrap_or_default().extents(size).map(Extent::to_blocks);
+        let is_missing = |extent: &Extent| self.cache.first_missing(object, *extent, extent.len).is_some();
+        let wanted = extents.map(|extent| Some(extent).filter(is_missing));
+        if wanted == [None; 2] {
             self.miss(object);
             if !self.objects.is_known(object) {
                 self.forgotten.push_back(object);
             }
             return;
-        };
+        }
         self.objects.announce(object, size);
         self.cache.expect(now, object);
-        self.emit_window(now, object, head, 0);
-        if !self.pending.push(object, head) {
-            self.miss(object);
+        for extent in wanted.into_iter().flatten() {
+            self.emit_window(now, object, extent, extent.offset);
+            if !self.pending.push(object, extent) {
+                self.miss(object);
+            }
         }
         self.forget_surplus(now);
         self.audit();

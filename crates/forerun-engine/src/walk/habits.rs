@@ -3,6 +3,7 @@
 use alloc::vec::Vec;
 
 use super::directories::Kind;
+use super::opened::{Opened, Part};
 use crate::types::{BLOCK_BYTES, Extent};
 
 /// Kinds told apart; what comes after them is taken for what is common.
@@ -67,11 +68,30 @@ impl Heads {
     }
 }
 
+/// How much of the end of files of a kind the last few readers read.
+#[derive(Clone, Copy, Debug, Default)]
+struct Tails {
+    seen: [u64; 4],
+    next: usize,
+}
+
+impl Tails {
+    fn note(&mut self, read: u64) {
+        self.seen[self.next] = read;
+        self.next = (self.next + 1) % self.seen.len();
+    }
+
+    fn most(&self) -> u64 {
+        self.seen.iter().copied().max().unwrap_or(0)
+    }
+}
+
 #[derive(Clone, Debug)]
 struct Habit {
     kind: Kind,
     tally: Tally,
     heads: Heads,
+    tails: Tails,
 }
 
 /// See the module's page.
@@ -80,6 +100,7 @@ pub(super) struct Habits {
     kinds: Vec<Habit>,
     all: Tally,
     heads: Heads,
+    tails: Tails,
 }
 
 impl Habits {
@@ -105,11 +126,14 @@ impl Habits {
         }
     }
 
-    /// A file of `size` bytes was closed, read up to `read`.
-    pub(super) fn close(&mut self, kind: Kind, read: u64, size: u64) {
-        self.heads.note(read, size);
-        if let Some(habit) = self.habit_mut(kind) {
-            habit.heads.note(read, size);
+    /// A file was closed.
+    pub(super) fn close(&mut self, opened: &Opened) {
+        let (read, size) = (opened.part(), opened.size);
+        self.heads.note(read.head, size);
+        self.tails.note(read.tail);
+        if let Some(habit) = self.habit_mut(opened.kind) {
+            habit.heads.note(read.head, size);
+            habit.tails.note(read.tail);
         }
     }
 
@@ -122,13 +146,15 @@ impl Habits {
     }
 
     /// How much of a file of `size` bytes will be read at once.
-    pub(super) fn head_bytes(&self, kind: Kind, size: u64) -> u64 {
+    pub(super) fn part(&self, kind: Kind, size: u64) -> Part {
         let head = match self.heads_of(kind) {
             None => UNKNOWN_BYTES,
             Some(u64::MAX) => WHOLE_BYTES_MAX,
             Some(most) => Extent::new(0, most).to_blocks().len.min(WHOLE_BYTES_MAX),
         };
-        head.min(size)
+        let head = head.min(size);
+        let tails = self.habit(kind).map_or(&self.tails, |habit| &habit.tails);
+        Part { head, tail: tails.most().min(size - head) }
     }
 
     /// Where readers of a file of this kind stop, if they do.
@@ -149,7 +175,12 @@ impl Habits {
         let place = self.kinds.iter().position(|habit| habit.kind == kind);
         let place = place.or_else(|| {
             (self.kinds.len() < KINDS_MAX).then(|| {
-                self.kinds.push(Habit { kind, tally: Tally::default(), heads: Heads::default() });
+                self.kinds.push(Habit {
+                    kind,
+                    tally: Tally::default(),
+                    heads: Heads::default(),
+                    tails: Tails::default(),
+                });
                 self.kinds.len() - 1
             })
         })?;
@@ -161,7 +192,7 @@ impl Habits {
 mod tests {
     use super::super::directories::Listing;
     use super::*;
-    use crate::types::ListedFile;
+    use crate::types::{DirectoryId, ListedFile};
 
     /// Small files of two classes.
     fn kinds() -> (Kind, Kind) {
@@ -182,20 +213,45 @@ mod tests {
         assert!(habits.wants(other), "it was only late");
     }
 
+    /// A file of `size` bytes was read at `offset`, `len` bytes.
+    fn closed(habits: &mut Habits, kind: Kind, size: u64, extents: &[(u64, u64)]) {
+        let mut opened = Opened::new(DirectoryId(0), kind, size);
+        extents.iter().for_each(|(offset, len)| opened.read(Extent::new(*offset, *len)));
+        habits.close(&opened);
+    }
+
     #[test]
     fn heads_are_as_long_as_the_longest_of_late() {
         let ((one, other), mut habits) = (kinds(), Habits::default());
-        assert_eq!(habits.head_bytes(one, 1 << 30), UNKNOWN_BYTES);
-        habits.close(one, 5000, 1 << 20);
-        assert_eq!((habits.head_bytes(one, 1 << 30), habits.stop(one)), (8192, Some(8192)));
-        assert_eq!(habits.head_bytes(other, 4000), 4000);
-        habits.close(one, 3000, 3000);
-        assert_eq!(habits.head_bytes(one, 1 << 30), 8192, "it ends before heads do");
-        habits.close(one, 1 << 20, 1 << 20);
-        assert_eq!((habits.head_bytes(one, 1 << 30), habits.stop(one)), (WHOLE_BYTES_MAX, None));
+        let head = |habits: &Habits, kind, size| habits.part(kind, size).head;
+        assert_eq!(head(&habits, one, 1 << 30), UNKNOWN_BYTES);
+        closed(&mut habits, one, 1 << 20, &[(0, 5000)]);
+        assert_eq!((head(&habits, one, 1 << 30), habits.stop(one)), (8192, Some(8192)));
+        assert_eq!(head(&habits, other, 4000), 4000);
+        closed(&mut habits, one, 3000, &[(0, 3000)]);
+        assert_eq!(head(&habits, one, 1 << 30), 8192, "it ends before heads do");
+        closed(&mut habits, one, 1 << 20, &[(0, 1 << 20)]);
+        assert_eq!((head(&habits, one, 1 << 30), habits.stop(one)), (WHOLE_BYTES_MAX, None));
         for _ in 0..4 {
-            habits.close(one, 0, 1 << 20);
+            closed(&mut habits, one, 1 << 20, &[]);
         }
-        assert_eq!(habits.head_bytes(one, 1 << 30), 0);
+        assert_eq!(head(&habits, one, 1 << 30), 0);
+    }
+
+    #[test]
+    fn indices_at_the_end_are_a_part() {
+        const SIZE: u64 = 10 << 20;
+        let ((one, _), mut habits) = (kinds(), Habits::default());
+        closed(&mut habits, one, SIZE, &[(SIZE - 22, 22), (SIZE - 50_000, 49_978), (4 << 20, 4096)]);
+        assert_eq!(habits.part(one, SIZE), Part { head: 0, tail: 50_000 });
+        assert_eq!(habits.part(one, 30_000), Part { head: 0, tail: 30_000 });
+        for _ in 0..4 {
+            closed(&mut habits, one, SIZE, &[(0, SIZE)]);
+        }
+        assert_eq!(
+            habits.part(one, SIZE),
+            Part { head: WHOLE_BYTES_MAX, tail: 0 },
+            "they read all of it now"
+        );
     }
 }

@@ -6,6 +6,7 @@
 //! * [`directories`] keeps the listings;
 //! * [`candidate`] waits for evidence before there is a walk;
 //! * [`one`] follows a walk and keeps files ahead of it;
+//! * [`opened`] sees which part of a file its reader wants;
 //! * [`habits`] learns which files a walker opens, and how far it reads them;
 //! * [`ledger`] keeps what is fetched in vain below a share of what is of use.
 //!
@@ -17,15 +18,17 @@ mod directories;
 mod habits;
 mod ledger;
 mod one;
+mod opened;
 
 use alloc::collections::{BTreeMap, VecDeque};
 use alloc::vec::Vec;
 
 use crate::types::{DirectoryId, Extent, ListedFile, ObjectId, Time};
 use candidate::Candidate;
-use directories::{Directories, Kind, Listing};
+use directories::{Directories, Listing};
 use ledger::Ledger;
 use one::{File, Walk};
+use opened::{Opened, Part};
 
 /// Walks followed at once; the one that rested longest gives way.
 const WALKS_MAX: usize = 32;
@@ -49,20 +52,6 @@ pub(crate) struct Share {
     pub(crate) bytes_max: u64,
     /// From wanting bytes to having them, nearly always.
     pub(crate) service_ns: u64,
-}
-
-/// A file of a walk that somebody has open.
-#[derive(Debug)]
-struct Opened {
-    directory: DirectoryId,
-    kind: Kind,
-    size: u64,
-    /// How far it was read.
-    read: u64,
-    /// How much of it was fetched before it was opened.
-    fetched: u64,
-    /// Where its readers usually stop.
-    stop: u64,
 }
 
 /// See the module's page.
@@ -120,11 +109,13 @@ impl Walks {
         self.ledger.earn(opening.expected);
         let (kind, size) = (listing.kind(index), listing.size(index));
         while let Some(file) = walk.take_passed() {
-            self.ledger.lose(file.bytes);
+            self.ledger.lose(file.part.bytes());
             self.dropped.push(file.object);
         }
-        let stop = walk.stop(kind).unwrap_or(u64::MAX);
-        self.opened.insert(object, Opened { directory, kind, size, read: 0, fetched: opening.fetched, stop });
+        let stop = walk.habits.stop(kind).unwrap_or(u64::MAX);
+        let mut opened = Opened::new(directory, kind, size);
+        (opened.fetched, opened.stop) = (opening.fetched, stop);
+        self.opened.insert(object, opened);
         self.top_up(now, at, share);
     }
 
@@ -145,11 +136,10 @@ impl Walks {
         index: u32,
         object: ObjectId,
         size: u64,
-    ) -> Option<Extent> {
+    ) -> Option<Part> {
         let listing = self.directories.get(directory)?;
         let mut walks = self.walks.iter_mut().filter(|walk| walk.directory == directory);
-        let bytes = walks.find_map(|walk| walk.announce(index, object, size, listing))?;
-        Some(Extent::new(0, bytes))
+        walks.find_map(|walk| walk.announce(index, object, size, listing))
     }
 
     /// Whether somebody has `object` open who walks.
@@ -160,10 +150,10 @@ impl Walks {
     /// Somebody asks for `extent` of `object`, and has to wait if it is `late`.
     pub(crate) fn on_read(&mut self, now: Time, object: ObjectId, extent: Extent, late: bool, share: &Share) {
         let Some(opened) = self.opened.get_mut(&object) else { return };
-        let is_first = opened.read == 0;
-        opened.read = opened.read.max(extent.end());
+        let is_first = opened.is_new();
+        opened.read(extent);
         // Who had to wait for what was not read ahead does not say how far ahead to be.
-        if !late || !is_first || opened.fetched == 0 {
+        if !late || !is_first || opened.fetched.bytes() == 0 {
             return;
         }
         let directory = opened.directory;
@@ -183,14 +173,14 @@ impl Walks {
     /// Nobody has `object` open any more.
     pub(crate) fn on_close(&mut self, object: ObjectId) {
         let Some(opened) = self.opened.remove(&object) else { return };
-        self.ledger.lose(opened.fetched.saturating_sub(opened.read));
-        let Opened { directory, kind, read, size, .. } = opened;
+        self.ledger.lose(opened.wasted_bytes());
+        let directory = opened.directory;
         if let Some(at) = self.latest_in(directory) {
-            self.walks[at].habits.close(kind, read, size);
+            self.walks[at].habits.close(&opened);
         } else if let Some(candidate) =
             self.candidates.iter_mut().rfind(|known| known.directory() == directory)
         {
-            candidate.habits.close(kind, read, size);
+            candidate.habits.close(&opened);
         }
     }
 
@@ -198,7 +188,7 @@ impl Walks {
     pub(crate) fn on_lost(&mut self, object: ObjectId) {
         if let Some((walk, file)) = self.take(object) {
             walk.shorten();
-            self.ledger.lose(file.bytes);
+            self.ledger.lose(file.part.bytes());
         }
     }
 
@@ -247,7 +237,7 @@ impl Walks {
         let candidate = found.and_then(|at| self.candidates.remove(at));
         let candidate = candidate.unwrap_or_else(|| Candidate::new(directory, index));
         let (kind, size) = (listing.kind(index), listing.size(index));
-        self.opened.insert(object, Opened { directory, kind, size, read: 0, fetched: 0, stop: u64::MAX });
+        self.opened.insert(object, Opened::new(directory, kind, size));
         let Some(way) = candidate.walk(listing) else {
             if self.candidates.len() == CANDIDATES_MAX {
                 self.candidates.pop_front();
@@ -292,7 +282,7 @@ impl Walks {
                 return true;
             }
             for file in walk.take_ahead() {
-                ledger.lose(file.bytes);
+                ledger.lose(file.part.bytes());
                 dropped.push(file.object);
             }
             false

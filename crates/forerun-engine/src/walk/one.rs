@@ -8,8 +8,9 @@ use core::mem;
 
 use super::Share;
 use super::candidate::Way;
-use super::directories::{Kind, Listing};
+use super::directories::Listing;
 use super::habits::Habits;
+use super::opened::Part;
 use crate::types::{DirectoryId, ObjectId, Time};
 
 /// Files that the walker would take and that it may leave out at once, or that several
@@ -31,7 +32,7 @@ const PROVEN_OPENINGS: u32 = 4;
 pub(super) struct File {
     place: u32,
     pub(super) object: ObjectId,
-    pub(super) bytes: u64,
+    pub(super) part: Part,
 }
 
 /// What the opening of a file means.
@@ -40,7 +41,7 @@ pub(super) struct Opening {
     /// What was to be expected of it, in bytes.
     pub(super) expected: u64,
     /// What was fetched of it, or is on its way.
-    pub(super) fetched: u64,
+    pub(super) fetched: Part,
 }
 
 /// See the module's page. `ahead` is in order of place.
@@ -148,7 +149,7 @@ impl Walk {
         self.stranger_count = 0;
         self.is_guess = false;
         let found = self.ahead.iter().position(|file| file.place == place && file.object == object);
-        let fetched = found.and_then(|at| self.ahead.remove(at)).map_or(0, |file| file.bytes);
+        let fetched = found.and_then(|at| self.ahead.remove(at)).map(|file| file.part).unwrap_or_default();
         if self.was_opened(place) {
             return Opening { expected: 0, fetched };
         }
@@ -165,7 +166,7 @@ impl Walk {
             self.planned = self.planned.max(self.position);
             self.habits.open(kind, false);
         }
-        Opening { expected: self.habits.head_bytes(kind, listing.size(index)), fetched }
+        Opening { expected: self.habits.part(kind, listing.size(index)).bytes(), fetched }
     }
 
     /// The next file that was passed so long ago that nobody will come for it.
@@ -215,7 +216,7 @@ impl Walk {
         let position = self.position;
         let waiting = self.ahead.iter().filter(|file| file.place >= position).count() as u32;
         let mut count = waiting + self.asked.0;
-        let mut bytes = self.ahead.iter().map(|file| file.bytes).sum::<u64>() + self.asked.1;
+        let mut bytes = self.ahead.iter().map(|file| file.part.bytes()).sum::<u64>() + self.asked.1;
         let mut looked_at = 0;
         while count < self.lead.min(share.files_max) && self.planned < listing.len() && looked_at < SCAN_MAX {
             looked_at += 1;
@@ -247,23 +248,19 @@ impl Walk {
         object: ObjectId,
         size: u64,
         listing: &Listing,
-    ) -> Option<u64> {
+    ) -> Option<Part> {
         let place = self.way.place(index, listing.len());
         let is_new = self.ahead.iter().all(|file| file.place != place && file.object != object);
         if place < self.position || place >= self.planned || !is_new {
             return None;
         }
-        let bytes = self.habits.head_bytes(listing.kind(index), size);
-        if bytes > 0 {
-            let at = self.ahead.partition_point(|file| file.place < place);
-            self.ahead.insert(at, File { place, object, bytes });
+        let part = self.habits.part(listing.kind(index), size);
+        if part.bytes() == 0 {
+            return None;
         }
-        (bytes > 0).then_some(bytes)
-    }
-
-    /// Whether readers of a file of this kind stop before its end, and where.
-    pub(super) fn stop(&self, kind: Kind) -> Option<u64> {
-        self.habits.stop(kind)
+        let at = self.ahead.partition_point(|file| file.place < place);
+        self.ahead.insert(at, File { place, object, part });
+        Some(part)
     }
 
     fn was_opened(&self, place: u32) -> bool {
@@ -279,7 +276,7 @@ impl Walk {
     /// What to fetch of the file at `index`; 0 for what is left out.
     fn bytes_of(&self, index: u32, listing: &Listing) -> u64 {
         let (size, kind) = (listing.size(index), listing.kind(index));
-        if size > 0 && self.habits.wants(kind) { self.habits.head_bytes(kind, size) } else { 0 }
+        if size > 0 && self.habits.wants(kind) { self.habits.part(kind, size).bytes() } else { 0 }
     }
 
     fn pass(&mut self, place: u32, listing: &Listing) {

@@ -156,3 +156,37 @@ fn who_reads_heads_gets_heads() {
     // 48 fetches of 4 KiB at once take 10 ms: 19.6 MB/s.
     outcome.check("file *", 12.0, 1.1);
 }
+
+/// Reads the end of each file, the index before it, and what that says is wanted.
+fn by_index(tree: &Tree, files: &[u64]) -> Vec<Action> {
+    let mut numbers = Numbers::new(5);
+    let visit = |object: &u64| {
+        let (object, size) = (ObjectId(*object), tree.sizes[*object as usize]);
+        let chunk = Extent::new(numbers.below(size / 2 / MIB) * MIB, 128 * KIB);
+        let index = Extent::new(size - 100 * KIB, 96 * KIB);
+        let end = Extent::new(size - 4 * KIB, 4 * KIB);
+        let reads = [end, index, chunk].map(|extent| Action::read(object, extent));
+        reads.into_iter().chain([Action::close(object)])
+    };
+    files.iter().flat_map(visit).collect()
+}
+
+#[test]
+fn an_index_at_the_end_comes_with_the_end() {
+    let tree = Tree { sizes: vec![40 * MIB; 200], ..Tree::new(1, 200, 1) };
+    let mut files = tree.files(0);
+    shuffle(&mut files, 1);
+    let seconds = |actions: Vec<Action>, policy| {
+        let outcome = tree.run(vec![actions], 10, policy);
+        println!("{policy:?}: {:.2} s, {:.3} fetched for each asked", outcome.seconds, outcome.fetched);
+        // Of each file, what follows the only read in its middle is a bet.
+        assert!(outcome.fetched <= 1.4, "{:.3} fetched for each asked", outcome.fetched);
+        outcome.seconds
+    };
+    let none = seconds(by_index(&tree, &files), PolicyKind::None);
+    let learned = seconds(by_index(&tree, &files), PolicyKind::Adaptive);
+    assert!(learned < 0.72 * none, "two waits instead of three: {learned} s, without {none} s");
+    let listed = std::iter::once(Action::list(0)).chain(by_index(&tree, &tree.files(0))).collect();
+    let walked = seconds(listed, PolicyKind::Adaptive);
+    assert!(walked < 0.45 * none, "one wait instead of three: {walked} s, without {none} s");
+}

@@ -3,7 +3,8 @@
 //!
 //! * [`streams`] tells streams apart by where they read, not by who reads;
 //! * [`candidate`] waits for evidence before there is a stream;
-//! * [`guess`] bets a little on a candidate's first read;
+//! * [`guess`] bets a little on a candidate's first read, [`tails`] on what lies before an
+//!   object's end;
 //! * [`rhythm`] finds even steps in what is read;
 //! * [`procession`] helps streams that begin in turns;
 //! * [`zone`] finds streams in much disorder;
@@ -36,6 +37,7 @@ mod shape;
 mod stream;
 mod streams;
 mod strides;
+mod tails;
 mod zone;
 
 use alloc::collections::BTreeMap;
@@ -63,6 +65,7 @@ pub(crate) struct Adaptive {
     activity: activity::Activity,
     hints: hints::Hints,
     heads: heads::Heads,
+    tails: tails::Tails,
     /// What the last read's reader has behind it.
     passed: Option<Extent>,
 }
@@ -74,6 +77,7 @@ impl Adaptive {
             activity: activity::Activity::default(),
             hints: hints::Hints::default(),
             heads: heads::Heads::default(),
+            tails: tails::Tails::default(),
             passed: None,
         }
     }
@@ -210,6 +214,7 @@ impl Policy for Adaptive {
         if habit == Some(Habit::Random) {
             return;
         }
+        self.tails.note(access);
         let streams = self.objects.entry(access.object).or_default();
         streams.note(access, self.heads.note_read(), terms(view));
         let gap_bytes = plan::gap_bytes(view.device.pipe_bytes(), view.device.turn_bytes());
@@ -227,7 +232,8 @@ impl Policy for Adaptive {
                 // What streams want is surer.
                 let is_quiet = self.activity.is_quiet(access.time);
                 let fill = if is_quiet { streams.fill(access, bytes_max, view.cache) } else { None };
-                let wanted = guess.into_iter().chain(fill);
+                let tail = self.tails.begin(access, wait_bytes(view), bet_bytes(view));
+                let wanted = guess.into_iter().chain(fill).chain(tail);
                 windows.extend(wanted.map(|extent| Window { extent, mark: extent.offset }));
                 return;
             }
@@ -265,6 +271,7 @@ impl Policy for Adaptive {
 
     fn on_idle(&mut self, object: ObjectId) {
         self.hints.forget(object);
+        self.tails.on_idle(object);
         if let Some(streams) = self.objects.get_mut(&object) {
             self.heads.on_idle(object, streams.head());
             streams.activity_mut().for_each(|counted| self.activity.leave(counted));

@@ -1,7 +1,6 @@
-//! One walk through one directory: where it is, and how many files to keep ahead of it.
+//! One walk through one directory: where it is, and which files are ahead of it.
 //!
-//! Places are counted along its way. The lead, in files, grows while openings had to
-//! wait and shrinks to what pace and service time call for when it is far larger.
+//! Places are counted along its way.
 
 use alloc::collections::VecDeque;
 use core::mem;
@@ -10,6 +9,7 @@ use super::Share;
 use super::candidate::Way;
 use super::directories::Listing;
 use super::habits::Habits;
+use super::lead::Lead;
 use super::opened::Part;
 use crate::types::{DirectoryId, ObjectId, Time};
 
@@ -20,10 +20,6 @@ const REACH: u32 = 16;
 const LATE_PLACES: u32 = u64::BITS;
 /// Entries looked at in one go.
 const SCAN_MAX: u32 = 4096;
-/// Files ahead of a walk that has just been found.
-const LEAD_MIN: u32 = 4;
-/// And of one that is only guessed at.
-const LEAD_GUESS_MAX: u32 = 16;
 /// Openings that make a walk worth guessing others from.
 const PROVEN_OPENINGS: u32 = 4;
 
@@ -65,12 +61,7 @@ pub(super) struct Walk {
     ahead: VecDeque<File>,
     /// Asked for and not numbered yet: how many, and their bytes.
     asked: (u32, u64),
-    lead: u32,
-    /// The lead may grow again when the position gets here, and may shrink there.
-    growth: u32,
-    turn: u32,
-    late: bool,
-    turned: (Time, u32),
+    lead: Lead,
     opened_count: u32,
 }
 
@@ -91,7 +82,7 @@ impl Walk {
     /// A walk that may begin in `directory`, by a walker like that of `self`.
     pub(super) fn guess(&self, now: Time, directory: DirectoryId) -> Walk {
         let walk = Walk::at_start(now, directory, self.way, self.habits.clone());
-        Walk { is_guess: true, lead: self.lead.clamp(LEAD_MIN, LEAD_GUESS_MAX), ..walk }
+        Walk { is_guess: true, lead: self.lead.of_guess(now), ..walk }
     }
 
     fn at_start(now: Time, directory: DirectoryId, way: Way, habits: Habits) -> Walk {
@@ -107,11 +98,7 @@ impl Walk {
             planned: 0,
             ahead: VecDeque::new(),
             asked: (0, 0),
-            lead: LEAD_MIN,
-            growth: 0,
-            turn: LEAD_MIN,
-            late: false,
-            turned: (now, 0),
+            lead: Lead::new(now),
             opened_count: 0,
         }
     }
@@ -189,18 +176,12 @@ impl Walk {
 
     /// Memory is short: what was read ahead of it was evicted.
     pub(super) fn shorten(&mut self) {
-        self.lead = (self.lead / 2).max(1);
-        self.growth = self.planned;
+        self.lead.shorten(self.planned);
     }
 
     /// The reader of a file of the walk had to wait.
     pub(super) fn wait(&mut self, share: &Share) {
-        self.late = true;
-        if self.position >= self.growth {
-            let more = self.lead * if self.lead < share.files_max / 4 { 4 } else { 2 };
-            self.lead = more.min(share.files_max);
-            self.growth = self.position.saturating_add(self.lead);
-        }
+        self.lead.wait(self.position, share);
     }
 
     /// Asks for what is next, as far as lead and bytes allow; `ask` is told the indices.
@@ -212,13 +193,14 @@ impl Walk {
         listing: &Listing,
         mut ask: impl FnMut(u32),
     ) {
-        self.reconsider(now, share);
         let position = self.position;
+        self.lead.reconsider(now, position, self.opened_count, share);
+        let files_max = self.lead.files().min(share.files_max);
         let waiting = self.ahead.iter().filter(|file| file.place >= position).count() as u32;
         let mut count = waiting + self.asked.0;
         let mut bytes = self.ahead.iter().map(|file| file.part.bytes()).sum::<u64>() + self.asked.1;
         let mut looked_at = 0;
-        while count < self.lead.min(share.files_max) && self.planned < listing.len() && looked_at < SCAN_MAX {
+        while count < files_max && self.planned < listing.len() && looked_at < SCAN_MAX {
             looked_at += 1;
             let index = self.way.place(self.planned, listing.len());
             let more = self.bytes_of(index, listing);
@@ -285,24 +267,5 @@ impl Walk {
         if listing.size(index) > 0 {
             self.habits.skip(listing.kind(index));
         }
-    }
-
-    /// A walk that did not have to wait for a whole lead may need less.
-    fn reconsider(&mut self, now: Time, share: &Share) {
-        if self.position < self.turn {
-            return;
-        }
-        let (then, count) = self.turned;
-        if !self.late {
-            let opened = u64::from(self.opened_count - count);
-            let needed = 2 * opened.saturating_mul(share.service_ns) / now.since(then).max(1) + 4;
-            let needed = needed.min(u64::from(u32::MAX)) as u32;
-            if self.lead > needed.saturating_mul(2) {
-                self.lead = needed.max(self.lead / 2);
-            }
-        }
-        self.late = false;
-        self.turned = (now, self.opened_count);
-        self.turn = self.position.saturating_add(self.lead);
     }
 }

@@ -31,9 +31,9 @@ const BYTES_AT_OPEN: u64 = 1 << 20;
 const BYTES_AT_START: u64 = 4 << 20;
 /// And so many bytes for each that was.
 const TRUST: u64 = 4;
-/// The lead grows by one byte for so many that were read: a request that takes a
-/// hundred times as long as others then holds back less.
-const LEAD_SHARE: u64 = 10;
+/// The lead grows by one byte for so many that were read, as far as the memory has room:
+/// a request that takes a hundred times as long as others then holds back less.
+const LEAD_SHARE: u64 = 2;
 /// The lead ahead of a reader is ordered in so many batches.
 const BATCHES: u64 = 4;
 /// Extents ordered at once, and not reached yet at most.
@@ -191,10 +191,11 @@ impl Plan {
             // Less, and from the beginning, each time that it was wrong.
             Origin::Profile => (BYTES_AT_START + TRUST * (self.used - self.used_before)) >> self.failed_count,
         };
+        let earned = share.window_bytes_max + self.used / LEAD_SHARE;
         let most = if share.turn_bytes.is_some() {
             share.sweep_bytes_max
         } else {
-            share.window_bytes_max + self.used / LEAD_SHARE
+            earned.min(share.sweep_bytes_max.max(share.window_bytes_max))
         };
         self.order(trusted.min(most), share, windows);
     }

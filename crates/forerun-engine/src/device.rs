@@ -57,6 +57,7 @@ struct Advice {
     piece_bytes: u64,
     turn_bytes: Option<u64>,
     pipe_bytes: u64,
+    contended_bytes: u64,
     competitive_bytes: u64,
 }
 
@@ -133,6 +134,12 @@ impl Device {
     /// Bytes in flight that are worth it.
     pub(crate) fn pipe_bytes(&self) -> u64 {
         self.advice.pipe_bytes
+    }
+
+    /// The same while somebody waits who cannot be read ahead of: what keeps the link full
+    /// and little more, which that would have to wait for.
+    pub(crate) fn contended_bytes(&self) -> u64 {
+        self.advice.contended_bytes
     }
 
     /// Whether fetches side by side may bring no more than one after the other, as
@@ -223,6 +230,7 @@ impl Device {
             piece_bytes: (cost / 4 + 1).next_power_of_two().clamp(self.fetch_bytes_min, turn),
             turn_bytes: Some(turn),
             pipe_bytes: turn.min(self.pipe_bytes_max),
+            contended_bytes: turn.min(self.pipe_bytes_max),
             competitive_bytes: 0,
         }
     }
@@ -253,6 +261,10 @@ impl Device {
             piece_bytes: fetch_bytes,
             turn_bytes: None,
             pipe_bytes: pipe_bytes.min(self.pipe_bytes_max),
+            // Nothing is learned of several fetches at once without them.
+            contended_bytes: if self.switching.is_judged() { needed } else { pipe_bytes }
+                .min(pipe_bytes)
+                .min(self.pipe_bytes_max),
             competitive_bytes: bytes_in(latency, bandwidth),
         }
     }

@@ -4,6 +4,7 @@ use alloc::vec::Vec;
 
 use super::Engine;
 use crate::reads::Phase;
+use crate::scheduler::Flight;
 use crate::types::*;
 
 impl Engine {
@@ -36,9 +37,8 @@ impl Engine {
     pub fn handle_fetched(&mut self, now: Time, fetch: FetchId) {
         let Some(len) = self.flights.get(fetch).map(|flight| flight.extent.len) else { return };
         self.handle_progress(now, fetch, len);
-        let Some(flight) = self.flights.remove(fetch) else { return };
+        let Some(flight) = self.land(now, fetch) else { return };
         self.device.on_fetched(now, &flight.sample);
-        self.device.on_ended();
         if flight.doomed {
             self.cache.give_disowned(&flight.runs, flight.arrived_blocks);
         }
@@ -51,8 +51,7 @@ impl Engine {
     /// for get `error`; those who waited for one that also read ahead wait for
     /// one of their own.
     pub fn handle_failed(&mut self, now: Time, fetch: FetchId, error: FetchError) {
-        let Some(flight) = self.flights.remove(fetch) else { return };
-        self.device.on_ended();
+        let Some(flight) = self.land(now, fetch) else { return };
         let rest = flight.rest();
         if flight.doomed {
             self.cache.give_disowned(&flight.runs, flight.arrived_blocks);
@@ -81,6 +80,16 @@ impl Engine {
             }
         }
         self.audit();
+    }
+
+    /// Takes `fetch` out of those in flight.
+    fn land(&mut self, now: Time, fetch: FetchId) -> Option<Flight> {
+        let flight = self.flights.remove(fetch)?;
+        if flight.cause == Cause::Demand && !flight.rides_along {
+            self.rivals.end_alone(now);
+        }
+        self.device.on_ended();
+        Some(flight)
     }
 
     /// Answers those who waited for what `fetch` just brought.

@@ -82,7 +82,7 @@ impl Engine {
         if self.pending.is_empty() || self.next_waiting().is_some() {
             return false;
         }
-        if !self.has_place_for_readahead() {
+        if !self.has_place_for_readahead(now) {
             return false;
         }
         let Some((object, window)) = self.pending.pop() else { return false };
@@ -102,14 +102,17 @@ impl Engine {
     }
 
     /// Whether the device would do more with another fetch in flight.
-    fn has_place_for_readahead(&self) -> bool {
+    fn has_place_for_readahead(&self, now: Time) -> bool {
         // Who comes to wait has at most one in front of it.
         if self.device.turn_bytes().is_some() {
             return self.flights.readahead_count() == 0;
         }
         // A quarter of the places is kept for readers who wait.
         let places = (self.config.in_flight_count_max / 4 * 3).max(1);
-        self.flights.count() < places && self.flights.bytes() < self.device.pipe_bytes()
+        let is_contended =
+            self.policy.gives_way() && self.rivals.is_contended(now, self.device.estimate().latency_ns);
+        let most = if is_contended { self.device.contended_bytes() } else { self.device.pipe_bytes() };
+        self.flights.count() < places && self.flights.bytes() < most
     }
 
     /// Blocks of `extent` that are neither here nor on their way.
@@ -149,11 +152,15 @@ impl Engine {
             "a fetch of half a block"
         );
         let memory = crate::cache::memory_of(&runs, extent.len);
+        let rides_along = extent.len > asked;
+        if cause == Cause::Demand && !rides_along {
+            self.rivals.begin_alone();
+        }
         let id = self.flights.insert(Flight {
             object,
             extent,
             runs,
-            rides_along: extent.len > asked,
+            rides_along,
             cause,
             sample: Sample {
                 object,

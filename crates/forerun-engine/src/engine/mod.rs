@@ -18,7 +18,7 @@ use crate::device::Device;
 use crate::objects::Objects;
 use crate::policy::{self, Access, Policy, View, Window};
 use crate::reads::{Phase, Read, Reads};
-use crate::scheduler::{Flights, Pending};
+use crate::scheduler::{Flights, Pending, Rivals};
 use crate::types::*;
 use crate::walk::Walks;
 
@@ -40,6 +40,7 @@ pub struct Engine {
     walks: Option<Walks>,
     flights: Flights,
     pending: Pending,
+    rivals: Rivals,
     /// Reads that need a fetch, in the order they came.
     waiting: VecDeque<ReadId>,
     fetches: VecDeque<Fetch>,
@@ -68,6 +69,7 @@ impl Engine {
             walks: (config.policy == PolicyKind::Adaptive).then(Walks::default),
             flights: Flights::new(),
             pending: Pending::new(),
+            rivals: Rivals::default(),
             waiting: VecDeque::new(),
             fetches: VecDeque::new(),
             cancels: VecDeque::new(),
@@ -123,6 +125,7 @@ impl Engine {
             let read = Read { object, extent, phase: Phase::Ready, pins: Pins::default() };
             return Outcome::Ready(self.reads.insert(read));
         }
+        self.rivals.note_read(now, object, reader);
         self.cache.note_read(now, object, extent);
         let rows = self.cache.locate(object, extent);
         let tally = self.cache.tally(extent, &rows);

@@ -89,6 +89,11 @@ pub(crate) trait Policy: Debug + Send {
         Some(access.extent)
     }
 
+    /// Whether its readahead gives way where somebody waits who cannot be read ahead of.
+    fn gives_way(&self) -> bool {
+        false
+    }
+
     /// Somebody says what will be read; adds what to read ahead to `windows`.
     fn on_hint(&mut self, _said: &Said, _hint: &Hint<'_>, _view: &View<'_>, _windows: &mut Vec<Window>) {}
 

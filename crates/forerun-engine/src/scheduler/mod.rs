@@ -3,6 +3,8 @@
 
 mod flights;
 mod pending;
+mod rivals;
 
 pub(crate) use flights::{Flight, Flights};
 pub(crate) use pending::Pending;
+pub(crate) use rivals::Rivals;

@@ -2,5 +2,6 @@
 
 mod bed;
 mod goals;
+mod mixes;
 mod recordings;
 mod walks;

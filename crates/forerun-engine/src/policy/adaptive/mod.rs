@@ -256,6 +256,10 @@ impl Policy for Adaptive {
         self.passed
     }
 
+    fn gives_way(&self) -> bool {
+        true
+    }
+
     fn on_lost(&mut self, object: ObjectId, extent: Extent) {
         self.hints.on_lost(object, extent);
         if let Some(streams) = self.objects.get_mut(&object) {

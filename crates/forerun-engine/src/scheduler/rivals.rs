@@ -1,0 +1,92 @@
+//! Whether somebody who cannot be read ahead of has to share the device with others'
+//! readahead.
+//!
+//! Bytes in flight are in front of whatever is asked for next. A reader does not mind its
+//! own: they save it waits to come. But one who waits for every read gets less than its
+//! share when others have much in flight.
+
+use crate::types::{ObjectId, ReaderId, Time};
+
+/// Who comes back sooner than this share of a latency waits all the time.
+const PAUSE_SHARE: u64 = 4;
+/// Who was not there for so many latencies has gone.
+const GONE_LATENCIES: u64 = 16;
+
+/// See the module's page.
+#[derive(Debug, Default)]
+pub(crate) struct Rivals {
+    last: Option<(ObjectId, ReaderId, Time)>,
+    /// When somebody else than the last reader read last.
+    other: Option<Time>,
+    /// Fetches in flight of just what somebody waits for, and when one ended last.
+    alone_count: usize,
+    alone_ended: Option<Time>,
+}
+
+impl Rivals {
+    /// `reader` reads `object`.
+    pub(crate) fn note_read(&mut self, now: Time, object: ObjectId, reader: ReaderId) {
+        if let Some((last_object, last_reader, time)) = self.last
+            && (last_object, last_reader) != (object, reader)
+        {
+            self.other = Some(time);
+        }
+        self.last = Some((object, reader, now));
+    }
+
+    /// A fetch begins that nothing is read ahead with.
+    pub(crate) fn begin_alone(&mut self) {
+        self.alone_count += 1;
+    }
+
+    /// Such a fetch is over.
+    pub(crate) fn end_alone(&mut self, now: Time) {
+        self.alone_count -= 1;
+        self.alone_ended = Some(now);
+    }
+
+    /// Whether somebody waits for such fetches again and again, on a device with a latency
+    /// of `latency_ns`, beside others who read.
+    pub(crate) fn is_contended(&self, now: Time, latency_ns: u64) -> bool {
+        let is_recent = |time: Option<Time>, ns: u64| time.is_some_and(|time| now.since(time) <= ns);
+        let waits = self.alone_count > 0 || is_recent(self.alone_ended, latency_ns / PAUSE_SHARE);
+        waits && is_recent(self.other, GONE_LATENCIES * latency_ns)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const LATENCY: u64 = 1_000_000;
+
+    fn read(rivals: &mut Rivals, now: u64, object: u64) {
+        rivals.note_read(Time(now), ObjectId(object), ReaderId(object));
+    }
+
+    #[test]
+    fn a_single_reader_has_no_rivals() {
+        let mut rivals = Rivals::default();
+        for now in 0..100 {
+            read(&mut rivals, now * LATENCY, 0);
+            rivals.begin_alone();
+            assert!(!rivals.is_contended(Time(now * LATENCY), LATENCY));
+            rivals.end_alone(Time(now * LATENCY));
+        }
+    }
+
+    #[test]
+    fn who_waits_beside_others_has_rivals_until_either_has_gone() {
+        let mut rivals = Rivals::default();
+        read(&mut rivals, 0, 0);
+        read(&mut rivals, 0, 1);
+        assert!(!rivals.is_contended(Time(0), LATENCY), "nobody waits");
+        rivals.begin_alone();
+        assert!(rivals.is_contended(Time(LATENCY), LATENCY));
+        rivals.end_alone(Time(LATENCY));
+        assert!(rivals.is_contended(Time(LATENCY + LATENCY / 4), LATENCY));
+        assert!(!rivals.is_contended(Time(LATENCY + LATENCY / 2), LATENCY), "it does not come back");
+        rivals.begin_alone();
+        assert!(!rivals.is_contended(Time(17 * LATENCY), LATENCY), "the other has gone");
+    }
+}

@@ -1,0 +1,46 @@
+//! Readers of several kinds at once, each of an object of its own: those that can be read
+//! ahead of leave their share to those that cannot.
+
+use forerun_engine::{Config, PolicyKind};
+use forerun_sim::device::Preset;
+use forerun_sim::source::{Action, Client, Clients, ObjectId, place};
+use forerun_sim::world::World;
+
+use super::bed::*;
+
+/// Each of `readings` by a reader of its own, at the same time.
+fn together(readings: &[Reading], device: &str, policy: PolicyKind) -> Outcome {
+    let device = Preset::from_name(device).expect("a device by its name").build(1);
+    let config = Config { policy, ..Config::new(256 * MIB) };
+    let world = World::new(config, device).expect("a configuration that works");
+    let client = |(reading, object): (&Reading, u64)| -> Box<dyn Client> {
+        let actions = reading.order.iter().map(|extent| Action::read(ObjectId(object), *extent));
+        Box::new(actions.collect::<Vec<_>>().into_iter())
+    };
+    let clients = readings.iter().zip(0..).map(client).collect();
+    let placed = place(readings.iter().map(|reading| reading.size), MIB);
+    Outcome::of(&world.run(&mut Clients::new(placed, clients)).expect("nobody hangs"))
+}
+
+#[test]
+fn a_reader_at_random_is_not_starved_by_streams() {
+    const SIZE: u64 = 64 * MIB;
+    let readings = [
+        forward(SIZE, 64 * KIB),
+        random(SIZE, 64 * KIB, 1024, 3),
+        backward(SIZE, 64 * KIB),
+        interleaved(SIZE, 64 * KIB, 4),
+    ];
+    for device in ["nvme", "rbd-2014", "ide-2006", "demo"] {
+        let (adaptive, none) = (
+            together(&readings, device, PolicyKind::Adaptive),
+            together(&readings, device, PolicyKind::None),
+        );
+        let times = adaptive.seconds / none.seconds;
+        println!(
+            "{device}: {times:.3} times as long as without, {:.3} fetched for each asked",
+            adaptive.fetched
+        );
+        assert!(times <= 1.05, "{device}: {times:.3} times as long as without");
+    }
+}

@@ -238,3 +238,43 @@ impl Cache {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const ROW: u64 = ROW_BYTES;
+
+    /// A cache of three rows, of which each of the first three of an object is there.
+    fn full(reclaim: Reclaim) -> Cache {
+        let mut cache = Cache::new(3 * ROW, reclaim);
+        cache.note_read(Time(0), ObjectId(1), Extent::default());
+        for index in 0..3 {
+            let extent = Extent::new(index * ROW, ROW);
+            cache.reserve(Time(0), ObjectId(1), extent, Room::Demand).expect("there is room");
+            cache.arrive(ObjectId(1), extent);
+        }
+        cache
+    }
+
+    fn held(cache: &Cache) -> [bool; 3] {
+        [0, 1, 2].map(|index| cache.is_held(ObjectId(1), index * ROW))
+    }
+
+    #[test]
+    fn the_first_to_come_is_the_first_to_go() {
+        let mut cache = full(Reclaim::TwoLists);
+        assert!(cache.make_room(Time(0), 1, Room::Readahead));
+        assert_eq!(held(&cache), [false, true, true], "although nobody has read it");
+        let mut cache = full(Reclaim::Informed);
+        assert!(!cache.make_room(Time(0), 1, Room::Readahead), "its reader may come");
+    }
+
+    #[test]
+    fn what_is_rescued_is_the_last_to_go() {
+        let mut cache = full(Reclaim::TwoLists);
+        cache.rescue(ObjectId(1), Extent::new(0, 4096));
+        assert!(cache.make_room(Time(0), 1, Room::Readahead));
+        assert_eq!(held(&cache), [true, false, true]);
+    }
+}

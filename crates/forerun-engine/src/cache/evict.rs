@@ -1,5 +1,6 @@
 //! Making room: what was read once goes first, what is re-read later, and what
-//! was read ahead and not read yet only for a reader who waits.
+//! was read ahead and not read yet only for a reader who waits. For policies of
+//! other software it is as there: what was read ahead goes like what was read.
 
 use alloc::vec::Vec;
 
@@ -11,6 +12,16 @@ use super::{
     slots::mask,
 };
 use crate::types::BLOCK_BYTES;
+
+/// What is looked at when room is made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Reclaim {
+    /// Who will come for what.
+    Informed,
+    /// As page caches do it: what came first goes first, read or not, but for what was
+    /// read again, which is kept as long as it is not most of the memory.
+    TwoLists,
+}
 
 /// Whom room is made for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -52,7 +63,8 @@ impl Cache {
     /// once `count` slots are taken.
     fn leaves_enough(&self, count: u64, room: Room) -> bool {
         let left = u64::from(self.slots.free_count()) + self.spare_count();
-        room == Room::Demand || left >= count + u64::from(self.slots.count() / DEMAND_SHARE)
+        let any_may_go = room == Room::Demand || self.reclaim == Reclaim::TwoLists;
+        any_may_go || left >= count + u64::from(self.slots.count() / DEMAND_SHARE)
     }
 
     /// What was read ahead of `object` and not read has lost its readers: it may
@@ -63,7 +75,20 @@ impl Cache {
 
     /// The object has readers again.
     pub(crate) fn reclaim_unread(&mut self, object: ObjectId) {
-        self.set_released(object, false);
+        if self.reclaim == Reclaim::Informed {
+            self.set_released(object, false);
+        }
+    }
+
+    /// What is resident of `extent` and was not read again is the last of its kind to go.
+    pub(crate) fn rescue(&mut self, object: ObjectId, extent: Extent) {
+        for (index, _) in rows_of(extent) {
+            if let Some(id) = self.index.get(&(object, index)).copied()
+                && self.rows[id.0 as usize].queue == Queue::Read
+            {
+                self.queues.requeue(&mut self.rows, id);
+            }
+        }
     }
 
     fn set_released(&mut self, object: ObjectId, released: bool) {
@@ -127,7 +152,7 @@ impl Cache {
         let order = if hot > 3 * read { [Queue::Hot, Queue::Read] } else { [Queue::Read, Queue::Hot] };
         let Some(id) = order.into_iter().find_map(|queue| self.oldest_idle(queue)) else { return false };
         let row = &self.rows[id.0 as usize];
-        if row.unread == 0 {
+        if row.unread == 0 && self.reclaim == Reclaim::Informed {
             self.ghosts.add(row.object, row.index);
         }
         self.free_blocks(id, row.resident);
@@ -211,5 +236,45 @@ impl Cache {
             let extent = Extent::new(offset + u64::from(start) * BLOCK_BYTES, u64::from(count) * BLOCK_BYTES);
             self.lost.push((object, extent));
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const ROW: u64 = ROW_BYTES;
+
+    /// A cache of three rows, of which each of the first three of an object is there.
+    fn full(reclaim: Reclaim) -> Cache {
+        let mut cache = Cache::new(3 * ROW, reclaim);
+        cache.note_read(Time(0), ObjectId(1), Extent::default());
+        for index in 0..3 {
+            let extent = Extent::new(index * ROW, ROW);
+            cache.reserve(Time(0), ObjectId(1), extent, Room::Demand).expect("there is room");
+            cache.arrive(ObjectId(1), extent);
+        }
+        cache
+    }
+
+    fn held(cache: &Cache) -> [bool; 3] {
+        [0, 1, 2].map(|index| cache.is_held(ObjectId(1), index * ROW))
+    }
+
+    #[test]
+    fn the_first_to_come_is_the_first_to_go() {
+        let mut cache = full(Reclaim::TwoLists);
+        assert!(cache.make_room(Time(0), 1, Room::Readahead));
+        assert_eq!(held(&cache), [false, true, true], "although nobody has read it");
+        let mut cache = full(Reclaim::Informed);
+        assert!(!cache.make_room(Time(0), 1, Room::Readahead), "its reader may come");
+    }
+
+    #[test]
+    fn what_is_rescued_is_the_last_to_go() {
+        let mut cache = full(Reclaim::TwoLists);
+        cache.rescue(ObjectId(1), Extent::new(0, 4096));
+        assert!(cache.make_room(Time(0), 1, Room::Readahead));
+        assert_eq!(held(&cache), [true, false, true]);
     }
 }

@@ -4,7 +4,7 @@ use alloc::vec::Vec;
 
 use crate::types::{BLOCK_BYTES, Extent, MemoryRange, ObjectId, Time};
 
-use super::{Cache, Room, SlotRun, row::rows_of};
+use super::{Cache, Reclaim, Room, SlotRun, row::rows_of};
 
 impl Cache {
     /// Charges and marks as in flight the blocks of `extent`, all of which are
@@ -38,7 +38,7 @@ impl Cache {
             debug_assert_eq!((row.resident | row.in_flight) & bits, 0, "a block fetched twice");
             row.in_flight |= bits;
             row.unread |= bits;
-            row.released = false;
+            row.released = self.reclaim == Reclaim::TwoLists;
             row.due = self.paces.get(&object).map_or(0, |pace| pace.due(row.offset(), reach));
             self.queues.refresh(&mut self.rows, id);
         }

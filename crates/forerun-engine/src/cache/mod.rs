@@ -20,7 +20,7 @@ use alloc::vec::Vec;
 
 use crate::types::{BLOCK_BYTES, Extent, ObjectId, Time};
 
-pub(crate) use evict::Room;
+pub(crate) use evict::{Reclaim, Room};
 pub(crate) use fill::memory_of;
 pub(crate) use reading::Pins;
 pub(crate) use row::ROW_BYTES;
@@ -42,6 +42,7 @@ pub(crate) struct Tally {
 /// of all rows + blocks disowned by doomed fetches.
 #[derive(Debug)]
 pub(crate) struct Cache {
+    reclaim: Reclaim,
     rows: Vec<Row>,
     vacant: Vec<RowId>,
     index: BTreeMap<(ObjectId, u64), RowId>,
@@ -66,9 +67,10 @@ pub(crate) struct Cache {
 }
 
 impl Cache {
-    pub(crate) fn new(memory_bytes_max: u64) -> Cache {
+    pub(crate) fn new(memory_bytes_max: u64, reclaim: Reclaim) -> Cache {
         let slots = (memory_bytes_max / BLOCK_BYTES) as u32;
         Cache {
+            reclaim,
             rows: Vec::new(),
             vacant: Vec::new(),
             index: BTreeMap::new(),
@@ -140,6 +142,11 @@ impl Cache {
     /// Blocks that making room has evicted or passed over since the beginning.
     pub(crate) fn scanned_count(&self) -> u64 {
         self.scanned_count
+    }
+
+    /// Blocks of the memory that hold nothing that was read again.
+    pub(crate) fn fillable_count(&self) -> u64 {
+        u64::from(self.slots.count()) - self.queues.weight(Queue::Hot)
     }
 
     /// Bytes of `extent`, in whole blocks, that are resident or in flight and that

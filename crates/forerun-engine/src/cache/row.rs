@@ -50,7 +50,8 @@ pub(crate) struct Row {
     pub(crate) pin_count: u32,
     /// Was invalidated while pinned; goes when the last pin does.
     pub(crate) detached: bool,
-    /// Its object has no reader left: unread blocks may go like read ones.
+    /// Unread blocks may go like read ones: its object has no reader left, or nobody asks
+    /// what was read ahead.
     pub(crate) released: bool,
     /// Some block was read again after it had been read.
     pub(crate) hot: bool,

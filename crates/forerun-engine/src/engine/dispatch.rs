@@ -30,7 +30,7 @@ impl Engine {
             return false;
         }
         self.waiting.remove(place);
-        while let Some(run) = self.cache.first_missing(object, extent, self.device.fetch_bytes()) {
+        while let Some(run) = self.next_fetch(object, extent, self.device.fetch_bytes()) {
             let whole = self.with_readahead(object, run);
             // What goes along must not take the room that was made for the read.
             let blocks = missing + (whole.len - run.len) / BLOCK_BYTES;
@@ -41,7 +41,7 @@ impl Engine {
                 break;
             }
             self.pending.pass(object, fetched);
-            if let Some(turn_bytes) = self.device.turn_bytes()
+            if let Some(turn_bytes) = self.turn_bytes()
                 && self.pending.end_from(object, fetched.end()).is_some()
             {
                 // The device is there now.
@@ -65,7 +65,7 @@ impl Engine {
     /// The place in line of whoever is next: who waits longest, but where the
     /// device serves streams in turns, not those whose turn comes.
     fn next_waiting(&self) -> Option<usize> {
-        if self.device.turn_bytes().is_none() || !self.pending.is_in_turn() {
+        if self.turn_bytes().is_none() || !self.pending.is_in_turn() {
             return (!self.waiting.is_empty()).then_some(0);
         }
         self.waiting.iter().position(|id| {
@@ -87,7 +87,7 @@ impl Engine {
         }
         let Some((object, window)) = self.pending.pop() else { return false };
         let len = self.device.fetch_bytes_among(self.flights.count());
-        let Some(run) = self.cache.first_missing(object, window, len) else {
+        let Some(run) = self.next_fetch(object, window, len) else {
             return true;
         };
         if !self.launch(now, object, run, 0, Cause::Readahead, Room::Readahead) {
@@ -96,23 +96,41 @@ impl Engine {
             // Those who wait for the end of that turn need not wait any longer.
             return !self.waiting.is_empty();
         }
-        self.pending.dispatched(object, run, self.device.turn_bytes().unwrap_or(0));
+        self.pending.dispatched(object, run, self.turn_bytes().unwrap_or(0));
         self.pending.put_back(object, Extent::between(run.end(), window.end()));
         true
     }
 
-    /// Whether the device would do more with another fetch in flight.
+    /// Whether the device would do more with another fetch in flight, or whoever wants it
+    /// does not ask.
     fn has_place_for_readahead(&self, now: Time) -> bool {
+        if !self.rules.are_ours() {
+            return self.flights.count() < self.config.in_flight_count_max;
+        }
         // Who comes to wait has at most one in front of it.
         if self.device.turn_bytes().is_some() {
             return self.flights.readahead_count() == 0;
         }
         // A quarter of the places is kept for readers who wait.
         let places = (self.config.in_flight_count_max / 4 * 3).max(1);
-        let is_contended =
-            self.policy.gives_way() && self.rivals.is_contended(now, self.device.estimate().latency_ns);
+        let is_contended = self.rivals.is_contended(now, self.device.estimate().latency_ns);
         let most = if is_contended { self.device.contended_bytes() } else { self.device.pipe_bytes() };
         self.flights.count() < places && self.flights.bytes() < most
+    }
+
+    /// How many bytes are read of a stream before the device goes elsewhere, if it
+    /// serves streams in turns.
+    fn turn_bytes(&self) -> Option<u64> {
+        self.device.turn_bytes().filter(|_| self.rules.are_ours())
+    }
+
+    /// The first fetch for what is missing of `extent`; of `len` bytes at most if the
+    /// engine decides.
+    fn next_fetch(&self, object: ObjectId, extent: Extent, len: u64) -> Option<Extent> {
+        let len = if self.rules.are_ours() { len } else { u64::MAX };
+        let run = self.cache.first_missing(object, extent, len)?;
+        let len = self.rules.fetch_bytes_max(run.offset).unwrap_or(len);
+        Some(Extent::new(run.offset, run.len.min(len)))
     }
 
     /// Blocks of `extent` that are neither here nor on their way.
@@ -124,8 +142,12 @@ impl Engine {
     /// from there as one fetch takes: the reader is answered as soon as its own
     /// bytes are here, so it loses nothing, or little where they come all at once.
     fn with_readahead(&self, object: ObjectId, run: Extent) -> Extent {
+        if !self.rules.ride_along() {
+            return run;
+        }
         let Some(end) = self.pending.end_from(object, run.end()) else { return run };
-        let more = self.device.ride_bytes().saturating_sub(run.len);
+        let all = self.rules.fetch_bytes_max(run.offset).unwrap_or(self.device.ride_bytes());
+        let more = all.saturating_sub(run.len);
         match self.cache.first_missing(object, Extent::between(run.end(), end), more) {
             Some(next) if next.offset == run.end() => Extent::between(run.offset, next.end()),
             _ => run,

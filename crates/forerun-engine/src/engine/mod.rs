@@ -16,7 +16,7 @@ use crate::cache::{Cache, Pins, Tally};
 use crate::config::{Config, ConfigError, PolicyKind};
 use crate::device::Device;
 use crate::objects::Objects;
-use crate::policy::{self, Access, Policy, View, Window};
+use crate::policy::{self, Access, Policy, Rules, View, Window};
 use crate::reads::{Phase, Read, Reads};
 use crate::scheduler::{Flights, Pending, Rivals};
 use crate::types::*;
@@ -36,6 +36,8 @@ pub struct Engine {
     cache: Cache,
     device: Device,
     policy: Box<dyn Policy>,
+    /// Those of `policy`.
+    rules: Rules,
     /// None where the policy does not read ahead across files.
     walks: Option<Walks>,
     flights: Flights,
@@ -60,12 +62,15 @@ impl Engine {
     /// A configuration that cannot be kept.
     pub fn new(config: Config) -> Result<Engine, ConfigError> {
         config.check()?;
+        let policy = policy::build(&config);
+        let rules = policy.rules(&config);
         Ok(Engine {
             objects: Objects::new(),
             reads: Reads::new(),
-            cache: Cache::new(config.memory_bytes_max),
+            cache: Cache::new(config.memory_bytes_max, rules.reclaim()),
             device: Device::new(&config),
-            policy: policy::build(&config),
+            policy,
+            rules,
             walks: (config.policy == PolicyKind::Adaptive).then(Walks::default),
             flights: Flights::new(),
             pending: Pending::new(),
@@ -92,12 +97,14 @@ impl Engine {
         is_first
     }
 
-    /// `reader` is done with `object`. When it was the last, readahead that
-    /// nobody waits for is cancelled.
+    /// `reader` is done with `object`. When it was the last, readahead of `adaptive`
+    /// that nobody waits for is cancelled.
     pub fn close(&mut self, now: Time, object: ObjectId, reader: ReaderId) {
         self.policy.on_close(object, reader);
         if self.objects.close(object) {
-            self.stop_readahead(object);
+            if self.rules.are_ours() {
+                self.stop_readahead(object);
+            }
             self.policy.on_idle(object);
             self.leave(object);
             self.forget_surplus(now);
@@ -230,6 +237,9 @@ impl Engine {
 
         let view = View { cache: &self.cache, device: &self.device, config: &self.config };
         self.policy.on_read(access, &view, &mut self.windows);
+        for rescued in self.policy.take_rescued() {
+            self.cache.rescue(object, rescued);
+        }
         if access.late
             && let Some(passed) = self.policy.passed(access)
         {

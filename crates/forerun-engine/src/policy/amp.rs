@@ -16,7 +16,8 @@
 use alloc::vec::Vec;
 use core::ops::Range;
 
-use super::{Access, Policy, View, Window};
+use super::{Access, Policy, Rules, View, Window};
+use crate::config::Config;
 use crate::types::{BLOCK_BYTES, Extent, ObjectId, ReaderId};
 
 /// Streams of all objects together, candidates included.
@@ -56,6 +57,12 @@ impl Amp {
 }
 
 impl Policy for Amp {
+    /// The paper's cache does not tell either what was read ahead: what it loses
+    /// unread is what the degree follows.
+    fn rules(&self, config: &Config) -> Rules {
+        Rules::kernel(config)
+    }
+
     fn on_read(&mut self, access: &Access, _: &View<'_>, windows: &mut Vec<Window>) {
         let (degree_max, object_end) = (self.degree_max, access.size.div_ceil(BLOCK_BYTES));
         let blocks = blocks_of(access.extent);

@@ -4,7 +4,8 @@
 
 use alloc::vec::Vec;
 
-use super::{Access, Policy, View, Window};
+use super::{Access, Policy, Rules, View, Window};
+use crate::config::Config;
 use crate::kernel::{Algorithm, PageCache, PageRead, Step};
 use crate::types::{BLOCK_BYTES, Extent, ObjectId, ReaderId};
 
@@ -13,11 +14,13 @@ pub(crate) struct Kernel<A> {
     algorithm: A,
     /// Between calls empty, kept for its memory.
     steps: Vec<Step>,
+    /// What the last read has rescued.
+    rescued: Vec<Extent>,
 }
 
 impl<A: Algorithm> Kernel<A> {
     pub(crate) fn new(algorithm: A) -> Kernel<A> {
-        Kernel { algorithm, steps: Vec::new() }
+        Kernel { algorithm, steps: Vec::new(), rescued: Vec::new() }
     }
 }
 
@@ -43,7 +46,7 @@ impl PageCache for Pages<'_> {
     }
 
     fn fillable_count(&self) -> u64 {
-        self.view.config.memory_bytes_max / BLOCK_BYTES
+        self.view.cache.fillable_count()
     }
 }
 
@@ -57,6 +60,10 @@ fn add_page(coming: &mut Vec<Extent>, page: u64) {
 }
 
 impl<A: Algorithm> Policy for Kernel<A> {
+    fn rules(&self, config: &Config) -> Rules {
+        Rules::kernel(config)
+    }
+
     fn on_read(&mut self, access: &Access, view: &View<'_>, windows: &mut Vec<Window>) {
         let Access { object, reader, extent, size, .. } = *access;
         let first_page = extent.offset / BLOCK_BYTES;
@@ -74,9 +81,13 @@ impl<A: Algorithm> Policy for Kernel<A> {
             let pages = Pages { view, coming: &coming };
             self.algorithm.on_page(&read, &pages, &mut self.steps);
             for step in self.steps.drain(..) {
-                // A rescue keeps unread pages from being reclaimed before their
-                // reader comes. Here they are the last to go anyway.
-                let Step::Fetch { start, count, mark } = step else { continue };
+                let (start, count, mark) = match step {
+                    Step::Fetch { start, count, mark } => (start, count, mark),
+                    Step::Rescue { start, count } => {
+                        self.rescued.push(Extent::new(start * BLOCK_BYTES, count * BLOCK_BYTES));
+                        continue;
+                    }
+                };
                 let wanted = Extent::new(start * BLOCK_BYTES, count * BLOCK_BYTES);
                 coming.push(wanted);
                 // What the reader asks for is the engine's to fetch.
@@ -90,6 +101,10 @@ impl<A: Algorithm> Policy for Kernel<A> {
             }
         }
         self.algorithm.on_end(object, reader, end_page - 1);
+    }
+
+    fn take_rescued(&mut self) -> Vec<Extent> {
+        core::mem::take(&mut self.rescued)
     }
 
     fn on_lost(&mut self, object: ObjectId, extent: Extent) {

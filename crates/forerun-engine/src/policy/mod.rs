@@ -9,6 +9,7 @@ mod amp;
 mod kernel;
 mod none;
 mod rbd;
+mod rules;
 
 use alloc::boxed::Box;
 use alloc::vec::Vec;
@@ -21,6 +22,7 @@ use crate::explain::{Class, StreamReport, Why};
 use crate::kernel::{Ara, OnDemand, Stock};
 use crate::types::{BLOCK_BYTES, Extent, ObjectId, ReaderId, Time};
 use kernel::Kernel;
+pub(crate) use rules::Rules;
 
 /// What is to be read ahead: reading at or past `mark` starts the next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -80,18 +82,22 @@ pub(crate) struct View<'a> {
 
 /// See the module's page.
 pub(crate) trait Policy: Debug + Send {
+    /// Whose rules fetch and keep what it wants.
+    fn rules(&self, config: &Config) -> Rules;
+
     /// A reader asks for `access.extent`; adds what to read ahead to `windows`.
     fn on_read(&mut self, access: &Access, view: &View<'_>, windows: &mut Vec<Window>);
 
     /// What the reader of `access`, the last read, has behind it now: it has no use any
     /// more for windows that begin there.
-    fn passed(&self, access: &Access) -> Option<Extent> {
-        Some(access.extent)
+    fn passed(&self, _access: &Access) -> Option<Extent> {
+        None
     }
 
-    /// Whether its readahead gives way where somebody waits who cannot be read ahead of.
-    fn gives_way(&self) -> bool {
-        false
+    /// What of the object just read is to be the last to make room, although nobody read
+    /// it again; asked once after each read.
+    fn take_rescued(&mut self) -> Vec<Extent> {
+        Vec::new()
     }
 
     /// Somebody says what will be read; adds what to read ahead to `windows`.

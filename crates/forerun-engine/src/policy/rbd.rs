@@ -5,7 +5,8 @@
 use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
 
-use super::{Access, Policy, View, Window};
+use super::{Access, Policy, Rules, View, Window};
+use crate::config::Config;
 use crate::types::{Extent, ObjectId, ReaderId};
 
 /// Sequential requests before the first readahead.
@@ -92,6 +93,10 @@ impl Rbd {
 }
 
 impl Policy for Rbd {
+    fn rules(&self, config: &Config) -> Rules {
+        Rules::librbd(config)
+    }
+
     fn on_read(&mut self, access: &Access, _: &View<'_>, windows: &mut Vec<Window>) {
         let detector = self.detectors.entry(access.object).or_default();
         detector.observe(access.extent);
@@ -125,6 +130,10 @@ impl Eager {
 }
 
 impl Policy for Eager {
+    fn rules(&self, config: &Config) -> Rules {
+        Rules::librbd(config)
+    }
+
     fn on_read(&mut self, access: &Access, _: &View<'_>, windows: &mut Vec<Window>) {
         let (detector, done) = self.detectors.entry(access.object).or_default();
         detector.observe(access.extent);

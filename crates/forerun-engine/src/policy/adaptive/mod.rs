@@ -43,7 +43,8 @@ mod zone;
 use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
 
-use super::{Access, Hint, Policy, Said, View, Window};
+use super::{Access, Hint, Policy, Rules, Said, View, Window};
+use crate::config::Config;
 use crate::device::bytes_in;
 use crate::explain::{Class, StreamReport, Why};
 use crate::types::{Extent, ObjectId, ReaderId};
@@ -185,6 +186,10 @@ fn wait_bytes(view: &View<'_>) -> u64 {
 }
 
 impl Policy for Adaptive {
+    fn rules(&self, _: &Config) -> Rules {
+        Rules::Engine
+    }
+
     fn on_hint(&mut self, said: &Said, hint: &Hint<'_>, view: &View<'_>, windows: &mut Vec<Window>) {
         self.hints.note(said, hint, &mut self.activity, view, windows);
     }
@@ -254,10 +259,6 @@ impl Policy for Adaptive {
 
     fn passed(&self, _: &Access) -> Option<Extent> {
         self.passed
-    }
-
-    fn gives_way(&self) -> bool {
-        true
     }
 
     fn on_lost(&mut self, object: ObjectId, extent: Extent) {

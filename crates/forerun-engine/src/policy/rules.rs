@@ -1,0 +1,112 @@
+//! Whose rules fetch and keep what a policy wants: those of the software that it is
+//! from. What becomes of a historic policy is not to change when the engine's own rules
+//! do.
+
+use crate::cache::Reclaim;
+use crate::config::Config;
+use crate::types::BLOCK_BYTES;
+
+/// The most bytes of one request to a disk: 1024 sectors.
+//= linux 2.6.10 include/linux/blkdev.h
+const KERNEL_REQUEST_BYTES_MAX: u64 = 512 << 10;
+
+/// No fetch has more than one in so many bytes of the memory: it has to find room.
+const MEMORY_SHARE: u64 = 8;
+
+/// See the module's page.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Rules {
+    /// The engine's: fetches are sized for the device, in turns where it has one head, no
+    /// more at once than are worth it; what was read ahead is kept for its reader.
+    Engine,
+    /// A kernel's: a window is requested at once, in requests of the largest size, and
+    /// the first of them has what its reader waits for. The page cache does not tell
+    /// what was read ahead from what was read.
+    Kernel {
+        /// The most bytes of a request, in whole blocks.
+        request_bytes_max: u64,
+    },
+    /// librbd's: a window is requested at once, as one operation for each storage object,
+    /// beside those that its reader waits for. So is its cache.
+    Librbd {
+        /// The size of storage objects, not 0.
+        object_bytes: u64,
+        /// The most bytes of an operation, in whole blocks.
+        operation_bytes_max: u64,
+    },
+}
+
+impl Rules {
+    pub(crate) fn kernel(config: &Config) -> Rules {
+        let bytes = KERNEL_REQUEST_BYTES_MAX.max(config.fetch_bytes_min).min(fetch_bytes_max(config));
+        Rules::Kernel { request_bytes_max: whole_blocks(bytes) }
+    }
+
+    pub(crate) fn librbd(config: &Config) -> Rules {
+        Rules::Librbd {
+            object_bytes: config.storage_object_bytes,
+            operation_bytes_max: whole_blocks(fetch_bytes_max(config)),
+        }
+    }
+
+    /// What makes room.
+    pub(crate) fn reclaim(self) -> Reclaim {
+        match self {
+            Rules::Engine => Reclaim::Informed,
+            Rules::Kernel { .. } | Rules::Librbd { .. } => Reclaim::TwoLists,
+        }
+    }
+
+    /// Whether the engine decides when readahead is fetched and in what pieces, and
+    /// drops it when nobody has its object open any more.
+    pub(crate) fn are_ours(self) -> bool {
+        self == Rules::Engine
+    }
+
+    /// Whether readahead that goes on from what a reader waits for is one fetch with it.
+    pub(crate) fn ride_along(self) -> bool {
+        !matches!(self, Rules::Librbd { .. })
+    }
+
+    /// The most bytes that a fetch from the block at `offset` on has, if that is not the
+    /// engine's to decide.
+    pub(crate) fn fetch_bytes_max(self, offset: u64) -> Option<u64> {
+        match self {
+            Rules::Engine => None,
+            Rules::Kernel { request_bytes_max } => Some(request_bytes_max),
+            Rules::Librbd { object_bytes, operation_bytes_max } => {
+                let rest = object_bytes - offset % object_bytes;
+                Some(rest.next_multiple_of(BLOCK_BYTES).min(operation_bytes_max))
+            }
+        }
+    }
+}
+
+fn fetch_bytes_max(config: &Config) -> u64 {
+    config.fetch_bytes_max.min(config.memory_bytes_max / MEMORY_SHARE)
+}
+
+fn whole_blocks(bytes: u64) -> u64 {
+    (bytes / BLOCK_BYTES).max(1) * BLOCK_BYTES
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn librbd_asks_for_what_is_left_of_a_storage_object() {
+        let config = Config::new(64 << 20);
+        assert_eq!(Rules::librbd(&config).fetch_bytes_max(5 << 20), Some(3 << 20));
+        let odd = Config { storage_object_bytes: 5000, ..config };
+        assert_eq!(Rules::librbd(&odd).fetch_bytes_max(4096), Some(4096), "whole blocks");
+    }
+
+    #[test]
+    fn fetches_fit_into_little_memory() {
+        let config = Config::new(4 << 20);
+        assert_eq!(Rules::kernel(&config).fetch_bytes_max(0), Some(512 << 10));
+        assert_eq!(Rules::librbd(&config).fetch_bytes_max(0), Some(512 << 10));
+        assert_eq!(Rules::Engine.fetch_bytes_max(0), None);
+    }
+}

@@ -16,6 +16,7 @@
 pub mod bound;
 pub mod device;
 pub mod kernel;
+mod map;
 pub mod queue;
 pub mod run;
 pub mod source;

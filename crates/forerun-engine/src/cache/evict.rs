@@ -9,7 +9,7 @@ use crate::types::{Extent, ObjectId, Time};
 use super::{
     Cache, queue,
     row::{Queue, ROW_BYTES, RowId, rows_of},
-    slots::mask,
+    slots::{SlotRun, mask},
 };
 use crate::types::BLOCK_BYTES;
 
@@ -136,8 +136,10 @@ impl Cache {
         row.unread &= !gone;
         let mut left = gone;
         while left != 0 {
-            self.slots.give_one(row.slots[left.trailing_zeros() as usize]);
-            left &= left - 1;
+            let block = left.trailing_zeros();
+            let count = row.contiguous(block, left);
+            self.slots.give_run(SlotRun { first: row.slots[block as usize], count });
+            left &= !mask(block, count);
         }
         let (object, offset) = (row.object, row.offset());
         self.note_lost(object, offset, wasted);
@@ -234,7 +236,12 @@ impl Cache {
             let count = (bits >> start).trailing_ones();
             bits &= !mask(start, count);
             let extent = Extent::new(offset + u64::from(start) * BLOCK_BYTES, u64::from(count) * BLOCK_BYTES);
-            self.lost.push((object, extent));
+            match self.lost.last_mut() {
+                Some((owner, last)) if *owner == object && last.end() == extent.offset => {
+                    last.len += extent.len
+                }
+                _ => self.lost.push((object, extent)),
+            }
         }
     }
 }

@@ -161,7 +161,7 @@ impl Cache {
 
 impl Row {
     /// How many blocks from `block` on, within `bits`, lie in neighbouring slots.
-    fn contiguous(&self, block: u32, bits: u64) -> u32 {
+    pub(super) fn contiguous(&self, block: u32, bits: u64) -> u32 {
         let run = (bits >> block).trailing_ones().min(ROW_BLOCKS as u32 - block);
         let first = self.slots[block as usize];
         (1..run).find(|i| self.slots[(block + i) as usize] != first + i).unwrap_or(run)

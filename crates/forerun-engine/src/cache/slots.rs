@@ -77,6 +77,15 @@ impl Slots {
         Some(SlotRun { first: group as u32 * GROUP + start, count: run })
     }
 
+    /// Takes a run of any length back.
+    pub(crate) fn give_run(&mut self, mut run: SlotRun) {
+        while run.count > 0 {
+            let count = run.count.min(GROUP - run.first % GROUP);
+            self.give(SlotRun { first: run.first, count });
+            run = SlotRun { first: run.first + count, count: run.count - count };
+        }
+    }
+
     /// Takes the slot `slot` back.
     pub(crate) fn give_one(&mut self, slot: u32) {
         self.give(SlotRun { first: slot, count: 1 });

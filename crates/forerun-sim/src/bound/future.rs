@@ -1,10 +1,11 @@
 //! What a source will do, found out by letting it do it where nothing takes time.
 
 use std::cmp::Reverse;
-use std::collections::{BinaryHeap, HashMap};
+use std::collections::BinaryHeap;
 use std::ops::Range;
 
 use super::footprint::{BLOCK_BYTES, Footprint, Layout, Run};
+use crate::map::Map;
 use crate::source::{Deed, Next, Source, Step, Time};
 use crate::world::Stuck;
 
@@ -51,7 +52,7 @@ pub struct Future {
     /// The next reference to exactly the same blocks, or [`NEVER`].
     pub(super) repeats: Vec<u32>,
     /// The first reference to each run of blocks.
-    pub(super) heads: HashMap<Reference, u32>,
+    pub(super) heads: Map<Reference, u32>,
 }
 
 impl Future {
@@ -218,7 +219,7 @@ impl Recorder {
             starts: Vec::new(),
             positions: Vec::new(),
             repeats: Vec::new(),
-            heads: HashMap::new(),
+            heads: Map::default(),
         };
         future.index();
         future

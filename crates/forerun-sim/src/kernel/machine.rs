@@ -1,7 +1,7 @@
 //! The kernel without its clients: tasks, the device and time.
 
 use std::cmp::Reverse;
-use std::collections::{BinaryHeap, HashMap, VecDeque};
+use std::collections::{BinaryHeap, VecDeque};
 
 use forerun_engine::kernel::{Algorithm, Step as Order};
 
@@ -12,6 +12,7 @@ use super::handles::Handles;
 use super::pages::{PAGE_BYTES, Pages};
 use super::task::{Phase, Task, TaskId};
 use crate::device::{Device, Notice, RequestId, Time};
+use crate::map::Map;
 use crate::run::{ClientRun, Run};
 use crate::source::{Deed, Extent, ObjectId, Placed, Step};
 
@@ -32,12 +33,12 @@ pub(super) struct Kernel<'a> {
     timers: BinaryHeap<Reverse<(Time, u64, TaskId)>>,
     timer_count: u64,
     /// Who waits for the page in a slot.
-    pub(super) waiters: HashMap<u32, Vec<TaskId>>,
+    pub(super) waiters: Map<u32, Vec<TaskId>>,
     /// Who waits for any page to become free.
     pub(super) starved: Vec<TaskId>,
     /// Who waits for dirty pages to become fewer.
     pub(super) throttled: Vec<TaskId>,
-    pub(super) flights: HashMap<RequestId, Flight>,
+    pub(super) flights: Map<RequestId, Flight>,
     pub(super) request_count: u64,
     pub(super) read_flight_count: usize,
     pub(super) write_flight_count: usize,
@@ -77,10 +78,10 @@ impl<'a> Kernel<'a> {
             ready: VecDeque::new(),
             timers: BinaryHeap::new(),
             timer_count: 0,
-            waiters: HashMap::new(),
+            waiters: Map::default(),
             starved: Vec::new(),
             throttled: Vec::new(),
-            flights: HashMap::new(),
+            flights: Map::default(),
             request_count: 0,
             read_flight_count: 0,
             write_flight_count: 0,

@@ -1,10 +1,11 @@
 //! Clients of a file server: they ask ahead, and their requests overtake each other.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use forerun_trace::generate::Numbers;
 
 use super::{Deed, Directory, Extent, Next, ObjectId, Placed, Source, Step, Time};
+use crate::map::Map;
 
 /// How a client of a file server asks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -36,7 +37,7 @@ pub struct Disordered<S> {
     queues: Vec<VecDeque<(Request, u64)>>,
     working: Vec<usize>,
     /// What the outside calls each step that is under way.
-    tokens: HashMap<u64, Outer>,
+    tokens: Map<u64, Outer>,
     token_count: u64,
     /// Inner steps that are done.
     done: Vec<u64>,
@@ -82,7 +83,7 @@ impl<S: Source> Disordered<S> {
             files: BTreeMap::new(),
             queues: vec![VecDeque::new(); count],
             working: vec![0; count],
-            tokens: HashMap::new(),
+            tokens: Map::default(),
             token_count: 0,
             done: Vec::new(),
             passing: VecDeque::new(),

@@ -1,8 +1,9 @@
 //! A network between clients and whoever serves them.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::VecDeque;
 
 use super::{Deed, Directory, Next, Placed, Source, Step, Time};
+use crate::map::Map;
 
 /// A network that all clients share.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -37,7 +38,7 @@ pub struct Linked<S> {
     requests: VecDeque<(Time, Step)>,
     answers: VecDeque<(Time, u64)>,
     /// Answers' bytes, by the tokens of steps that are served now.
-    served: HashMap<u64, u64>,
+    served: Map<u64, u64>,
 }
 
 impl<S: Source> Linked<S> {
@@ -49,7 +50,7 @@ impl<S: Source> Linked<S> {
             free: [Time(0); 2],
             requests: VecDeque::new(),
             answers: VecDeque::new(),
-            served: HashMap::new(),
+            served: Map::default(),
         }
     }
 

@@ -1,9 +1,8 @@
 //! What the memory would hold: in debug builds, every answer is compared with it.
 
-use std::collections::HashMap;
-
 use forerun_engine::{BLOCK_BYTES, Fetch, FetchId, MemoryRange};
 
+use crate::map::Map;
 use crate::source::{Extent, ObjectId};
 
 /// Which block of which object each slot holds.
@@ -11,7 +10,7 @@ use crate::source::{Extent, ObjectId};
 pub(super) struct Memory {
     slots: Vec<(ObjectId, u64)>,
     /// Fetches under way, and how much of each has arrived.
-    fetches: HashMap<FetchId, (Fetch, u64)>,
+    fetches: Map<FetchId, (Fetch, u64)>,
 }
 
 const NOTHING: (ObjectId, u64) = (ObjectId(u64::MAX), u64::MAX);
@@ -19,7 +18,7 @@ const NOTHING: (ObjectId, u64) = (ObjectId(u64::MAX), u64::MAX);
 impl Memory {
     pub(super) fn new(bytes: u64) -> Memory {
         let count = if cfg!(debug_assertions) { bytes / BLOCK_BYTES } else { 0 };
-        Memory { slots: vec![NOTHING; count as usize], fetches: HashMap::new() }
+        Memory { slots: vec![NOTHING; count as usize], fetches: Map::default() }
     }
 
     pub(super) fn start(&mut self, fetch: &Fetch) {

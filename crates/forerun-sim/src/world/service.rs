@@ -1,7 +1,7 @@
 //! The engine above a device: the product's run loop with time that only moves
 //! when it is told to.
 
-use std::collections::{BTreeMap, HashMap, VecDeque};
+use std::collections::{BTreeMap, VecDeque};
 
 use forerun_engine::{
     Cause, Config, ConfigError, Counters, Engine, Event, Extent, Fetch, FetchError, FetchId, MemoryRange,
@@ -11,6 +11,7 @@ use forerun_engine::{
 use super::directories::Directories;
 use super::memory::Memory;
 use crate::device::{Device, DeviceStats, Direction, Notice, Request, RequestId, Time};
+use crate::map::Map;
 use crate::source::{Directory, Placed};
 
 /// Names of writes lie above those of fetches.
@@ -54,9 +55,9 @@ pub(super) struct Service<'a> {
     directories: Directories,
     /// By object: what its readers touched first when it was last read.
     profiles: BTreeMap<ObjectId, Vec<Extent>>,
-    parked: HashMap<ReadId, Active>,
+    parked: Map<ReadId, Active>,
     ranges: Vec<MemoryRange>,
-    writes: HashMap<RequestId, Job>,
+    writes: Map<RequestId, Job>,
     write_count: u64,
     done: VecDeque<(Job, Kind)>,
     memory: Memory,
@@ -74,9 +75,9 @@ impl<'a> Service<'a> {
             placed: Vec::new(),
             directories: Directories::default(),
             profiles: BTreeMap::new(),
-            parked: HashMap::new(),
+            parked: Map::default(),
             ranges: Vec::new(),
-            writes: HashMap::new(),
+            writes: Map::default(),
             write_count: 0,
             done: VecDeque::new(),
             notices: Vec::new(),

@@ -1,10 +1,11 @@
 //! Which blocks are in memory, and which of them are given up for others.
 
 use std::cmp::Reverse;
-use std::collections::{BinaryHeap, HashMap, VecDeque};
+use std::collections::{BinaryHeap, VecDeque};
 
 use super::super::future::{NEVER, Reference};
 use super::foresight::Foresight;
+use crate::map::Map;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum State {
@@ -40,7 +41,7 @@ pub(super) struct Cache<'a> {
     /// Absent blocks that are needed before the frontier.
     early: BinaryHeap<Reverse<(u32, u32)>>,
     /// Blocks that are being written, and how often.
-    writing: HashMap<u32, u32>,
+    writing: Map<u32, u32>,
 }
 
 impl<'a> Cache<'a> {
@@ -57,7 +58,7 @@ impl<'a> Cache<'a> {
             frontier: 0,
             offset: 0,
             early: BinaryHeap::new(),
-            writing: HashMap::new(),
+            writing: Map::default(),
         }
     }
 

@@ -1,8 +1,7 @@
 //! What is known of the future, and how much of it has happened.
 
-use std::collections::HashMap;
-
 use super::super::future::{Future, NEVER, Reference};
+use crate::map::Map;
 
 #[derive(Debug)]
 pub(super) struct Foresight<'a> {
@@ -15,7 +14,7 @@ pub(super) struct Foresight<'a> {
     /// By block: the first of its positions that may not have been made.
     next: Vec<u32>,
     /// The first reference to each run of blocks that has not been made.
-    heads: HashMap<Reference, u32>,
+    heads: Map<Reference, u32>,
 }
 
 impl<'a> Foresight<'a> {

@@ -1,7 +1,7 @@
 //! The source against the device, with somebody between them who knows the future.
 
 use std::cmp::Reverse;
-use std::collections::{BinaryHeap, HashMap, VecDeque};
+use std::collections::{BinaryHeap, VecDeque};
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::super::footprint::BLOCK_BYTES;
@@ -11,6 +11,7 @@ use super::cache::Cache;
 use super::foresight::Foresight;
 use super::requests::{Plan, Shape};
 use crate::device::{Device, Direction, Notice, Request, RequestId, Time};
+use crate::map::Map;
 use crate::source::{Deed, Next, Source, Step};
 use crate::world::Stuck;
 
@@ -23,14 +24,14 @@ pub(super) struct Player<'a> {
     now: Time,
     /// Requests that have been decided on.
     plans: VecDeque<Plan>,
-    flights: HashMap<RequestId, Flight>,
+    flights: Map<RequestId, Flight>,
     request_count: u64,
     /// Where the last request ended.
     head: u64,
     /// By block: tokens of the reads that wait for it.
-    waiting: HashMap<u32, Vec<u64>>,
+    waiting: Map<u32, Vec<u64>>,
     /// By token: how many blocks a read waits for.
-    missing: HashMap<u64, u32>,
+    missing: Map<u64, u32>,
     /// Somebody waits for what nobody foresaw.
     is_surprised: bool,
     finishing: BinaryHeap<Reverse<(Time, u64)>>,
@@ -63,11 +64,11 @@ impl<'a> Player<'a> {
             batch_blocks: batch_blocks as usize,
             now: Time(0),
             plans: VecDeque::new(),
-            flights: HashMap::new(),
+            flights: Map::default(),
             request_count: 0,
             head: 0,
-            waiting: HashMap::new(),
-            missing: HashMap::new(),
+            waiting: Map::default(),
+            missing: Map::default(),
             is_surprised: false,
             finishing: BinaryHeap::new(),
             notices: Vec::new(),

@@ -1,11 +1,12 @@
 //! What became of the accesses that later ones may depend on.
 
-use std::collections::{BTreeMap, HashMap, VecDeque};
+use std::collections::{BTreeMap, VecDeque};
 
 use forerun_trace::{Dependency, Moment};
 
 use super::super::Time;
 use super::BUFFERED_MAX;
+use crate::map::Map;
 
 /// When an access may be made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -25,10 +26,10 @@ struct Moments {
 /// [`BUFFERED_MAX`] that are done.
 #[derive(Debug, Default)]
 pub(super) struct History {
-    moments: HashMap<u64, Moments>,
+    moments: Map<u64, Moments>,
     done: VecDeque<u64>,
     /// Under way: by token, its id, its client and whether `moments` has it.
-    in_flight: HashMap<u64, (u64, u32, bool)>,
+    in_flight: Map<u64, (u64, u32, bool)>,
     token: u64,
     /// Clients whose next access waits for the access named.
     waiting: BTreeMap<u64, Vec<u32>>,

@@ -1,10 +1,9 @@
 //! What must be known of a trace before its first access is made.
 
-use std::collections::HashMap;
-
 use forerun_trace::{Access, Op};
 
 use super::super::{Placed, place};
+use crate::map::Map;
 
 /// Objects are placed on multiples of this many bytes.
 const ALIGN_BYTES: u64 = 1 << 20;
@@ -15,7 +14,7 @@ const ALIGN_BYTES: u64 = 1 << 20;
 pub struct Scan {
     objects: Vec<Placed>,
     sizes: Vec<u64>,
-    clients: HashMap<u64, u32>,
+    clients: Map<u64, u32>,
     /// Reads.
     pub read_count: u64,
     /// Bytes read, each time they were.

@@ -36,7 +36,7 @@ fn read(engine: &mut Engine, object: u64, extent: Extent) -> Vec<(u64, u64)> {
 }
 
 fn piece(index: u64, kib: u64) -> Extent {
-    Extent::new(index * kib << 10, kib << 10)
+    Extent::new((index * kib) << 10, kib << 10)
 }
 
 #[test]

@@ -97,14 +97,12 @@ impl Engine {
         is_first
     }
 
-    /// `reader` is done with `object`. When it was the last, readahead of `adaptive`
-    /// that nobody waits for is cancelled.
+    /// `reader` is done with `object`. When it was the last, readahead that
+    /// nobody waits for is cancelled.
     pub fn close(&mut self, now: Time, object: ObjectId, reader: ReaderId) {
         self.policy.on_close(object, reader);
         if self.objects.close(object) {
-            if self.rules.are_ours() {
-                self.stop_readahead(object);
-            }
+            self.stop_readahead(object);
             self.policy.on_idle(object);
             self.leave(object);
             self.forget_surplus(now);

@@ -57,8 +57,7 @@ impl Rules {
         }
     }
 
-    /// Whether the engine decides when readahead is fetched and in what pieces, and
-    /// drops it when nobody has its object open any more.
+    /// Whether the engine decides when readahead is fetched and in what pieces.
     pub(crate) fn are_ours(self) -> bool {
         self == Rules::Engine
     }

@@ -25,10 +25,11 @@ use line::Line;
 /// A backend that serves all of them at once shows a fifth of its latency
 /// between one end and the next when so many were ahead, a disk all of it.
 const AHEAD_MIN: usize = 4;
-/// And where each goes on from the one before, a third of it.
-const FOLLOWING_AHEAD_MIN: usize = 2;
+/// Fewer tell as much if a fetch took twice as long from its dispatch as one that met an
+/// idle backend: it waited for those.
+const AHEAD_WAITED_MIN: usize = 2;
 /// Fetches that found others ahead before anything follows from them.
-const SAMPLES_MIN: u64 = 4;
+const SAMPLES_MIN: u64 = 3;
 /// Whoever moves a head takes longer: half a revolution of the fastest disk is 2 ms, and
 /// some reads find their bytes in its buffer.
 const MOVE_NS_MIN: u64 = 1_500_000;
@@ -48,6 +49,8 @@ pub(crate) struct Switching {
     idle: Option<Mean>,
     busy_ns: Option<u64>,
     busy_count: u64,
+    /// It was found to serve one at a time.
+    is_found: bool,
     dispatched_count: u64,
     ended_count: u64,
     /// How many of 1024 fetches overlapped one that was dispatched earlier,
@@ -72,6 +75,7 @@ impl Switching {
             idle: None,
             busy_ns: None,
             busy_count: 0,
+            is_found: false,
             dispatched_count: 0,
             ended_count: 0,
             overlapping: 0,
@@ -108,15 +112,16 @@ impl Switching {
         let follows = self.last_end == Some((sample.object, sample.offset));
         self.last_done = now;
         self.last_end = Some((sample.object, sample.offset + sample.bytes));
-        let one_at_a_time = self.cost_ns() > 0;
+        self.is_found = self.cost_ns() > 0;
+        let is_behind = self.is_behind(sample, now);
         if follows {
-            self.on_followed(sample, took, one_at_a_time);
+            self.on_followed(sample, took, is_behind);
         } else if sample.ahead == 0 {
             let new = Mean { ns: now.since(sample.dispatched), bytes: sample.bytes };
             let idle = self.idle.get_or_insert(new);
             idle.ns = idle.ns - idle.ns / 8 + new.ns / 8;
             idle.bytes = idle.bytes - idle.bytes / 8 + new.bytes / 8;
-        } else if one_at_a_time || sample.ahead >= AHEAD_MIN {
+        } else if self.is_found || is_behind {
             let moved = took.saturating_sub(self.following.ns_of(sample.bytes));
             let moved = moved.min(BUSY_SHARE_MAX * self.idle_ns().max(MOVE_NS_MIN));
             self.busy_ns = Some(self.busy_ns.map_or(moved, |mean| mean - mean / 8 + moved / 8));
@@ -125,17 +130,23 @@ impl Switching {
     }
 
     /// One that goes on took so long.
-    fn on_followed(&mut self, sample: &Sample, took: u64, one_at_a_time: bool) {
-        if one_at_a_time && sample.ahead > 0 {
+    fn on_followed(&mut self, sample: &Sample, took: u64, is_behind: bool) {
+        if self.is_found && sample.ahead > 0 {
             let alone = self.following.ns_of(sample.bytes) + self.request_ns();
             self.note_overlap(2 * took < alone);
         }
-        if sample.ahead > 0 || one_at_a_time {
+        if sample.ahead > 0 || self.is_found {
             self.following.note(sample.bytes, took);
         }
-        if sample.ahead >= FOLLOWING_AHEAD_MIN {
-            self.following_count += 1;
-        }
+        self.following_count += u64::from(is_behind);
+    }
+
+    /// Whether there were so many ahead of a fetch that one served with them at once would
+    /// have come soon after them.
+    fn is_behind(&self, sample: &Sample, now: Time) -> bool {
+        let alone = self.idle_ns() + self.following.ns_of(sample.bytes);
+        let has_waited = self.idle.is_some() && now.since(sample.dispatched) >= 2 * alone;
+        sample.ahead >= AHEAD_MIN || (sample.ahead >= AHEAD_WAITED_MIN && has_waited)
     }
 
     fn note_overlap(&mut self, overlaps: bool) {
@@ -146,12 +157,17 @@ impl Switching {
     /// 0 if the backend serves several fetches at once, or as far as is known.
     pub(crate) fn cost_ns(&self) -> u64 {
         let idle = self.idle_ns();
-        if !self.is_alone() || idle < MOVE_NS_MIN {
+        if !self.is_alone() || !self.is_slow_to_begin() {
             return 0;
         }
         let is_known = self.following.is_known() && self.busy_count >= SAMPLES_MIN;
-        let moved = self.busy_ns.filter(|busy| is_known && 2 * busy > idle);
+        let moved = self.busy_ns.filter(|busy| is_known && self.is_most(*busy, idle));
         moved.unwrap_or(0).max(self.request_ns())
+    }
+
+    /// Whether a fetch that meets an idle backend waits as long as for a moving head.
+    pub(crate) fn is_slow_to_begin(&self) -> bool {
+        self.idle_ns() >= MOVE_NS_MIN
     }
 
     /// What every fetch costs, even if it goes on where the one before ended; 0 if the
@@ -159,8 +175,14 @@ impl Switching {
     pub(crate) fn request_ns(&self) -> u64 {
         let request = self.following.ns_besides();
         let idle = self.idle_ns();
-        let counts = self.is_alone() && idle >= MOVE_NS_MIN && self.following_count >= SAMPLES_MIN;
-        if counts && 2 * request > idle { request } else { 0 }
+        let counts = self.is_alone() && self.is_slow_to_begin() && self.following_count >= SAMPLES_MIN;
+        if counts && self.is_most(request, idle) { request } else { 0 }
+    }
+
+    /// Whether what is left of `idle` behind others is too much for them to be served at
+    /// once. What was found before holds until it is little.
+    fn is_most(&self, left: u64, idle: u64) -> bool {
+        left * if self.is_found { 4 } else { 2 } > idle
     }
 
     /// Hardly any fetch overlapped another: some do where an elevator below
@@ -227,5 +249,58 @@ mod tests {
     fn a_store_does_several_things_at_once() {
         // 20 ms for the first bytes, and the link is full then.
         assert_eq!(learned(|index| 20 + (index + 1) * 4).cost_ns(), 0);
+    }
+
+    /// One fetch after the other, each where the one before ended, with `ahead` in flight;
+    /// each takes what `took_ns` says of its bytes since the one before ended.
+    fn follow(switching: &mut Switching, count: u64, ahead: usize, took_ns: impl Fn(u64) -> u64) {
+        for _ in 0..count {
+            let (_, offset) = switching.last_end.unwrap_or((ObjectId(0), 0));
+            let index = switching.on_dispatch();
+            let bytes = LEN / 2 + index % 5 * LEN / 8;
+            let now = Time(switching.last_done.0 + took_ns(bytes));
+            let sample = Sample {
+                object: ObjectId(0),
+                offset,
+                index,
+                ahead,
+                dispatched: Time(now.0.saturating_sub((ahead as u64 + 1) * took_ns(bytes))),
+                delivered_before: 0,
+                first_arrived: now,
+                first_bytes: bytes,
+                bytes,
+            };
+            switching.on_first_bytes(&sample);
+            switching.on_fetched(now, &sample);
+            switching.on_ended();
+        }
+    }
+
+    /// 200 MB/s.
+    fn transfer_ns(bytes: u64) -> u64 {
+        5 * bytes
+    }
+
+    #[test]
+    fn where_each_waits_for_the_one_before_it_costs_its_latency() {
+        let mut array = Switching::new();
+        follow(&mut array, 1, 0, |bytes| 8 * MS + transfer_ns(bytes));
+        follow(&mut array, 16, 4, |bytes| 8 * MS + transfer_ns(bytes));
+        assert!(array.request_ns().abs_diff(8 * MS) < MS / 10, "{array:?}");
+        assert!(array.bytes_in(array.request_ns()).abs_diff(1_600_000) < 50_000, "{array:?}");
+    }
+
+    #[test]
+    fn what_overlaps_after_all_shows_when_there_are_two() {
+        let mut store = Switching::new();
+        follow(&mut store, 1, 0, |bytes| 8 * MS + transfer_ns(bytes));
+        follow(&mut store, 16, 4, |bytes| 8 * MS + transfer_ns(bytes));
+        assert!(store.cost_ns() > 0);
+        // Every sixteenth goes beside another and comes soon after it.
+        for _ in 0..16 {
+            follow(&mut store, 15, 0, |bytes| 8 * MS + transfer_ns(bytes));
+            follow(&mut store, 1, 1, transfer_ns);
+        }
+        assert_eq!(store.cost_ns(), 0, "{store:?}");
     }
 }

@@ -30,6 +30,10 @@ const AHEAD_MIN: usize = 4;
 const AHEAD_WAITED_MIN: usize = 2;
 /// Fetches that found others ahead before anything follows from them.
 const SAMPLES_MIN: u64 = 3;
+/// More of those with fewer bytes on average: taking turns is for those who read much, and
+/// others lose by it.
+const SMALL_SAMPLES_MIN: u64 = 6;
+const SMALL_BYTES: u64 = 128 << 10;
 /// Whoever moves a head takes longer: half a revolution of the fastest disk is 2 ms, and
 /// some reads find their bytes in its buffer.
 const MOVE_NS_MIN: u64 = 1_500_000;
@@ -49,6 +53,8 @@ pub(crate) struct Switching {
     idle: Option<Mean>,
     busy_ns: Option<u64>,
     busy_count: u64,
+    /// Bytes of those.
+    busy_bytes: u64,
     /// It was found to serve one at a time.
     is_found: bool,
     dispatched_count: u64,
@@ -75,6 +81,7 @@ impl Switching {
             idle: None,
             busy_ns: None,
             busy_count: 0,
+            busy_bytes: 0,
             is_found: false,
             dispatched_count: 0,
             ended_count: 0,
@@ -126,6 +133,7 @@ impl Switching {
             let moved = moved.min(BUSY_SHARE_MAX * self.idle_ns().max(MOVE_NS_MIN));
             self.busy_ns = Some(self.busy_ns.map_or(moved, |mean| mean - mean / 8 + moved / 8));
             self.busy_count += 1;
+            self.busy_bytes += sample.bytes;
         }
     }
 
@@ -160,7 +168,9 @@ impl Switching {
         if !self.is_alone() || !self.is_slow_to_begin() {
             return 0;
         }
-        let is_known = self.following.is_known() && self.busy_count >= SAMPLES_MIN;
+        let is_small = self.busy_bytes < self.busy_count * SMALL_BYTES;
+        let is_enough = self.busy_count >= if is_small { SMALL_SAMPLES_MIN } else { SAMPLES_MIN };
+        let is_known = self.following.is_known() && is_enough;
         let moved = self.busy_ns.filter(|busy| is_known && self.is_most(*busy, idle));
         moved.unwrap_or(0).max(self.request_ns())
     }

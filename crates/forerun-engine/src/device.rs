@@ -56,6 +56,7 @@ struct Advice {
     fetch_bytes: u64,
     piece_bytes: u64,
     turn_bytes: Option<u64>,
+    through_bytes: u64,
     pipe_bytes: u64,
     contended_bytes: u64,
     competitive_bytes: u64,
@@ -117,6 +118,19 @@ impl Device {
     /// of a stream before it goes elsewhere.
     pub(crate) fn turn_bytes(&self) -> Option<u64> {
         self.advice.turn_bytes
+    }
+
+    /// If every fetch costs time in which none else is served, wherever it is: how many
+    /// bytes could be read in that time, and so are better read through than left out. 0 if
+    /// others overlap it.
+    pub(crate) fn through_bytes(&self) -> u64 {
+        self.advice.through_bytes
+    }
+
+    /// Where fetches are served one after the other: how many may be under way. There are
+    /// two now and then, to see whether they overlap after all.
+    pub(crate) fn places_in_turn(&self) -> usize {
+        if self.switching.is_probe() { 2 } else { 1 }
     }
 
     /// The size for a fetch that joins `in_flight` others: from half of
@@ -223,12 +237,15 @@ impl Device {
     /// The advice for a backend that serves one fetch at a time. A fetch takes
     /// no longer than a move, so that whoever comes meanwhile waits little.
     fn in_turns(&self) -> Advice {
-        let cost = self.switching.cost_bytes();
+        let cost = self.switching.bytes_in(self.switching.cost_ns());
+        let through = self.switching.bytes_in(self.switching.request_ns());
         let turn = (TURN_MOVES * cost).next_power_of_two().clamp(self.fetch_bytes_min, self.fetch_bytes_max);
         Advice {
             fetch_bytes: turn,
-            piece_bytes: (cost / 4 + 1).next_power_of_two().clamp(self.fetch_bytes_min, turn),
+            // What every fetch costs is worth as many bytes at least.
+            piece_bytes: (cost / 4 + 1).max(through).next_power_of_two().clamp(self.fetch_bytes_min, turn),
             turn_bytes: Some(turn),
+            through_bytes: through,
             pipe_bytes: turn.min(self.pipe_bytes_max),
             contended_bytes: turn.min(self.pipe_bytes_max),
             competitive_bytes: 0,
@@ -260,6 +277,7 @@ impl Device {
             fetch_bytes,
             piece_bytes: fetch_bytes,
             turn_bytes: None,
+            through_bytes: 0,
             pipe_bytes: pipe_bytes.min(self.pipe_bytes_max),
             // Nothing is learned of several fetches at once without them.
             contended_bytes: if self.switching.is_judged() { needed } else { pipe_bytes }

@@ -1,10 +1,11 @@
-//! What a backend that serves one fetch at a time loses when it has to go from
-//! one place to another: a disk's seek, for one.
+//! What a backend that serves one fetch at a time loses with each of them, and when it
+//! has to go from one place to another: a disk's seek, for one.
 //!
-//! Three smoothed measurements of the time from the fetch before, or from
-//! dispatch if that came later, to the end of a fetch:
+//! Smoothed measurements of the time from the fetch before, or from dispatch if that
+//! came later, to the end of a fetch:
 //!
-//! * fetches that go on where the one before ended say how long a byte takes;
+//! * fetches that go on where the one before ended say how long a byte takes, and what each takes
+//!   besides;
 //! * others that met an idle backend say, from dispatch and less their bytes' time, how long a move
 //!   takes and whatever else there is to wait for;
 //! * others that found many ahead of them say how much of that is left when the
@@ -12,32 +13,50 @@
 //!   meanwhile, and they come one soon after the other; a disk cannot.
 //!
 //! Where bytes of one fetch come before one that was dispatched earlier has
-//! ended, several are served at once, whatever the times.
+//! ended, several are served at once, whatever the times. So that this shows, there
+//! are two at a time now and then where one at a time seems best.
+
+mod line;
 
 use crate::device::Sample;
 use crate::types::{ObjectId, Time};
+use line::Line;
 
 /// A backend that serves all of them at once shows a fifth of its latency
 /// between one end and the next when so many were ahead, a disk all of it.
 const AHEAD_MIN: usize = 4;
+/// Fewer tell as much if a fetch took twice as long from its dispatch as one that met an
+/// idle backend: it waited for those.
+const AHEAD_WAITED_MIN: usize = 2;
 /// Fetches that found others ahead before anything follows from them.
-const SAMPLES_MIN: u64 = 4;
+const SAMPLES_MIN: u64 = 3;
+/// More of those with fewer bytes on average: taking turns is for those who read much, and
+/// others lose by it.
+const SMALL_SAMPLES_MIN: u64 = 6;
+const SMALL_BYTES: u64 = 128 << 10;
 /// Whoever moves a head takes longer: half a revolution of the fastest disk is 2 ms, and
 /// some reads find their bytes in its buffer.
 const MOVE_NS_MIN: u64 = 1_500_000;
-/// Shorter fetches say little of how long a byte takes.
-const FOLLOWING_BYTES_MIN: u64 = 64 << 10;
+/// One fetch that takes very long is not to be taken for many.
+const BUSY_SHARE_MAX: u64 = 2;
+/// Of so many fetches one goes beside another.
+const PROBE_PERIOD: u64 = 16;
 
 /// See the module's page.
 #[derive(Debug)]
 pub(crate) struct Switching {
     last_done: Time,
     last_end: Option<(ObjectId, u64)>,
-    /// Of fetches that go on, for 2^20 bytes.
-    following_ns: Option<u64>,
-    idle_ns: Option<u64>,
+    following: Line,
+    /// Fetches that went on though so many were ahead of them.
+    following_count: u64,
+    idle: Option<Mean>,
     busy_ns: Option<u64>,
     busy_count: u64,
+    /// Bytes of those.
+    busy_bytes: u64,
+    /// It was found to serve one at a time.
+    is_found: bool,
     dispatched_count: u64,
     ended_count: u64,
     /// How many of 1024 fetches overlapped one that was dispatched earlier,
@@ -45,15 +64,25 @@ pub(crate) struct Switching {
     overlapping: u64,
 }
 
+/// Times and sizes, smoothed.
+#[derive(Clone, Copy, Debug)]
+struct Mean {
+    ns: u64,
+    bytes: u64,
+}
+
 impl Switching {
     pub(crate) fn new() -> Switching {
         Switching {
             last_done: Time(0),
             last_end: None,
-            following_ns: None,
-            idle_ns: None,
+            following: Line::default(),
+            following_count: 0,
+            idle: None,
             busy_ns: None,
             busy_count: 0,
+            busy_bytes: 0,
+            is_found: false,
             dispatched_count: 0,
             ended_count: 0,
             overlapping: 0,
@@ -66,12 +95,16 @@ impl Switching {
         self.dispatched_count - 1
     }
 
+    /// Whether the next fetch is one that may go beside another, to see what comes of it.
+    pub(crate) fn is_probe(&self) -> bool {
+        self.dispatched_count.is_multiple_of(PROBE_PERIOD)
+    }
+
     /// The first bytes of a fetch came.
     pub(crate) fn on_first_bytes(&mut self, sample: &Sample) {
         if sample.ahead > 0 {
             // Were it served alone, all that were dispatched before it had ended.
-            let overlaps = self.ended_count < sample.index;
-            self.overlapping = self.overlapping - self.overlapping / 8 + if overlaps { 128 } else { 0 };
+            self.note_overlap(self.ended_count < sample.index);
         }
     }
 
@@ -86,37 +119,80 @@ impl Switching {
         let follows = self.last_end == Some((sample.object, sample.offset));
         self.last_done = now;
         self.last_end = Some((sample.object, sample.offset + sample.bytes));
-        let one_at_a_time = self.cost_ns() > 0;
+        self.is_found = self.cost_ns() > 0;
+        let is_behind = self.is_behind(sample, now);
         if follows {
-            if sample.bytes >= FOLLOWING_BYTES_MIN && (sample.ahead > 0 || one_at_a_time) {
-                smooth(&mut self.following_ns, ((u128::from(took) << 20) / u128::from(sample.bytes)) as u64);
-            }
-            return;
-        }
-        let transfer = self.transfer_ns(sample.bytes).unwrap_or(0);
-        let moved = took.saturating_sub(transfer);
-        if sample.ahead == 0 {
-            smooth(&mut self.idle_ns, now.since(sample.dispatched).saturating_sub(transfer));
-        } else if self.following_ns.is_some() && (one_at_a_time || sample.ahead >= AHEAD_MIN) {
-            smooth(&mut self.busy_ns, moved);
+            self.on_followed(sample, took, is_behind);
+        } else if sample.ahead == 0 {
+            let new = Mean { ns: now.since(sample.dispatched), bytes: sample.bytes };
+            let idle = self.idle.get_or_insert(new);
+            idle.ns = idle.ns - idle.ns / 8 + new.ns / 8;
+            idle.bytes = idle.bytes - idle.bytes / 8 + new.bytes / 8;
+        } else if self.is_found || is_behind {
+            let moved = took.saturating_sub(self.following.ns_of(sample.bytes));
+            let moved = moved.min(BUSY_SHARE_MAX * self.idle_ns().max(MOVE_NS_MIN));
+            self.busy_ns = Some(self.busy_ns.map_or(moved, |mean| mean - mean / 8 + moved / 8));
             self.busy_count += 1;
+            self.busy_bytes += sample.bytes;
         }
     }
 
-    /// What it costs to go from one place to another; 0 if the backend serves
-    /// several fetches at once, or as far as is known.
-    pub(crate) fn cost_ns(&self) -> u64 {
-        match (self.idle_ns, self.busy_ns) {
-            (Some(idle), Some(busy))
-                if self.is_alone()
-                    && self.busy_count >= SAMPLES_MIN
-                    && idle >= MOVE_NS_MIN
-                    && 2 * busy > idle =>
-            {
-                busy
-            }
-            _ => 0,
+    /// One that goes on took so long.
+    fn on_followed(&mut self, sample: &Sample, took: u64, is_behind: bool) {
+        if self.is_found && sample.ahead > 0 {
+            let alone = self.following.ns_of(sample.bytes) + self.request_ns();
+            self.note_overlap(2 * took < alone);
         }
+        if sample.ahead > 0 || self.is_found {
+            self.following.note(sample.bytes, took);
+        }
+        self.following_count += u64::from(is_behind);
+    }
+
+    /// Whether there were so many ahead of a fetch that one served with them at once would
+    /// have come soon after them.
+    fn is_behind(&self, sample: &Sample, now: Time) -> bool {
+        let alone = self.idle_ns() + self.following.ns_of(sample.bytes);
+        let has_waited = self.idle.is_some() && now.since(sample.dispatched) >= 2 * alone;
+        sample.ahead >= AHEAD_MIN || (sample.ahead >= AHEAD_WAITED_MIN && has_waited)
+    }
+
+    fn note_overlap(&mut self, overlaps: bool) {
+        self.overlapping = self.overlapping - self.overlapping / 8 + if overlaps { 128 } else { 0 };
+    }
+
+    /// What it costs to go from one place to another, or to begin a fetch wherever it is;
+    /// 0 if the backend serves several fetches at once, or as far as is known.
+    pub(crate) fn cost_ns(&self) -> u64 {
+        let idle = self.idle_ns();
+        if !self.is_alone() || !self.is_slow_to_begin() {
+            return 0;
+        }
+        let is_small = self.busy_bytes < self.busy_count * SMALL_BYTES;
+        let is_enough = self.busy_count >= if is_small { SMALL_SAMPLES_MIN } else { SAMPLES_MIN };
+        let is_known = self.following.is_known() && is_enough;
+        let moved = self.busy_ns.filter(|busy| is_known && self.is_most(*busy, idle));
+        moved.unwrap_or(0).max(self.request_ns())
+    }
+
+    /// Whether a fetch that meets an idle backend waits as long as for a moving head.
+    pub(crate) fn is_slow_to_begin(&self) -> bool {
+        self.idle_ns() >= MOVE_NS_MIN
+    }
+
+    /// What every fetch costs, even if it goes on where the one before ended; 0 if the
+    /// backend does something else meanwhile, or if that is little.
+    pub(crate) fn request_ns(&self) -> u64 {
+        let request = self.following.ns_besides();
+        let idle = self.idle_ns();
+        let counts = self.is_alone() && self.is_slow_to_begin() && self.following_count >= SAMPLES_MIN;
+        if counts && self.is_most(request, idle) { request } else { 0 }
+    }
+
+    /// Whether what is left of `idle` behind others is too much for them to be served at
+    /// once. What was found before holds until it is little.
+    fn is_most(&self, left: u64, idle: u64) -> bool {
+        left * if self.is_found { 4 } else { 2 } > idle
     }
 
     /// Whether enough was seen to say so.
@@ -130,19 +206,16 @@ impl Switching {
         self.overlapping < 256
     }
 
-    /// How many bytes could be read instead of going elsewhere.
-    pub(crate) fn cost_bytes(&self) -> u64 {
-        let byte_ns = self.following_ns.unwrap_or(0).max(1);
-        (u128::from(self.cost_ns()) << 20).div_euclid(u128::from(byte_ns)).min(u128::from(u32::MAX)) as u64
+    /// How long a fetch takes that met an idle backend elsewhere, without its bytes' time.
+    fn idle_ns(&self) -> u64 {
+        self.idle.map_or(0, |idle| idle.ns.saturating_sub(self.following.ns_of(idle.bytes)))
     }
 
-    fn transfer_ns(&self, bytes: u64) -> Option<u64> {
-        Some(((u128::from(self.following_ns?) * u128::from(bytes)) >> 20) as u64)
+    /// How many bytes could be read in so many nanoseconds.
+    pub(crate) fn bytes_in(&self, ns: u64) -> u64 {
+        let byte_ns = self.following.ns_of(1 << 20).max(1);
+        (u128::from(ns) << 20).div_euclid(u128::from(byte_ns)).min(u128::from(u32::MAX)) as u64
     }
-}
-
-fn smooth(mean: &mut Option<u64>, sample: u64) {
-    *mean = Some(mean.map_or(sample, |mean| mean - mean / 8 + sample / 8));
 }
 
 #[cfg(test)]
@@ -183,12 +256,66 @@ mod tests {
         // 8 ms to move and 4 to read.
         let disk = learned(|index| (index / 2 + 1) * 8 + (index + 1) * 4);
         assert_eq!(disk.cost_ns(), 8 * MS);
-        assert_eq!(disk.cost_bytes(), 2 * LEN);
+        assert_eq!(disk.bytes_in(disk.cost_ns()), 2 * LEN);
+        assert_eq!(disk.request_ns(), 0);
     }
 
     #[test]
     fn a_store_does_several_things_at_once() {
         // 20 ms for the first bytes, and the link is full then.
         assert_eq!(learned(|index| 20 + (index + 1) * 4).cost_ns(), 0);
+    }
+
+    /// One fetch after the other, each where the one before ended, with `ahead` in flight;
+    /// each takes what `took_ns` says of its bytes since the one before ended.
+    fn follow(switching: &mut Switching, count: u64, ahead: usize, took_ns: impl Fn(u64) -> u64) {
+        for _ in 0..count {
+            let (_, offset) = switching.last_end.unwrap_or((ObjectId(0), 0));
+            let index = switching.on_dispatch();
+            let bytes = LEN / 2 + index % 5 * LEN / 8;
+            let now = Time(switching.last_done.0 + took_ns(bytes));
+            let sample = Sample {
+                object: ObjectId(0),
+                offset,
+                index,
+                ahead,
+                dispatched: Time(now.0.saturating_sub((ahead as u64 + 1) * took_ns(bytes))),
+                delivered_before: 0,
+                first_arrived: now,
+                first_bytes: bytes,
+                bytes,
+            };
+            switching.on_first_bytes(&sample);
+            switching.on_fetched(now, &sample);
+            switching.on_ended();
+        }
+    }
+
+    /// 200 MB/s.
+    fn transfer_ns(bytes: u64) -> u64 {
+        5 * bytes
+    }
+
+    #[test]
+    fn where_each_waits_for_the_one_before_it_costs_its_latency() {
+        let mut array = Switching::new();
+        follow(&mut array, 1, 0, |bytes| 8 * MS + transfer_ns(bytes));
+        follow(&mut array, 16, 4, |bytes| 8 * MS + transfer_ns(bytes));
+        assert!(array.request_ns().abs_diff(8 * MS) < MS / 10, "{array:?}");
+        assert!(array.bytes_in(array.request_ns()).abs_diff(1_600_000) < 50_000, "{array:?}");
+    }
+
+    #[test]
+    fn what_overlaps_after_all_shows_when_there_are_two() {
+        let mut store = Switching::new();
+        follow(&mut store, 1, 0, |bytes| 8 * MS + transfer_ns(bytes));
+        follow(&mut store, 16, 4, |bytes| 8 * MS + transfer_ns(bytes));
+        assert!(store.cost_ns() > 0);
+        // Every sixteenth goes beside another and comes soon after it.
+        for _ in 0..16 {
+            follow(&mut store, 15, 0, |bytes| 8 * MS + transfer_ns(bytes));
+            follow(&mut store, 1, 1, transfer_ns);
+        }
+        assert_eq!(store.cost_ns(), 0, "{store:?}");
     }
 }

@@ -109,7 +109,7 @@ impl Engine {
         }
         // Who comes to wait has at most one in front of it.
         if self.device.turn_bytes().is_some() {
-            return self.flights.readahead_count() == 0;
+            return self.flights.readahead_count() < self.device.places_in_turn();
         }
         // A quarter of the places is kept for readers who wait.
         let places = (self.config.in_flight_count_max / 4 * 3).max(1);

@@ -45,6 +45,18 @@ fn strides_fetch_what_they_touch() {
 }
 
 #[test]
+fn where_every_request_waits_for_the_one_before_gaps_are_read_through() {
+    // A request takes as long as 1.6 MB.
+    let array = "network:latency=8ms,connection=200MB/s,total=200MB/s,connections=1";
+    for pages in [2, 8, 32, 64] {
+        let reading = strided(100 * MIB, 4 * KIB, pages * 4 * KIB);
+        let seconds = reading.on(array, PolicyKind::Adaptive).seconds;
+        println!("a page of {pages}: {seconds:.2} s");
+        assert!(seconds <= 1.3, "a page of {pages}: {seconds} s");
+    }
+}
+
+#[test]
 fn steps_may_have_steps() {
     check("three of 16k in 1m", &grouped(2 * GIB, 16 * KIB, 3, MIB), 160.0, 1.1);
     let first = strided(GIB, 64 * KIB, MIB);

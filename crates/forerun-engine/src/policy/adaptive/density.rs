@@ -51,9 +51,13 @@ impl Density {
             && DEAR_SPARSE_MAX * self.read < self.passed
     }
 
-    /// Too little is read for the rest to be fetched along.
-    pub(super) fn is_thin(&self) -> bool {
-        self.count >= COUNT_MIN && SPARSE_MAX * self.read < self.passed
+    /// Too little is read for the rest to be fetched along, unless what is left out with each
+    /// read takes no longer than the `through_bytes` that every request costs.
+    pub(super) fn is_thin(&self, through_bytes: u64) -> bool {
+        let left_out = self.passed.saturating_sub(self.read);
+        self.count >= COUNT_MIN
+            && SPARSE_MAX * self.read < self.passed
+            && left_out > through_bytes * self.lately
     }
 }
 
@@ -65,10 +69,11 @@ mod tests {
     fn half_of_it_is_dense_and_a_sixteenth_is_thin() {
         let mut half = Density::new(4096, 4096);
         (0..10_000).for_each(|_| half.note(4096, 8192));
-        assert!(!half.is_thin());
+        assert!(!half.is_thin(0));
         let mut sixteenth = Density::new(4096, 4096);
         (0..2).for_each(|_| sixteenth.note(4096, 65536));
-        assert!(sixteenth.is_thin());
+        assert!(sixteenth.is_thin(0));
+        assert!(!sixteenth.is_thin(64 << 10), "requests are dearer");
     }
 
     #[test]
@@ -76,6 +81,6 @@ mod tests {
         let mut density = Density::new(4096, 4096);
         (0..10_000).for_each(|_| density.note(65536, 65536));
         (0..100).for_each(|_| density.note(4096, 65536));
-        assert!(density.is_thin());
+        assert!(density.is_thin(0));
     }
 }

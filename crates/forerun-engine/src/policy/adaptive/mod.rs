@@ -221,7 +221,7 @@ impl Policy for Adaptive {
         }
         self.tails.note(access);
         let streams = self.objects.entry(access.object).or_default();
-        streams.note(access, self.heads.note_read(), terms(view));
+        streams.note(access, self.heads.note_read(), terms(view), view.device.through_bytes());
         let gap_bytes = plan::gap_bytes(view.device.pipe_bytes(), view.device.turn_bytes());
         let found = streams.find(access).and_then(|index| streams.go_on(index, access, gap_bytes));
         if found.is_none() && access.missing {

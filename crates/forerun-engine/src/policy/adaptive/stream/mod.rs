@@ -138,11 +138,12 @@ impl Stream {
     }
 
     /// How far a read of `extent` is from what comes next if it is this stream's:
-    /// within the window, or off by no more than the disorder that readers show.
-    pub(super) fn distance(&self, extent: Extent) -> Option<u64> {
+    /// within the window, or off by no more than the disorder that readers show. Requests
+    /// cost as much as `through_bytes` each.
+    pub(super) fn distance(&self, extent: Extent, through_bytes: u64) -> Option<u64> {
         let positions = self.shape.positions(extent, self.frontier)?;
         let reorder = self.reorder_bytes(extent.len);
-        let covers = !self.is_over()
+        let covers = !self.is_over(through_bytes)
             && positions.end().saturating_add(reorder) > self.frontier
             && positions.offset <= self.planned.saturating_add(reorder);
         covers.then(|| self.frontier.abs_diff(positions.offset))
@@ -162,12 +163,13 @@ impl Stream {
     }
 
     /// The reader asks for `extent`. False if it has left out too much by now, where
-    /// `gap_bytes` are as dear as a request.
-    pub(super) fn passes(&mut self, extent: Extent, gap_bytes: u64) -> bool {
+    /// `gap_bytes` are as dear as a request, which costs as much as `through_bytes` even
+    /// if there are others.
+    pub(super) fn passes(&mut self, extent: Extent, gap_bytes: u64, through_bytes: u64) -> bool {
         let Some(positions) = self.shape.positions(extent, self.frontier) else { return false };
         self.density.note(positions.len, positions.end().saturating_sub(self.frontier));
-        self.is_dear = self.density.is_dear(gap_bytes);
-        !self.is_dear && !self.density.is_thin()
+        self.is_dear = self.density.is_dear(gap_bytes.max(through_bytes));
+        !self.is_dear && !self.density.is_thin(through_bytes)
     }
 
     /// Bytes of its way so far.
@@ -231,9 +233,9 @@ impl Stream {
 
     /// It leaves out too much for everything to be read: whoever reads here is up
     /// to something else.
-    pub(super) fn is_over(&self) -> bool {
+    pub(super) fn is_over(&self, through_bytes: u64) -> bool {
         self.is_dear
-            || self.density.is_thin()
+            || self.density.is_thin(through_bytes)
             || (self.is_disordered() && matches!(self.shape, Shape::Backward))
     }
 

@@ -19,6 +19,10 @@ const WINDOW_BYTES_ANNOUNCED: u64 = 1 << 20;
 const WINDOW_BYTES_MIN: u64 = 64 << 10;
 /// Below this, reading ahead is not worth a request.
 const WINDOW_BYTES_WORTH: u64 = 16 << 10;
+/// Where streams take turns, the share of a turn that one keeps ahead of its reader.
+const FORWARD_SHARE: u64 = 2;
+/// And what one may keep ahead however short turns are.
+const FORWARD_BYTES_MIN: u64 = 1 << 20;
 /// Elements of a strided way to keep ahead at most: what may be in flight at once,
 /// and as much again.
 const ELEMENTS_MAX: u64 = 192;
@@ -77,6 +81,11 @@ impl Stream {
             // Such windows are half empty on average; large ones gain nothing by that.
             _ if self.reserve(share).is_some() => {
                 (share.window_bytes_max / 2 * 3).min(GRAIN).max(share.window_bytes_max)
+            }
+            // Others wait for its turn, and longer than that it need not be: two that are
+            // read together take twice as much before it is the other's.
+            Shape::Forward if let Some(turn) = share.turn_bytes => {
+                share.window_bytes_max.min((turn / FORWARD_SHARE).max(FORWARD_BYTES_MIN))
             }
             _ => share.window_bytes_max,
         }

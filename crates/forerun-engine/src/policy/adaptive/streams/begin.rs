@@ -170,7 +170,7 @@ impl Streams {
                 && other.start() == stream.start()
                 && other.frontier() >= other.shape().limit(size)
         };
-        let place = self.streams.iter().position(|other| other.is_over() || is_done(other));
+        let place = self.streams.iter().position(|other| other.is_over(self.through_bytes) || is_done(other));
         if place.is_none() && self.streams.len() < STREAMS_MAX {
             self.streams.push(stream);
             return self.streams.len() - 1;

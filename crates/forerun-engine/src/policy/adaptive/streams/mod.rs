@@ -67,6 +67,8 @@ pub(super) struct Streams {
     aside: Vec<Extent>,
     /// The read under way began a new run.
     is_new_run: bool,
+    /// What every request costs at the last read, see [`crate::device::Device::through_bytes`].
+    through_bytes: u64,
 }
 
 /// What a read that belongs to no stream started.
@@ -98,13 +100,16 @@ impl Default for Streams {
             zone: Zone::default(),
             aside: Vec::new(),
             is_new_run: false,
+            through_bytes: 0,
         }
     }
 }
 
 impl Streams {
-    /// Somebody reads: it is the read of all objects with number `index`.
-    pub(super) fn note(&mut self, access: &Access, index: u64, terms: Terms) {
+    /// Somebody reads: it is the read of all objects with number `index`, and every request
+    /// costs as much as `through_bytes`.
+    pub(super) fn note(&mut self, access: &Access, index: u64, terms: Terms, through_bytes: u64) {
+        self.through_bytes = through_bytes;
         let extent = access.extent;
         self.last_read_index = index;
         let useful = access.unread_bytes.min(extent.len);
@@ -122,7 +127,7 @@ impl Streams {
             return Some(self.last);
         }
         let near = self.streams.iter().enumerate().filter_map(|(index, stream)| {
-            Some(((!stream.shape().is_dense(), stream.distance(access.extent)?), index))
+            Some(((!stream.shape().is_dense(), stream.distance(access.extent, self.through_bytes)?), index))
         });
         near.min().map(|(_, index)| index)
     }
@@ -134,7 +139,7 @@ impl Streams {
         let stream = &mut self.streams[index];
         if stream.shape().is_dense() {
             self.patience = if stream.is_proven() { CANDIDATES_MAX } else { self.patience };
-            return stream.passes(access.extent, gap_bytes).then_some(index);
+            return stream.passes(access.extent, gap_bytes, self.through_bytes).then_some(index);
         }
         self.begin_run(access.extent);
         Some(self.begin_beside(access).unwrap_or(index))

@@ -197,7 +197,7 @@ impl Switching {
 
     /// Whether enough was seen to say so.
     pub(crate) fn is_judged(&self) -> bool {
-        self.idle_ns.is_some() && self.busy_count >= SAMPLES_MIN
+        self.idle.is_some() && self.busy_count >= SAMPLES_MIN
     }
 
     /// Hardly any fetch overlapped another: some do where an elevator below

@@ -58,6 +58,7 @@ struct Advice {
     turn_bytes: Option<u64>,
     pipe_bytes: u64,
     competitive_bytes: u64,
+    wait_bytes: u64,
 }
 
 impl Device {
@@ -157,6 +158,11 @@ impl Device {
         self.advice.competitive_bytes
     }
 
+    /// Bytes that all fetches together deliver while a reader waits for one.
+    pub(crate) fn wait_bytes(&self) -> u64 {
+        self.advice.wait_bytes
+    }
+
     /// Nearly every fetch has delivered its last byte after this long.
     pub(crate) fn service_high_ns(&self) -> u64 {
         self.service_ns.max(self.latency_ns) + 4 * self.latency_deviation_ns
@@ -211,6 +217,7 @@ impl Device {
 
     fn advise(&mut self) {
         self.advice = if self.switching.cost_ns() > 0 { self.in_turns() } else { self.at_once() };
+        self.advice.wait_bytes = bytes_in(self.latency_ns, self.throughput.get().unwrap_or(0));
     }
 
     /// The advice for a backend that serves one fetch at a time. A fetch takes
@@ -224,6 +231,7 @@ impl Device {
             turn_bytes: Some(turn),
             pipe_bytes: turn.min(self.pipe_bytes_max),
             competitive_bytes: 0,
+            wait_bytes: 0,
         }
     }
 
@@ -254,6 +262,7 @@ impl Device {
             turn_bytes: None,
             pipe_bytes: pipe_bytes.min(self.pipe_bytes_max),
             competitive_bytes: bytes_in(latency, bandwidth),
+            wait_bytes: 0,
         }
     }
 }

@@ -38,11 +38,11 @@ mod streams;
 mod strides;
 mod zone;
 
+use alloc::boxed::Box;
 use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
 
 use super::{Access, Hint, Policy, Said, View, Window};
-use crate::device::bytes_in;
 use crate::explain::{Class, StreamReport, Why};
 use crate::types::{Extent, ObjectId, ReaderId};
 use hints::Habit;
@@ -59,7 +59,8 @@ const SPARE_SHARE: u64 = 8;
 
 #[derive(Debug)]
 pub(crate) struct Adaptive {
-    objects: BTreeMap<ObjectId, streams::Streams>,
+    /// Boxed, since half of the places of a tree that grows at its end are empty.
+    objects: BTreeMap<ObjectId, Box<streams::Streams>>,
     activity: activity::Activity,
     hints: hints::Hints,
     heads: heads::Heads,
@@ -84,7 +85,7 @@ impl Adaptive {
         self.heads.begin(object);
         for _ in 0..2 {
             let Some(oldest) = self.heads.oldest() else { return };
-            let head = self.objects.get(&oldest).and_then(streams::Streams::head);
+            let head = self.objects.get(&oldest).and_then(|streams| streams.head());
             if !self.heads.settle(head, self.activity.reading_count()) {
                 return;
             }
@@ -172,11 +173,10 @@ fn terms(view: &View<'_>) -> ledger::Terms {
 
 /// Bytes that arrive in the time that a reader waits for one fetch.
 fn wait_bytes(view: &View<'_>) -> u64 {
-    let device = view.device.estimate();
     match view.device.turn_bytes() {
         // Who reads on where the head is does not wait for it to move.
         Some(turn) => turn / TURN_MOVES / 4,
-        None => bytes_in(device.latency_ns, device.throughput_bytes_per_s).max(WAIT_BYTES_MIN),
+        None => view.device.wait_bytes().max(WAIT_BYTES_MIN),
     }
 }
 
@@ -218,6 +218,11 @@ impl Policy for Adaptive {
             streams.settle(access.object, access.size, view.cache);
         }
         let is_announced = habit == Some(Habit::Sequential);
+        if let Some(stream) = found.and_then(|index| streams.glide(index, access)) {
+            self.passed = Some(access.extent);
+            self.activity.note(access.time, stream.activity_mut());
+            return;
+        }
         let begun = found
             .map_or_else(|| streams.begin(access, is_announced, bet_bytes(view), terms(view)), Begun::Stream);
         let index = match begun {
@@ -288,7 +293,7 @@ mod tests {
 
     #[test]
     fn state_is_small() {
-        assert!(size_of::<stream::Stream>() <= 512, "of a stream");
-        assert!(size_of::<streams::Streams>() <= 768, "of an object that nobody reads");
+        assert!(size_of::<stream::Stream>() <= 384, "of a stream");
+        assert!(size_of::<streams::Streams>() <= 448, "of an object that nobody reads");
     }
 }

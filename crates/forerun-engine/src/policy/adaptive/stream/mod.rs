@@ -47,6 +47,8 @@ pub(super) struct Stream {
     failed: u64,
     /// The window is reconsidered when the frontier gets here.
     turn: u64,
+    /// The window is not topped up before the frontier gets here.
+    quiet_until: u64,
     /// When and where it was last reconsidered.
     turned: (Time, u64),
     /// The reader had to wait since then for something that was planned.
@@ -88,6 +90,7 @@ impl Stream {
             evidence,
             failed: u64::MAX,
             turn: way.end() + 1,
+            quiet_until: 0,
             turned: (access.time, way.end()),
             late: false,
             turn_count: 0,
@@ -148,6 +151,15 @@ impl Stream {
         covers.then(|| self.frontier.abs_diff(positions.offset))
     }
 
+    /// Where reads may be that are no longer than the second, and whose distance is known
+    /// or that are of what lies ahead.
+    pub(super) fn reach(&self) -> (Extent, u64) {
+        let reorder = self.reorder_bytes(0);
+        let start = self.frontier.saturating_sub(reorder + self.read_len);
+        let end = self.planned.saturating_add(reorder);
+        (self.shape.span(Extent::between(start, end)), self.read_len)
+    }
+
     /// How far off a request of `len` bytes may be. Whoever comes near a stream that is
     /// over is most likely somebody else.
     fn reorder_bytes(&self, len: u64) -> u64 {
@@ -187,9 +199,20 @@ impl Stream {
         self.frontier.max(end) - self.start
     }
 
-    /// The reader asks for `access.extent`. True if more may be wanted now.
-    pub(super) fn on_read(&mut self, access: &Access, share: &Share, reach: Option<u64>) -> bool {
-        let Some(positions) = self.shape.positions(access.extent, self.frontier) else { return false };
+    /// Whether nothing more is to be wanted for the reader of `access`, if all of that is
+    /// there and was read before: such a read just moves the stream on.
+    pub(super) fn glides(&self, access: &Access) -> bool {
+        let end = access.extent.end();
+        matches!(self.shape, Shape::Forward)
+            && (self.planned >= access.size || end < self.quiet_until)
+            && (self.frontier, end.min(self.planned)) == (access.extent.offset, end)
+            && (self.window > 0 && end < self.turn && self.failed == u64::MAX)
+            && !self.is_settled
+            && !self.is_disordered()
+    }
+
+    /// The reader asks for `positions`.
+    pub(super) fn advance(&mut self, access: &Access, positions: Extent) {
         self.last_read = access.time;
         self.read_bytes += positions.len;
         self.read_len = access.extent.len.max(self.read_len - self.read_len / 8);
@@ -197,6 +220,12 @@ impl Stream {
         self.start = self.start.min(positions.offset);
         self.frontier = self.frontier.max(positions.end());
         self.planned = self.planned.max(self.frontier);
+    }
+
+    /// The reader asks for `access.extent`. True if more may be wanted now.
+    pub(super) fn on_read(&mut self, access: &Access, share: &Share, reach: Option<u64>) -> bool {
+        let Some(positions) = self.shape.positions(access.extent, self.frontier) else { return false };
+        self.advance(access, positions);
         if self.frontier > self.failed.saturating_add(GRAIN) {
             self.failed = u64::MAX;
         }

@@ -105,6 +105,13 @@ impl Stream {
         }
     }
 
+    /// What is wanted next begins past `next`, if the window and where it must stop are
+    /// the same then.
+    fn be_quiet(&mut self, next: u64, window: u64, limit: u64) {
+        let is_free = next.saturating_add(window / 4 + GRAIN + BLOCK_BYTES) < limit;
+        self.quiet_until = if is_free { next.saturating_sub(window + BLOCK_BYTES) } else { 0 };
+    }
+
     /// The positions to add to the window, and where that is reconsidered.
     pub(super) fn grow(&mut self, share: &Share, limit: u64, allowed: u64) -> Option<(Extent, u64)> {
         let window = self.window.min(self.window_max(share)).min(allowed);
@@ -127,7 +134,9 @@ impl Stream {
             end = limit;
         }
         end = end.min(limit);
-        if end <= self.planned || (end < limit && end - self.planned < step) {
+        let is_worth = end > self.planned && (end >= limit || end - self.planned >= step);
+        self.be_quiet(if is_worth { end } else { self.planned } + step, window, limit);
+        if !is_worth {
             return None;
         }
         let positions = Extent::between(self.planned, end);

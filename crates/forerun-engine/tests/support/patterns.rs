@@ -17,8 +17,8 @@ const FILE_BYTES: u64 = 16 * KIB;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[allow(dead_code, reason = "a test needs only some")]
 pub(crate) enum Pattern {
-    /// 4 KiB in order, all in memory.
-    Cached,
+    /// So many KiB in order, all in memory.
+    Cached(u64),
     /// 64 KiB in order.
     Sequential,
     /// 64 KiB of every 1 MiB.
@@ -33,8 +33,9 @@ pub(crate) enum Pattern {
 
 #[allow(dead_code, reason = "a test needs only some")]
 impl Pattern {
-    pub(crate) const ALL: [Pattern; 7] = [
-        Pattern::Cached,
+    pub(crate) const ALL: [Pattern; 8] = [
+        Pattern::Cached(4),
+        Pattern::Cached(128),
         Pattern::Sequential,
         Pattern::Strided,
         Pattern::Random,
@@ -45,6 +46,7 @@ impl Pattern {
 
     pub(crate) fn name(self) -> String {
         match self {
+            Pattern::Cached(len) => format!("cached {len}K"),
             Pattern::Interleaved(count) => format!("interleaved {count}"),
             other => format!("{other:?}").to_lowercase(),
         }
@@ -55,10 +57,10 @@ impl Pattern {
         let mut bed = Bed::new(policy, 256 * MIB);
         match self {
             Pattern::Walk => bed.list(vec![FILE_BYTES; count as usize]),
-            Pattern::Cached => _ = bed.engine.open(OBJECT, CACHED_BYTES),
+            Pattern::Cached(_) => _ = bed.engine.open(OBJECT, CACHED_BYTES),
             _ => _ = bed.engine.open(OBJECT, SIZE),
         }
-        if self == Pattern::Cached {
+        if matches!(self, Pattern::Cached(_)) {
             (0..CACHED_BYTES / MIB).for_each(|at| _ = bed.read(OBJECT, Extent::new(at * MIB, MIB)));
         }
         bed
@@ -78,7 +80,7 @@ impl Pattern {
 
     fn extent(self, index: u64) -> Extent {
         match self {
-            Pattern::Cached => Extent::new(index * 4 * KIB % CACHED_BYTES, 4 * KIB),
+            Pattern::Cached(len) => Extent::new(index * len * KIB % CACHED_BYTES, len * KIB),
             Pattern::Strided => Extent::new(index * MIB, 64 * KIB),
             Pattern::Random => {
                 // SplitMix64, so that no step is like another.

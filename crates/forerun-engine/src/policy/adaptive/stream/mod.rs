@@ -27,6 +27,8 @@ const GRAIN: u64 = 64 << 10;
 /// Requests of disorder that an established stream absorbs.
 //= claims D1: NFS servers shuffle within 4 to 16 requests
 const REORDER_REQUESTS: u64 = 32;
+/// After a longer pause it is looked again whether all is still there.
+const QUIET_NS: u64 = 100_000_000;
 /// Bounds of that disorder in bytes.
 const REORDER_BYTES_MIN: u64 = 64 << 10;
 const REORDER_BYTES_MAX: u64 = 4 << 20;
@@ -204,9 +206,10 @@ impl Stream {
     pub(super) fn glides(&self, access: &Access) -> bool {
         let end = access.extent.end();
         matches!(self.shape, Shape::Forward)
-            && (self.planned >= access.size || end < self.quiet_until)
-            && (self.frontier, end.min(self.planned)) == (access.extent.offset, end)
-            && (self.window > 0 && end < self.turn && self.failed == u64::MAX)
+            && self.frontier == access.extent.offset
+            && (end < self.quiet_until || (end < self.turn && self.planned >= access.size))
+            && access.time.since(self.last_read) < QUIET_NS
+            && self.failed == u64::MAX
             && !self.is_settled
             && !self.is_disordered()
     }

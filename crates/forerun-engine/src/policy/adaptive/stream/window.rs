@@ -112,6 +112,14 @@ impl Stream {
         self.quiet_until = if is_free { next.saturating_sub(window + BLOCK_BYTES) } else { 0 };
     }
 
+    /// All that its reader comes for is there, up to `end`.
+    pub(in crate::policy::adaptive) fn rest_until(&mut self, end: u64) {
+        if matches!(self.shape, Shape::Forward) && self.window > 0 {
+            let quiet = end.saturating_sub(self.window + self.window / 4 + GRAIN);
+            self.quiet_until = self.quiet_until.max(quiet);
+        }
+    }
+
     /// The positions to add to the window, and where that is reconsidered.
     pub(super) fn grow(&mut self, share: &Share, limit: u64, allowed: u64) -> Option<(Extent, u64)> {
         let window = self.window.min(self.window_max(share)).min(allowed);

@@ -35,6 +35,8 @@ const CANDIDATES_MAX: usize = 128;
 const STREAMS_IDLE_MAX: usize = 4;
 /// What disorder left behind is fetched until so much was wasted too much.
 const CLEARING_BYTES_MAX: u64 = 8 << 20;
+/// How far ahead of who reads again what is in memory it is looked for what is not.
+const LOOK_BYTES: u64 = 8 << 20;
 /// What the cache is asked for at once.
 const PIECE_BYTES: u64 = 512 << 10;
 /// A stream that was not read for so long does not stop others at its start.
@@ -252,6 +254,12 @@ impl Streams {
         }
         let stream = &mut self.streams[index];
         stream.settle_turn();
+        if !access.late && access.unread_bytes == 0 && access.extent.end() == stream.frontier() {
+            // What was read before is most likely there for long.
+            let ahead = Extent::between(stream.frontier(), stream.frontier() + LOOK_BYTES).to_blocks();
+            let missing = cache.first_missing(access.object, ahead, BLOCK_BYTES);
+            stream.rest_until(missing.map_or(ahead.end(), |missing| missing.offset));
+        }
         self.briefs.note(index, stream);
     }
 

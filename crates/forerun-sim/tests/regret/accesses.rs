@@ -9,6 +9,7 @@ use forerun_trace::generate::Numbers;
 
 const KIB: u64 = 1 << 10;
 const MIB: u64 = 1 << 20;
+pub static KIND: std::sync::atomic::AtomicU64 = std::sync::atomic::AtomicU64::new(u64::MAX);
 /// Near ones and far ones.
 const DEVICES: [&str; 5] = ["demo", "s3", "nvme", "rbd-2014", "ide-2006"];
 const OBJECTS: u64 = 3;
@@ -95,7 +96,7 @@ impl Part {
     fn new(bytes: &mut Bytes, objects: u64) -> Part {
         Part {
             object: bytes.below(objects),
-            kind: bytes.below(8),
+            kind: bytes.below(8).min(KIND.load(std::sync::atomic::Ordering::Relaxed)).max(if KIND.load(std::sync::atomic::Ordering::Relaxed) < 8 { KIND.load(std::sync::atomic::Ordering::Relaxed) } else { 0 }),
             len: (4 * KIB << bytes.below(6)) + bytes.below(2) * 100,
             // As many as it takes until a window has just grown, too.
             count: [1, 2, 3, 4, 5, 7, 9, 16, 17, 33, 64, 65, 129, 200, 256, 300][bytes.below(16) as usize],

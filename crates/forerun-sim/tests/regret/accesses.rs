@@ -61,7 +61,8 @@ impl Accesses {
         let device = Preset::from_name(self.device).expect("a device by its name").build(1);
         let config = Config { policy: PolicyKind::Adaptive, ..Config::new(self.memory_bytes) };
         let world = World::new(config, device).expect("a configuration that works");
-        let reads = self.reads.clone().into_iter().map(|(object, extent)| Action::read(ObjectId(object), extent));
+        let reads =
+            self.reads.clone().into_iter().map(|(object, extent)| Action::read(ObjectId(object), extent));
         let client: Box<dyn Client> = Box::new(reads);
         let places = place(self.sizes.iter().copied(), MIB);
         Some(world.run(&mut Clients::new(places, vec![client])).expect("nobody hangs"))
@@ -96,7 +97,13 @@ impl Part {
     fn new(bytes: &mut Bytes, objects: u64) -> Part {
         Part {
             object: bytes.below(objects),
-            kind: bytes.below(8).min(KIND.load(std::sync::atomic::Ordering::Relaxed)).max(if KIND.load(std::sync::atomic::Ordering::Relaxed) < 8 { KIND.load(std::sync::atomic::Ordering::Relaxed) } else { 0 }),
+            kind: bytes.below(8).min(KIND.load(std::sync::atomic::Ordering::Relaxed)).max(
+                if KIND.load(std::sync::atomic::Ordering::Relaxed) < 8 {
+                    KIND.load(std::sync::atomic::Ordering::Relaxed)
+                } else {
+                    0
+                },
+            ),
             len: (4 * KIB << bytes.below(6)) + bytes.below(2) * 100,
             // As many as it takes until a window has just grown, too.
             count: [1, 2, 3, 4, 5, 7, 9, 16, 17, 33, 64, 65, 129, 200, 256, 300][bytes.below(16) as usize],

@@ -31,13 +31,28 @@ fn survey() {
             sum.1 += regret.used;
             sum.2 = sum.2.max((regret.wasted as i64 - regret.used as i64 / 10) / n);
         }
-        println!("kind {kind}: {:?}", sums.iter().map(|(d, s)| (d, s.0 / 1_000_000, s.1 / 1_000_000, s.2 as f64 / 1e6)).collect::<Vec<_>>());
+        println!(
+            "kind {kind}: {:?}",
+            sums.iter()
+                .map(|(d, s)| (d, s.0 / 1_000_000, s.1 / 1_000_000, s.2 as f64 / 1e6))
+                .collect::<Vec<_>>()
+        );
     }
     accesses::KIND.store(u64::MAX, std::sync::atomic::Ordering::Relaxed);
     for (device, mut all) in worst {
         all.sort();
         all.reverse();
         let (w, u) = all.iter().fold((0, 0), |(w, u), x| (w + x.2, u + x.3));
-        println!("{device}: {} cases, waste {:.1} MB of used {:.1} = {:.3}; worst per object {:?}", all.len(), w as f64/1e6, u as f64/1e6, w as f64/u as f64, &all[..6.min(all.len())].iter().map(|x| (x.0 as f64/1e6, x.1, x.2/1_000_000, x.3/1_000_000)).collect::<Vec<_>>());
+        println!(
+            "{device}: {} cases, waste {:.1} MB of used {:.1} = {:.3}; worst per object {:?}",
+            all.len(),
+            w as f64 / 1e6,
+            u as f64 / 1e6,
+            w as f64 / u as f64,
+            &all[..6.min(all.len())]
+                .iter()
+                .map(|x| (x.0 as f64 / 1e6, x.1, x.2 / 1_000_000, x.3 / 1_000_000))
+                .collect::<Vec<_>>()
+        );
     }
 }

@@ -79,6 +79,11 @@ impl Counted {
         self.pause_ns
     }
 
+    /// It was read on without a look at its pauses.
+    pub(super) fn rest(&mut self, now: Time) {
+        self.last_read = Some(now);
+    }
+
     fn note(&mut self, now: Time) {
         if let Some(last) = self.last_read {
             let pause = now.since(last);

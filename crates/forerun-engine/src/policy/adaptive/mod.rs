@@ -2,6 +2,7 @@
 //! keeps just enough ahead.
 //!
 //! * [`streams`] tells streams apart by where they read, not by who reads;
+//! * [`coast`] lets those pass who read what is in memory anyway;
 //! * [`candidate`] waits for evidence before there is a stream;
 //! * [`guess`] bets a little on a candidate's first read;
 //! * [`rhythm`] finds even steps in what is read;
@@ -20,6 +21,7 @@
 
 mod activity;
 mod candidate;
+mod coast;
 mod density;
 mod fill;
 mod guess;
@@ -64,6 +66,7 @@ pub(crate) struct Adaptive {
     activity: activity::Activity,
     hints: hints::Hints,
     heads: heads::Heads,
+    coast: Option<coast::Coast>,
     /// What the last read's reader has behind it.
     passed: Option<Extent>,
 }
@@ -75,7 +78,16 @@ impl Adaptive {
             activity: activity::Activity::default(),
             hints: hints::Hints::default(),
             heads: heads::Heads::default(),
+            coast: None,
             passed: None,
+        }
+    }
+
+    /// Tells the stream of who coasted what was read meanwhile.
+    fn land(&mut self) {
+        let Some(coast) = self.coast.take().filter(|coast| coast.count > 0) else { return };
+        if let Some(streams) = self.objects.get_mut(&coast.object) {
+            streams.land(&coast, self.heads.note_reads(coast.count));
         }
     }
 
@@ -182,6 +194,7 @@ fn wait_bytes(view: &View<'_>) -> u64 {
 
 impl Policy for Adaptive {
     fn on_hint(&mut self, said: &Said, hint: &Hint<'_>, view: &View<'_>, windows: &mut Vec<Window>) {
+        self.land();
         self.hints.note(said, hint, &mut self.activity, view, windows);
     }
 
@@ -202,6 +215,11 @@ impl Policy for Adaptive {
     }
 
     fn on_read(&mut self, access: &Access, view: &View<'_>, windows: &mut Vec<Window>) {
+        if self.coast.as_mut().is_some_and(|coast| coast.goes_on(access)) {
+            self.passed = Some(access.extent);
+            return;
+        }
+        self.land();
         self.passed = None;
         if self.hints.on_read(access, &mut self.activity, view, windows) {
             return;
@@ -211,7 +229,7 @@ impl Policy for Adaptive {
             return;
         }
         let streams = self.objects.entry(access.object).or_default();
-        streams.note(access, self.heads.note_read(), terms(view));
+        streams.note(access, self.heads.note_reads(1), terms(view));
         let gap_bytes = plan::gap_bytes(view.device.pipe_bytes(), view.device.turn_bytes());
         let found = streams.find(access).and_then(|index| streams.go_on(index, access, gap_bytes));
         if found.is_none() && access.missing {
@@ -221,6 +239,7 @@ impl Policy for Adaptive {
         if let Some(stream) = found.and_then(|index| streams.glide(index, access)) {
             self.passed = Some(access.extent);
             self.activity.note(access.time, stream.activity_mut());
+            self.coast = Some(coast::Coast::after(access, stream.glides_until(access.size)));
             return;
         }
         let begun = found
@@ -256,6 +275,7 @@ impl Policy for Adaptive {
     }
 
     fn on_lost(&mut self, object: ObjectId, extent: Extent) {
+        self.land();
         self.hints.on_lost(object, extent);
         if let Some(streams) = self.objects.get_mut(&object) {
             streams.on_lost(extent);
@@ -263,12 +283,14 @@ impl Policy for Adaptive {
     }
 
     fn on_failed(&mut self, object: ObjectId, extent: Extent) {
+        self.land();
         if let Some(streams) = self.objects.get_mut(&object) {
             streams.on_failed(extent);
         }
     }
 
     fn on_idle(&mut self, object: ObjectId) {
+        self.land();
         self.hints.forget(object);
         if let Some(streams) = self.objects.get_mut(&object) {
             self.heads.on_idle(object, streams.head());
@@ -282,6 +304,7 @@ impl Policy for Adaptive {
     }
 
     fn on_forget(&mut self, object: ObjectId) {
+        self.land();
         self.hints.forget(object);
         self.objects.remove(&object);
     }

@@ -16,6 +16,7 @@ mod window;
 
 use super::Share;
 use super::activity::Counted;
+use super::coast::{Coast, PAUSE_NS};
 use super::density::Density;
 use super::shape::Shape;
 use crate::policy::{Access, Window};
@@ -27,8 +28,6 @@ const GRAIN: u64 = 64 << 10;
 /// Requests of disorder that an established stream absorbs.
 //= claims D1: NFS servers shuffle within 4 to 16 requests
 const REORDER_REQUESTS: u64 = 32;
-/// After a longer pause it is looked again whether all is still there.
-const QUIET_NS: u64 = 100_000_000;
 /// Bounds of that disorder in bytes.
 const REORDER_BYTES_MIN: u64 = 64 << 10;
 const REORDER_BYTES_MAX: u64 = 4 << 20;
@@ -207,11 +206,29 @@ impl Stream {
         let end = access.extent.end();
         matches!(self.shape, Shape::Forward)
             && self.frontier == access.extent.offset
-            && (end < self.quiet_until || (end < self.turn && self.planned >= access.size))
-            && access.time.since(self.last_read) < QUIET_NS
+            && end < self.glides_until(access.size)
+            && access.time.since(self.last_read) < PAUSE_NS
             && self.failed == u64::MAX
             && !self.is_settled
             && !self.is_disordered()
+    }
+
+    /// A read that ends here or further does more than that, in an object of `size` bytes.
+    pub(super) fn glides_until(&self, size: u64) -> u64 {
+        let end = if self.planned >= size { self.turn.min(size + 1) } else { 0 };
+        self.quiet_until.max(end)
+    }
+
+    /// It glided on and on.
+    pub(super) fn land(&mut self, coast: &Coast) {
+        let extent = coast.extent();
+        self.density.note(extent.len, extent.end().saturating_sub(self.frontier));
+        self.counted.rest(coast.last_read);
+        self.read_index += coast.count;
+        self.last_read = coast.last_read;
+        self.read_bytes += extent.len;
+        self.frontier = self.frontier.max(extent.end());
+        self.planned = self.planned.max(self.frontier);
     }
 
     /// The reader asks for `positions`.

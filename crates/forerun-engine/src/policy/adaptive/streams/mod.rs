@@ -12,6 +12,7 @@ mod report;
 use super::Share;
 use super::activity::Counted;
 use super::candidate::Candidate;
+use super::coast::Coast;
 use super::fill::Fill;
 use super::guess::Guesses;
 use super::ledger::{Ledger, Terms};
@@ -170,6 +171,18 @@ impl Streams {
         stream.note_limits(access.size, u64::MAX);
         self.briefs.note(index, stream);
         Some(stream)
+    }
+
+    /// The stream that was read last has coasted; the last of those reads is that of all
+    /// objects with number `index`.
+    pub(super) fn land(&mut self, coast: &Coast, index: u64) {
+        self.last_read_index = index;
+        self.read_count += coast.count;
+        self.rhythm.goes_on(coast.extent());
+        if let Some(stream) = self.streams.get_mut(self.last) {
+            stream.land(coast);
+            self.briefs.note(self.last, stream);
+        }
     }
 
     /// What to fetch besides for a read that is no stream's.

@@ -1,4 +1,6 @@
-//! Reads out of any bytes, and what reading ahead of them may cost.
+//! Reads out of any bytes, and what reading ahead of them may cost: no more in vain than
+//! a tenth of what was of use, and a constant for each object that no length of reading
+//! makes larger.
 
 use forerun_engine::{Config, PolicyKind};
 use forerun_sim::device::Preset;
@@ -9,33 +11,29 @@ use forerun_trace::generate::Numbers;
 
 const KIB: u64 = 1 << 10;
 const MIB: u64 = 1 << 20;
-pub static KIND: std::sync::atomic::AtomicU64 = std::sync::atomic::AtomicU64::new(u64::MAX);
 /// Near ones and far ones.
 const DEVICES: [&str; 5] = ["demo", "s3", "nvme", "rbd-2014", "ide-2006"];
 const OBJECTS: u64 = 3;
 const READS_MAX: usize = 3000;
-/// What a disk of `ide-2006`'s time holds is enough for all objects.
+/// The largest object.
 const SIZE_MAX: u64 = 1 << 30;
+/// A quarter of the most memory here: so large an object is fetched that is read all over.
+const WASTE_BYTES_PER_OBJECT: u64 = 64 * MIB;
+/// Of so many bytes that were of use one may be wasted.
+const USEFUL_SHARE: u64 = 10;
 
 /// Reads of some objects on some device, with some memory.
 #[derive(Clone, Debug)]
-pub struct Accesses {
-    pub device: &'static str,
-    pub memory_bytes: u64,
-    pub sizes: Vec<u64>,
-    pub reads: Vec<(u64, Extent)>,
-}
-
-/// What they may waste: a tenth of what was of use and so much for each object.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Regret {
-    pub wasted: u64,
-    pub used: u64,
+pub(crate) struct Accesses {
+    device: &'static str,
+    memory_bytes: u64,
+    sizes: Vec<u64>,
+    reads: Vec<(u64, Extent)>,
 }
 
 impl Accesses {
     /// What `bytes` say, whatever they are.
-    pub fn new(bytes: &[u8]) -> Accesses {
+    pub(crate) fn new(bytes: &[u8]) -> Accesses {
         let mut bytes = Bytes(bytes.iter());
         let device = DEVICES[bytes.below(DEVICES.len() as u64) as usize];
         let memory_bytes = [16, 64, 256][bytes.below(3) as usize] * MIB;
@@ -54,7 +52,7 @@ impl Accesses {
     }
 
     /// Reads them, one after the other, closed loop; none if there are none.
-    pub fn run(&self) -> Option<Run> {
+    fn run(&self) -> Option<Run> {
         if self.reads.is_empty() {
             return None;
         }
@@ -68,11 +66,20 @@ impl Accesses {
         Some(world.run(&mut Clients::new(places, vec![client])).expect("nobody hangs"))
     }
 
-    pub fn regret(&self) -> Regret {
-        self.run().map_or(Regret { wasted: 0, used: 0 }, |run| {
-            let fetched = run.demand_bytes + run.readahead_bytes;
-            Regret { wasted: run.wasted_bytes, used: fetched - run.wasted_bytes }
-        })
+    /// Reads them all: what they waste is within its bound. In debug builds the world and
+    /// the engine check all else that must hold.
+    pub(crate) fn check(&self) {
+        let Some(run) = self.run() else { return };
+        let used = run.demand_bytes + run.readahead_bytes - run.wasted_bytes;
+        let start: u64 = self.sizes.iter().map(|size| WASTE_BYTES_PER_OBJECT.min(*size)).sum();
+        assert!(
+            run.wasted_bytes <= used / USEFUL_SHARE + start,
+            "{}, {} bytes of memory: {} bytes wasted of {used} that were of use, objects of {:?} bytes",
+            self.device,
+            self.memory_bytes,
+            run.wasted_bytes,
+            self.sizes
+        );
     }
 
     fn read(&mut self, object: u64, offset: u64, len: u64) {
@@ -97,13 +104,7 @@ impl Part {
     fn new(bytes: &mut Bytes, objects: u64) -> Part {
         Part {
             object: bytes.below(objects),
-            kind: bytes.below(8).min(KIND.load(std::sync::atomic::Ordering::Relaxed)).max(
-                if KIND.load(std::sync::atomic::Ordering::Relaxed) < 8 {
-                    KIND.load(std::sync::atomic::Ordering::Relaxed)
-                } else {
-                    0
-                },
-            ),
+            kind: bytes.below(8),
             len: (4 * KIB << bytes.below(6)) + bytes.below(2) * 100,
             // As many as it takes until a window has just grown, too.
             count: [1, 2, 3, 4, 5, 7, 9, 16, 17, 33, 64, 65, 129, 200, 256, 300][bytes.below(16) as usize],

@@ -105,7 +105,7 @@ impl Part {
         Part {
             object: bytes.below(objects),
             kind: bytes.below(8),
-            len: (4 * KIB << bytes.below(6)) + bytes.below(2) * 100,
+            len: ((4 * KIB) << bytes.below(6)) + bytes.below(2) * 100,
             // As many as it takes until a window has just grown, too.
             count: [1, 2, 3, 4, 5, 7, 9, 16, 17, 33, 64, 65, 129, 200, 256, 300][bytes.below(16) as usize],
             stride: 2 + bytes.below(30),

@@ -5,9 +5,9 @@
 # Slow, or not for every machine: `make gates` checks in the simulator what adaptive
 # promises, `make fidelity` compares the simulator with the product, `make bench-kernel`
 # the product with the kernel's own readahead (as root), `make real-programs` our traces
-# with the programs that replay them, `make fuzz` feeds the trace readers rubbish.
+# with the programs that replay them, `make fuzz` feeds the trace readers and adaptive rubbish.
 
-.PHONY: demo test bench check gates fidelity bench-kernel real-programs fuzz fuse nginx
+.PHONY: demo test bench check gates fidelity bench-kernel real-programs fuzz fuse nginx valgrind
 
 # A change of user only where one is needed.
 as_root = $(if $(filter 0,$(shell id -u)),,sudo)
@@ -21,7 +21,8 @@ test: fuse nginx
 	cargo test --workspace
 	cargo test --release --package forerun-lab --test seeds
 
-bench: fuse
+bench: fuse valgrind
+	cargo bench --package forerun-engine --bench decide
 	cargo bench --package forerun --bench hit
 	cargo bench --package forerun-trace --bench read
 	cargo bench --package forerun-lab --bench speed
@@ -62,6 +63,10 @@ fuse:
 	@command -v fusermount3 >/dev/null || { $(install) fuse3; }
 	@test -c /dev/fuse || $(as_root) mknod -m 666 /dev/fuse c 10 229
 	@test "$$(stat -c %a /dev/fuse)" = 666 || $(as_root) chmod 666 /dev/fuse
+
+# Counts instructions.
+valgrind:
+	@command -v valgrind >/dev/null || { $(install) valgrind; }
 
 # The tests start their own; the service that the package brings is not wanted.
 nginx:

@@ -1,10 +1,14 @@
 //! What must hold of a reader whatever it is given: it ends, it does not panic, what it says of
-//! damage tells where, and what it has read can be kept in Forerun's own format.
+//! damage tells where, and what it has read can be kept in Forerun's own format. And what of
+//! reads of any kind: reading ahead of them breaks no invariant and wastes little.
 
 use std::io::{self, Cursor, Write};
 use std::sync::{Arc, Mutex};
 
 use forerun_trace::{Access, Error, Files, Format, Position, ReadOptions, Reader, Writer};
+
+#[path = "../../crates/forerun-sim/tests/regret/accesses.rs"]
+mod reads;
 
 /// What gzip makes of a byte at most; also the least of a record's size in bytes is 1.
 const UNPACKED_MAX: usize = 1032;
@@ -20,6 +24,11 @@ pub fn read(format: Format, bytes: &[u8]) {
 /// Reads `bytes` as whatever they look like.
 pub fn detect(bytes: &[u8]) {
     check(None, bytes);
+}
+
+/// Reads what `bytes` say, in virtual time.
+pub fn accesses(bytes: &[u8]) {
+    reads::Accesses::new(bytes).check();
 }
 
 fn check(format: Option<Format>, bytes: &[u8]) {

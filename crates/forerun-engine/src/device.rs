@@ -60,6 +60,7 @@ struct Advice {
     pipe_bytes: u64,
     contended_bytes: u64,
     competitive_bytes: u64,
+    wait_bytes: u64,
 }
 
 impl Device {
@@ -178,6 +179,11 @@ impl Device {
         self.advice.competitive_bytes
     }
 
+    /// Bytes that all fetches together deliver while a reader waits for one.
+    pub(crate) fn wait_bytes(&self) -> u64 {
+        self.advice.wait_bytes
+    }
+
     /// Nearly every fetch has delivered its last byte after this long.
     pub(crate) fn service_high_ns(&self) -> u64 {
         self.service_ns.max(self.latency_ns) + 4 * self.latency_deviation_ns
@@ -232,6 +238,7 @@ impl Device {
 
     fn advise(&mut self) {
         self.advice = if self.switching.cost_ns() > 0 { self.in_turns() } else { self.at_once() };
+        self.advice.wait_bytes = bytes_in(self.latency_ns, self.throughput.get().unwrap_or(0));
     }
 
     /// The advice for a backend that serves one fetch at a time. A fetch takes
@@ -249,6 +256,7 @@ impl Device {
             pipe_bytes: turn.min(self.pipe_bytes_max),
             contended_bytes: turn.min(self.pipe_bytes_max),
             competitive_bytes: 0,
+            wait_bytes: 0,
         }
     }
 
@@ -284,6 +292,7 @@ impl Device {
                 .min(pipe_bytes)
                 .min(self.pipe_bytes_max),
             competitive_bytes: bytes_in(latency, bandwidth),
+            wait_bytes: 0,
         }
     }
 }

@@ -153,7 +153,12 @@ impl ByClass {
     pub(crate) fn add(&mut self, class: Class, counters: ClassCounters) {
         match self.counters.iter_mut().find(|(other, _)| *other == class) {
             Some((_, sum)) => sum.add(counters),
-            None => self.counters.push((class, counters)),
+            None => {
+                if self.counters.is_empty() {
+                    self.counters.reserve_exact(1);
+                }
+                self.counters.push((class, counters));
+            }
         }
     }
 }

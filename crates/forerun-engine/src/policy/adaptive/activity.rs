@@ -25,13 +25,13 @@ const QUIET_COUNT: u64 = 2;
 /// Streams counted in this period and in the last.
 #[derive(Clone, Copy, Debug, Default)]
 struct Census {
-    period: u64,
+    period: u32,
     count: u64,
     count_before: u64,
 }
 
 impl Census {
-    fn turn(&mut self, period: u64) {
+    fn turn(&mut self, period: u32) {
         if period != self.period {
             self.count_before = if period == self.period + 1 { self.count } else { 0 };
             self.count = 0;
@@ -44,7 +44,7 @@ impl Census {
     }
 
     /// Takes one out that was counted in `period`.
-    fn leave(&mut self, period: u64) {
+    fn leave(&mut self, period: u32) {
         if period == self.period {
             self.count -= 1;
         } else if period + 1 == self.period {
@@ -58,15 +58,17 @@ impl Census {
 pub(super) struct Activity {
     reading: Census,
     holding: [Census; CLASSES],
+    /// Of all classes: asked for with every read, and seldom another.
+    holding_count: u64,
 }
 
 /// What a stream remembers of being counted.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Counted {
     /// The last period in which it was counted as being read.
-    reading: Option<u64>,
+    reading: Option<u32>,
     /// Its class, and the last period in which it was counted there.
-    holding: Option<(usize, u64)>,
+    holding: Option<(u8, u32)>,
     last_read: Option<Time>,
     pause_ns: Option<u64>,
 }
@@ -75,6 +77,11 @@ impl Counted {
     /// The time from one read to the next, smoothed, once it is known.
     pub(super) fn pause_ns(&self) -> Option<u64> {
         self.pause_ns
+    }
+
+    /// It was read on without a look at its pauses.
+    pub(super) fn rest(&mut self, now: Time) {
+        self.last_read = Some(now);
     }
 
     fn note(&mut self, now: Time) {
@@ -88,7 +95,7 @@ impl Counted {
     /// The class that its pauses call for.
     fn class(&self) -> usize {
         let Some(pause) = self.pause_ns else { return CLASS_UNKNOWN };
-        let mut class = self.holding.map_or(0, |(class, _)| class);
+        let mut class = self.holding.map_or(0, |(class, _)| usize::from(class));
         while class > 0 && SLACK * PAUSES * pause < period_ns(class) {
             class -= 1;
         }
@@ -103,41 +110,47 @@ fn period_ns(class: usize) -> u64 {
     PERIOD_NS << class
 }
 
+/// Which of the shortest periods it is: they are enough for decades.
+fn period(now: Time) -> u32 {
+    (now.0 / PERIOD_NS).min(u64::from(u32::MAX - 1)) as u32
+}
+
 impl Activity {
     /// The stream that remembers `counted` is read.
     pub(super) fn note(&mut self, now: Time, counted: &mut Counted) {
         counted.note(now);
-        let period = now.0 / PERIOD_NS;
+        let period = period(now);
+        // Each class's period holds a whole number of the first's.
+        let period_in = |class: usize| period >> class;
         self.reading.turn(period);
         if counted.reading != Some(period) {
             counted.reading = Some(period);
             self.reading.count += 1;
         }
         let class = counted.class();
-        let place = (class, now.0 / period_ns(class));
+        let place = (class as u8, period_in(class));
         if counted.holding != Some(place) {
-            if counted.holding.is_some_and(|(before, _)| before != class) {
+            if counted.holding.is_some_and(|(before, _)| usize::from(before) != class) {
                 self.leave(counted);
             }
-            self.holding
-                .iter_mut()
-                .enumerate()
-                .for_each(|(class, census)| census.turn(now.0 / period_ns(class)));
+            self.holding.iter_mut().enumerate().for_each(|(class, census)| census.turn(period_in(class)));
             self.holding[class].count += 1;
             counted.holding = Some(place);
+            self.count_holding();
         }
     }
 
     /// The stream holds nothing any more.
     pub(super) fn leave(&mut self, counted: &mut Counted) {
         if let Some((class, period)) = counted.holding.take() {
-            self.holding[class].leave(period);
+            self.holding[usize::from(class)].leave(period);
+            self.count_holding();
         }
     }
 
     /// Whether few streams, if any, were read in this period or the last.
     pub(super) fn is_quiet(&self, now: Time) -> bool {
-        now.0 / PERIOD_NS > self.reading.period + 1 || self.reading.count() <= QUIET_COUNT
+        period(now) > self.reading.period + 1 || self.reading.count() <= QUIET_COUNT
     }
 
     /// Streams read in this period or the last, whichever had more; at least 1.
@@ -147,7 +160,11 @@ impl Activity {
 
     /// Streams that hold memory; at least 1.
     pub(super) fn holding_count(&self) -> u64 {
-        self.holding.iter().map(Census::count).sum::<u64>().max(self.reading_count())
+        self.holding_count.max(self.reading_count())
+    }
+
+    fn count_holding(&mut self) {
+        self.holding_count = self.holding.iter().map(Census::count).sum();
     }
 }
 

@@ -21,7 +21,7 @@ pub(super) struct Density {
     passed: u64,
     /// Requests, all of them and lately.
     count: u32,
-    lately: u64,
+    lately: u32,
 }
 
 impl Density {
@@ -47,7 +47,7 @@ impl Density {
     pub(super) fn is_dear(&self, gap_bytes: u64) -> bool {
         let left_out = self.passed.saturating_sub(self.read);
         self.count >= DEAR_COUNT_MIN
-            && left_out > gap_bytes * self.lately
+            && left_out > gap_bytes * u64::from(self.lately)
             && DEAR_SPARSE_MAX * self.read < self.passed
     }
 
@@ -57,7 +57,7 @@ impl Density {
         let left_out = self.passed.saturating_sub(self.read);
         self.count >= COUNT_MIN
             && SPARSE_MAX * self.read < self.passed
-            && left_out > through_bytes * self.lately
+            && left_out > through_bytes * u64::from(self.lately)
     }
 }
 

@@ -34,9 +34,9 @@ pub(super) struct Head {
 }
 
 impl Heads {
-    /// Some object is read; the number of that read.
-    pub(super) fn note_read(&mut self) -> u64 {
-        self.read_count += 1;
+    /// Some object is read, so many times; the number of the last of those reads.
+    pub(super) fn note_reads(&mut self, count: u64) -> u64 {
+        self.read_count += count;
         self.read_count
     }
 
@@ -98,9 +98,9 @@ mod tests {
     fn what_is_still_read_is_not_over() {
         let mut heads = Heads::default();
         heads.begin(ObjectId(1));
-        let head = Head { bytes: 4096, is_whole: false, read_index: heads.note_read() };
+        let head = Head { bytes: 4096, is_whole: false, read_index: heads.note_reads(1) };
         assert!(!heads.settle(Some(head), 1));
-        assert_eq!((0..100).map(|_| heads.note_read()).last(), Some(101));
+        assert_eq!((0..100).map(|_| heads.note_reads(1)).last(), Some(101));
         assert!(!heads.settle(Some(head), 64), "64 streams take longer for a round");
         assert!(heads.settle(Some(head), 1));
         assert_eq!(heads.oldest(), None);
@@ -111,7 +111,7 @@ mod tests {
         let mut heads = Heads::default();
         for object in (0..3).map(ObjectId) {
             heads.begin(object);
-            let head = Head { bytes: 4096, is_whole: false, read_index: heads.note_read() };
+            let head = Head { bytes: 4096, is_whole: false, read_index: heads.note_reads(1) };
             heads.on_idle(object, Some(head));
         }
         assert_eq!(heads.runs().reach(4096, 1 << 20, 0), Some(4096));

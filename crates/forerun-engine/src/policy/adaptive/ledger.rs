@@ -83,6 +83,11 @@ impl Ledger {
         self.wasted += bytes;
     }
 
+    /// Whether anything was lost that somebody may come for after all.
+    pub(super) fn has_lost(&self) -> bool {
+        self.wasted > 0
+    }
+
     /// Somebody came for `bytes` after all.
     pub(super) fn regain(&mut self, bytes: u64) {
         self.wasted = self.wasted.saturating_sub(bytes);

@@ -2,6 +2,7 @@
 //! keeps just enough ahead.
 //!
 //! * [`streams`] tells streams apart by where they read, not by who reads;
+//! * [`coast`] lets those pass who read what is in memory anyway;
 //! * [`candidate`] waits for evidence before there is a stream;
 //! * [`guess`] bets a little on a candidate's first read, [`tails`] on what lies before an
 //!   object's end;
@@ -21,6 +22,7 @@
 
 mod activity;
 mod candidate;
+mod coast;
 mod density;
 mod fill;
 mod guess;
@@ -40,12 +42,12 @@ mod strides;
 mod tails;
 mod zone;
 
+use alloc::boxed::Box;
 use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
 
 use super::{Access, Hint, Policy, Rules, Said, View, Window};
 use crate::config::Config;
-use crate::device::bytes_in;
 use crate::explain::{Class, StreamReport, Why};
 use crate::types::{Extent, ObjectId, ReaderId};
 use hints::Habit;
@@ -62,11 +64,13 @@ const SPARE_SHARE: u64 = 8;
 
 #[derive(Debug)]
 pub(crate) struct Adaptive {
-    objects: BTreeMap<ObjectId, streams::Streams>,
+    /// Boxed, since half of the places of a tree that grows at its end are empty.
+    objects: BTreeMap<ObjectId, Box<streams::Streams>>,
     activity: activity::Activity,
     hints: hints::Hints,
     heads: heads::Heads,
     tails: tails::Tails,
+    coast: Option<coast::Coast>,
     /// What the last read's reader has behind it.
     passed: Option<Extent>,
 }
@@ -79,7 +83,16 @@ impl Adaptive {
             hints: hints::Hints::default(),
             heads: heads::Heads::default(),
             tails: tails::Tails::default(),
+            coast: None,
             passed: None,
+        }
+    }
+
+    /// Tells the stream of who coasted what was read meanwhile.
+    fn land(&mut self) {
+        let Some(coast) = self.coast.take().filter(|coast| coast.count > 0) else { return };
+        if let Some(streams) = self.objects.get_mut(&coast.object) {
+            streams.land(&coast, self.heads.note_reads(coast.count));
         }
     }
 
@@ -89,7 +102,7 @@ impl Adaptive {
         self.heads.begin(object);
         for _ in 0..2 {
             let Some(oldest) = self.heads.oldest() else { return };
-            let head = self.objects.get(&oldest).and_then(streams::Streams::head);
+            let head = self.objects.get(&oldest).and_then(|streams| streams.head());
             if !self.heads.settle(head, self.activity.reading_count()) {
                 return;
             }
@@ -177,11 +190,10 @@ fn terms(view: &View<'_>) -> ledger::Terms {
 
 /// Bytes that arrive in the time that a reader waits for one fetch.
 fn wait_bytes(view: &View<'_>) -> u64 {
-    let device = view.device.estimate();
     match view.device.turn_bytes() {
         // Who reads on where the head is does not wait for it to move.
         Some(turn) => turn / TURN_MOVES / 4,
-        None => bytes_in(device.latency_ns, device.throughput_bytes_per_s).max(WAIT_BYTES_MIN),
+        None => view.device.wait_bytes().max(WAIT_BYTES_MIN),
     }
 }
 
@@ -191,6 +203,7 @@ impl Policy for Adaptive {
     }
 
     fn on_hint(&mut self, said: &Said, hint: &Hint<'_>, view: &View<'_>, windows: &mut Vec<Window>) {
+        self.land();
         self.hints.note(said, hint, &mut self.activity, view, windows);
     }
 
@@ -211,6 +224,11 @@ impl Policy for Adaptive {
     }
 
     fn on_read(&mut self, access: &Access, view: &View<'_>, windows: &mut Vec<Window>) {
+        if self.coast.as_mut().is_some_and(|coast| coast.goes_on(access)) {
+            self.passed = Some(access.extent);
+            return;
+        }
+        self.land();
         self.passed = None;
         if self.hints.on_read(access, &mut self.activity, view, windows) {
             return;
@@ -221,13 +239,19 @@ impl Policy for Adaptive {
         }
         self.tails.note(access);
         let streams = self.objects.entry(access.object).or_default();
-        streams.note(access, self.heads.note_read(), terms(view), view.device.through_bytes());
+        streams.note(access, self.heads.note_reads(1), terms(view), view.device.through_bytes());
         let gap_bytes = plan::gap_bytes(view.device.pipe_bytes(), view.device.turn_bytes());
         let found = streams.find(access).and_then(|index| streams.go_on(index, access, gap_bytes));
         if found.is_none() && access.missing {
             streams.settle(access.object, access.size, view.cache);
         }
         let is_announced = habit == Some(Habit::Sequential);
+        if let Some(stream) = found.and_then(|index| streams.glide(index, access)) {
+            self.passed = Some(access.extent);
+            self.activity.note(access.time, stream.activity_mut());
+            self.coast = Some(coast::Coast::after(access, stream.glides_until(access.size)));
+            return;
+        }
         let begun = found
             .map_or_else(|| streams.begin(access, is_announced, bet_bytes(view), terms(view)), Begun::Stream);
         let index = match begun {
@@ -262,6 +286,7 @@ impl Policy for Adaptive {
     }
 
     fn on_lost(&mut self, object: ObjectId, extent: Extent) {
+        self.land();
         self.hints.on_lost(object, extent);
         if let Some(streams) = self.objects.get_mut(&object) {
             streams.on_lost(extent);
@@ -269,12 +294,14 @@ impl Policy for Adaptive {
     }
 
     fn on_failed(&mut self, object: ObjectId, extent: Extent) {
+        self.land();
         if let Some(streams) = self.objects.get_mut(&object) {
             streams.on_failed(extent);
         }
     }
 
     fn on_idle(&mut self, object: ObjectId) {
+        self.land();
         self.hints.forget(object);
         self.tails.on_idle(object);
         if let Some(streams) = self.objects.get_mut(&object) {
@@ -289,6 +316,7 @@ impl Policy for Adaptive {
     }
 
     fn on_forget(&mut self, object: ObjectId) {
+        self.land();
         self.hints.forget(object);
         self.objects.remove(&object);
     }
@@ -300,7 +328,7 @@ mod tests {
 
     #[test]
     fn state_is_small() {
-        assert!(size_of::<stream::Stream>() <= 512, "of a stream");
-        assert!(size_of::<streams::Streams>() <= 768, "of an object that nobody reads");
+        assert!(size_of::<stream::Stream>() <= 384, "of a stream");
+        assert!(size_of::<streams::Streams>() <= 448, "of an object that nobody reads");
     }
 }

@@ -40,6 +40,10 @@ impl Rhythm {
         if self.runs.len() == RUNS_MAX {
             self.runs.remove(0);
         }
+        if self.runs.is_empty() {
+            // Most objects are read in one run.
+            self.runs.reserve_exact(1);
+        }
         self.runs.push(extent);
     }
 

@@ -7,6 +7,14 @@ use super::strides::Strides;
 use crate::objects::OBJECT_BYTES_MAX;
 use crate::types::Extent;
 
+/// A [`Shape`] in a word.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Way {
+    Up,
+    Down,
+    Leaps,
+}
+
 /// See the module's page.
 #[derive(Debug)]
 pub(super) enum Shape {
@@ -62,6 +70,23 @@ impl Shape {
             Shape::Forward => size,
             Shape::Backward => OBJECT_BYTES_MAX,
             Shape::Strided(strides) => strides.limit(size),
+        }
+    }
+
+    pub(super) fn way(&self) -> Way {
+        match self {
+            Shape::Forward => Way::Up,
+            Shape::Backward => Way::Down,
+            Shape::Strided(_) => Way::Leaps,
+        }
+    }
+
+    /// What spans all that lies at `positions`, or more.
+    pub(super) fn span(&self, positions: Extent) -> Extent {
+        match self {
+            Shape::Forward => positions,
+            Shape::Backward => mirror(positions),
+            Shape::Strided(strides) => strides.span(positions),
         }
     }
 

@@ -86,6 +86,18 @@ impl Strides {
         }
     }
 
+    /// What spans the periods that `positions` are in.
+    pub(super) fn span(&self, positions: Extent) -> Extent {
+        let period = |position: u64| (position / self.bytes) as i64;
+        let from =
+            |number: i64, offset: u64| number.saturating_mul(self.period).saturating_add(offset as i64);
+        let (first, last) = (period(positions.offset), period(positions.end()));
+        let (low, high) = if self.period > 0 { (first, last) } else { (last, first) };
+        let start = self.elements.iter().map(|element| from(low, element.offset)).min().unwrap_or(0);
+        let end = self.elements.iter().map(|element| from(high, element.end())).max().unwrap_or(0);
+        Extent::between(start.max(0) as u64, end.max(0) as u64)
+    }
+
     /// The position at which the first element is past an object of `size` bytes.
     pub(super) fn limit(&self, size: u64) -> u64 {
         let periods = |element: &Extent| {

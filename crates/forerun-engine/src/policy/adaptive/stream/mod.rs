@@ -16,6 +16,7 @@ mod window;
 
 use super::Share;
 use super::activity::Counted;
+use super::coast::{Coast, PAUSE_NS};
 use super::density::Density;
 use super::shape::Shape;
 use crate::policy::{Access, Window};
@@ -47,6 +48,8 @@ pub(super) struct Stream {
     failed: u64,
     /// The window is reconsidered when the frontier gets here.
     turn: u64,
+    /// The window is not topped up before the frontier gets here.
+    quiet_until: u64,
     /// When and where it was last reconsidered.
     turned: (Time, u64),
     /// The reader had to wait since then for something that was planned.
@@ -88,6 +91,7 @@ impl Stream {
             evidence,
             failed: u64::MAX,
             turn: way.end() + 1,
+            quiet_until: 0,
             turned: (access.time, way.end()),
             late: false,
             turn_count: 0,
@@ -149,6 +153,15 @@ impl Stream {
         covers.then(|| self.frontier.abs_diff(positions.offset))
     }
 
+    /// Where reads may be that are no longer than the second, and whose distance is known
+    /// or that are of what lies ahead.
+    pub(super) fn reach(&self) -> (Extent, u64) {
+        let reorder = self.reorder_bytes(0);
+        let start = self.frontier.saturating_sub(reorder + self.read_len);
+        let end = self.planned.saturating_add(reorder);
+        (self.shape.span(Extent::between(start, end)), self.read_len)
+    }
+
     /// How far off a request of `len` bytes may be. Whoever comes near a stream that is
     /// over is most likely somebody else.
     fn reorder_bytes(&self, len: u64) -> u64 {
@@ -189,9 +202,39 @@ impl Stream {
         self.frontier.max(end) - self.start
     }
 
-    /// The reader asks for `access.extent`. True if more may be wanted now.
-    pub(super) fn on_read(&mut self, access: &Access, share: &Share, reach: Option<u64>) -> bool {
-        let Some(positions) = self.shape.positions(access.extent, self.frontier) else { return false };
+    /// Whether nothing more is to be wanted for the reader of `access`, if all of that is
+    /// there and was read before: such a read just moves the stream on.
+    pub(super) fn glides(&self, access: &Access) -> bool {
+        let end = access.extent.end();
+        matches!(self.shape, Shape::Forward)
+            && self.frontier == access.extent.offset
+            && end < self.glides_until(access.size)
+            && access.time.since(self.last_read) < PAUSE_NS
+            && self.failed == u64::MAX
+            && !self.is_settled
+            && !self.is_disordered()
+    }
+
+    /// A read that ends here or further does more than that, in an object of `size` bytes.
+    pub(super) fn glides_until(&self, size: u64) -> u64 {
+        let end = if self.planned >= size { self.turn.min(size + 1) } else { 0 };
+        self.quiet_until.max(end)
+    }
+
+    /// It glided on and on.
+    pub(super) fn land(&mut self, coast: &Coast) {
+        let extent = coast.extent();
+        self.density.note(extent.len, extent.end().saturating_sub(self.frontier));
+        self.counted.rest(coast.last_read);
+        self.read_index += coast.count;
+        self.last_read = coast.last_read;
+        self.read_bytes += extent.len;
+        self.frontier = self.frontier.max(extent.end());
+        self.planned = self.planned.max(self.frontier);
+    }
+
+    /// The reader asks for `positions`.
+    pub(super) fn advance(&mut self, access: &Access, positions: Extent) {
         self.last_read = access.time;
         self.read_bytes += positions.len;
         self.read_len = access.extent.len.max(self.read_len - self.read_len / 8);
@@ -199,6 +242,12 @@ impl Stream {
         self.start = self.start.min(positions.offset);
         self.frontier = self.frontier.max(positions.end());
         self.planned = self.planned.max(self.frontier);
+    }
+
+    /// The reader asks for `access.extent`. True if more may be wanted now.
+    pub(super) fn on_read(&mut self, access: &Access, share: &Share, reach: Option<u64>) -> bool {
+        let Some(positions) = self.shape.positions(access.extent, self.frontier) else { return false };
+        self.advance(access, positions);
         if self.frontier > self.failed.saturating_add(GRAIN) {
             self.failed = u64::MAX;
         }

@@ -10,6 +10,10 @@ use crate::types::{Extent, ObjectId};
 
 /// Reads that had to wait behind the frontier before all that lies there is fetched.
 const BEHIND_MIN: u32 = 2;
+/// A stream that was not read while so many other reads were made, and so many times as
+/// many as lay between two of its own so far, has ended.
+const SETTLE_READS_MIN: u64 = 32;
+const SETTLE_GAPS: u64 = 4;
 /// A stream that comes back after more reads of others is not awaited.
 const READ_GAP_MAX: u64 = 256;
 
@@ -29,11 +33,6 @@ impl Stream {
         self.read_gap = gap.min(READ_GAP_MAX).max(self.read_gap - self.read_gap / 8);
     }
 
-    /// See [`Stream::note_gap`].
-    pub(in crate::policy::adaptive) fn read_gap(&self) -> u64 {
-        self.read_gap
-    }
-
     /// What lies ahead is counted as wasted.
     pub(in crate::policy::adaptive) fn settle(&mut self) {
         self.is_settled = true;
@@ -43,8 +42,11 @@ impl Stream {
         self.is_settled
     }
 
-    pub(in crate::policy::adaptive) fn read_index(&self) -> u64 {
-        self.read_index
+    /// The object's read after which it is over, unless it goes on before: none if that
+    /// was counted.
+    pub(in crate::policy::adaptive) fn over_after(&self) -> u64 {
+        let patience = SETTLE_READS_MIN + SETTLE_GAPS * self.read_gap;
+        if self.is_settled { u64::MAX } else { self.read_index + patience }
     }
 
     /// The positions that it has wanted.
@@ -90,9 +92,9 @@ impl Stream {
         bytes
     }
 
-    /// Bytes of `extent` that it has wanted itself, in whole blocks.
-    pub(in crate::policy::adaptive) fn unread_bytes_of(&self, extent: Extent) -> u64 {
-        let positions = self.shape.positions(extent.to_blocks(), self.frontier).unwrap_or_default();
+    /// Bytes of `blocks` that it has wanted itself.
+    pub(in crate::policy::adaptive) fn unread_bytes_of(&self, blocks: Extent) -> u64 {
+        let positions = self.shape.positions(blocks, self.frontier).unwrap_or_default();
         positions.intersection(&self.ahead()).len
     }
 
@@ -124,7 +126,7 @@ impl Stream {
     /// had not been counted as wasted.
     pub(in crate::policy::adaptive) fn on_lost(&mut self, extent: Extent) -> u64 {
         let Some(position) = self.lost_at(extent) else { return 0 };
-        self.planned = position;
+        (self.planned, self.quiet_until) = (position, 0);
         if self.is_settled { 0 } else { extent.len }
     }
 
@@ -132,7 +134,7 @@ impl Stream {
     pub(in crate::policy::adaptive) fn on_failed(&mut self, extent: Extent) {
         if let Some(position) = self.lost_at(extent) {
             self.failed = self.failed.min(position);
-            self.planned = position;
+            (self.planned, self.quiet_until) = (position, 0);
         }
     }
 

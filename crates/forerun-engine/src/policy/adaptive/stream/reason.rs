@@ -52,7 +52,7 @@ impl Stream {
 
     /// The window is about to be topped up, up to position `limit` and while it is not more
     /// than `allowed`.
-    pub(super) fn note_limits(&mut self, limit: u64, allowed: u64) {
+    pub(in crate::policy::adaptive) fn note_limits(&mut self, limit: u64, allowed: u64) {
         let room = limit.saturating_sub(self.frontier);
         let window = self.window.min(allowed);
         self.reason.window = window.min(room);

@@ -114,6 +114,21 @@ impl Stream {
         }
     }
 
+    /// What is wanted next begins past `next`, if the window and where it must stop are
+    /// the same then.
+    fn be_quiet(&mut self, next: u64, window: u64, limit: u64) {
+        let is_free = next.saturating_add(window / 4 + GRAIN + BLOCK_BYTES) < limit;
+        self.quiet_until = if is_free { next.saturating_sub(window + BLOCK_BYTES) } else { 0 };
+    }
+
+    /// All that its reader comes for is there, up to `end`.
+    pub(in crate::policy::adaptive) fn rest_until(&mut self, end: u64) {
+        if matches!(self.shape, Shape::Forward) && self.window > 0 {
+            let quiet = end.saturating_sub(self.window + self.window / 4 + GRAIN);
+            self.quiet_until = self.quiet_until.max(quiet);
+        }
+    }
+
     /// The positions to add to the window, and where that is reconsidered.
     pub(super) fn grow(&mut self, share: &Share, limit: u64, allowed: u64) -> Option<(Extent, u64)> {
         let window = self.window.min(self.window_max(share)).min(allowed);
@@ -136,7 +151,9 @@ impl Stream {
             end = limit;
         }
         end = end.min(limit);
-        if end <= self.planned || (end < limit && end - self.planned < step) {
+        let is_worth = end > self.planned && (end >= limit || end - self.planned >= step);
+        self.be_quiet(if is_worth { end } else { self.planned } + step, window, limit);
+        if !is_worth {
             return None;
         }
         let positions = Extent::between(self.planned, end);

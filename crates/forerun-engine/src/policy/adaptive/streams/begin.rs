@@ -172,11 +172,17 @@ impl Streams {
         };
         let place = self.streams.iter().position(|other| other.is_over(self.through_bytes) || is_done(other));
         if place.is_none() && self.streams.len() < STREAMS_MAX {
+            self.briefs.note(self.streams.len(), &stream);
+            // Most objects have one, and thousands of objects may be open.
+            if self.streams.len() == self.streams.capacity() {
+                self.streams.reserve_exact(self.streams.len().max(1));
+            }
             self.streams.push(stream);
             return self.streams.len() - 1;
         }
         let oldest = || (0..self.streams.len()).min_by_key(|index| self.streams[*index].last_read());
         let place = place.or_else(oldest).unwrap_or(0);
+        self.briefs.note(place, &stream);
         let before = mem::replace(&mut self.streams[place], stream);
         self.ledger.lose(if before.is_settled() { 0 } else { before.ahead().len });
         place

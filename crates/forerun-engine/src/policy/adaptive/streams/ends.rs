@@ -7,17 +7,14 @@ use crate::policy::adaptive::shape::Shape;
 use crate::policy::adaptive::stream::Stream;
 use crate::types::ObjectId;
 
-/// A stream that was not read while so many other reads were made, and so many times as
-/// many as lay between two of its own so far, has ended.
-const SETTLE_READS_MIN: u64 = 32;
-const SETTLE_GAPS: u64 = 4;
-
 impl Streams {
     /// Counts what lies ahead of streams that nobody reads any more as wasted.
     pub(in crate::policy::adaptive) fn settle(&mut self, object: ObjectId, size: u64, cache: &Cache) {
+        if !self.briefs.may_be_over(self.read_count) {
+            return;
+        }
         for stream in &mut self.streams {
-            let patience = SETTLE_READS_MIN + SETTLE_GAPS * stream.read_gap();
-            if !stream.is_settled() && self.read_count - stream.read_index() > patience {
+            if self.read_count > stream.over_after() {
                 self.ledger.lose(stream.unread_bytes(stream.ahead(), object, cache));
                 stream.settle();
                 if matches!(stream.shape(), Shape::Forward) {
@@ -29,6 +26,7 @@ impl Streams {
                 }
             }
         }
+        self.briefs.renew(&self.streams);
     }
 
     /// How far the object was read from its start.

@@ -5,16 +5,14 @@
 //! makes streams, [`ends`] tells when they are over.
 
 mod begin;
+mod brief;
 mod ends;
 mod report;
-
-use alloc::collections::VecDeque;
-use alloc::vec::Vec;
-use core::mem;
 
 use super::Share;
 use super::activity::Counted;
 use super::candidate::Candidate;
+use super::coast::Coast;
 use super::fill::Fill;
 use super::guess::Guesses;
 use super::ledger::{Ledger, Terms};
@@ -27,6 +25,10 @@ use super::zone::Zone;
 use crate::cache::Cache;
 use crate::policy::{Access, Window};
 use crate::types::{BLOCK_BYTES, Extent, ObjectId};
+use alloc::boxed::Box;
+use alloc::collections::VecDeque;
+use alloc::vec::Vec;
+use brief::Briefs;
 
 /// Candidates of one object: as many, since 128 streams may begin at once.
 const CANDIDATES_MAX: usize = 128;
@@ -34,6 +36,8 @@ const CANDIDATES_MAX: usize = 128;
 const STREAMS_IDLE_MAX: usize = 4;
 /// What disorder left behind is fetched until so much was wasted too much.
 const CLEARING_BYTES_MAX: u64 = 8 << 20;
+/// How far ahead of who reads again what is in memory it is looked for what is not.
+const LOOK_BYTES: u64 = 8 << 20;
 /// What the cache is asked for at once.
 const PIECE_BYTES: u64 = 512 << 10;
 /// A stream that was not read for so long does not stop others at its start.
@@ -42,6 +46,7 @@ const LIVE_NS: u64 = 10_000_000_000;
 #[derive(Debug)]
 pub(super) struct Streams {
     streams: Vec<Stream>,
+    briefs: Briefs,
     /// The stream that was read last.
     last: usize,
     candidates: VecDeque<Candidate>,
@@ -52,7 +57,8 @@ pub(super) struct Streams {
     guessed_count: usize,
     guesses: Guesses,
     ledger: Ledger,
-    fill: Fill,
+    /// Boxed, since most objects are read in order.
+    fill: Option<Box<Fill>>,
     /// Reads of the object so far.
     read_count: u64,
     /// Which of all objects' reads was its last.
@@ -84,13 +90,14 @@ impl Default for Streams {
     fn default() -> Streams {
         Streams {
             streams: Vec::new(),
+            briefs: Briefs::default(),
             last: 0,
             candidates: VecDeque::new(),
             patience: CANDIDATES_MAX,
             guessed_count: 0,
             guesses: Guesses::default(),
             ledger: Ledger::default(),
-            fill: Fill::default(),
+            fill: None,
             read_count: 0,
             last_read_index: 0,
             size: 0,
@@ -123,10 +130,15 @@ impl Streams {
     /// The stream whose reader this is: of those near enough, the nearest; those
     /// that leave something out only if there is no other.
     pub(super) fn find(&self, access: &Access) -> Option<usize> {
-        if self.streams.get(self.last).is_some_and(|stream| stream.expects(access.extent)) {
-            return Some(self.last);
+        // The one that was read last, or next after that the last time.
+        for index in [self.last, self.briefs.next_after(self.last)] {
+            if self.streams.get(index).is_some_and(|stream| stream.expects(access.extent)) {
+                return Some(index);
+            }
         }
-        let near = self.streams.iter().enumerate().filter_map(|(index, stream)| {
+        debug_assert!(self.briefs.are_of(&self.streams), "a stream changed and its brief did not");
+        let near = self.briefs.concerned(access.extent).filter_map(|index| {
+            let stream = &self.streams[index];
             Some(((!stream.shape().is_dense(), stream.distance(access.extent, self.through_bytes)?), index))
         });
         near.min().map(|(_, index)| index)
@@ -139,15 +151,48 @@ impl Streams {
         let stream = &mut self.streams[index];
         if stream.shape().is_dense() {
             self.patience = if stream.is_proven() { CANDIDATES_MAX } else { self.patience };
-            return stream.passes(access.extent, gap_bytes, self.through_bytes).then_some(index);
+            let goes_on = stream.passes(access.extent, gap_bytes, self.through_bytes);
+            if !goes_on {
+                self.briefs.note(index, stream);
+            }
+            return goes_on.then_some(index);
         }
         self.begin_run(access.extent);
         Some(self.begin_beside(access).unwrap_or(index))
     }
 
+    /// A read of nothing but what was read before, in a stream at `index` that wants no
+    /// more: most reads of what is in memory are, and should cost next to nothing. The
+    /// stream, if it is one.
+    pub(super) fn glide(&mut self, index: usize, access: &Access) -> Option<&mut Stream> {
+        let is_new = access.late || access.unread_bytes > 0 || access.extent.offset == 0;
+        if is_new || index != self.last || !self.aside.is_empty() || !self.streams[index].glides(access) {
+            return None;
+        }
+        self.size = access.size;
+        let stream = &mut self.streams[index];
+        stream.resume(self.read_count);
+        stream.advance(access, access.extent);
+        stream.note_limits(access.size, u64::MAX);
+        self.briefs.note(index, stream);
+        Some(stream)
+    }
+
+    /// The stream that was read last has coasted; the last of those reads is that of all
+    /// objects with number `index`.
+    pub(super) fn land(&mut self, coast: &Coast, index: u64) {
+        self.last_read_index = index;
+        self.read_count += coast.count;
+        self.rhythm.goes_on(coast.extent());
+        if let Some(stream) = self.streams.get_mut(self.last) {
+            stream.land(coast);
+            self.briefs.note(self.last, stream);
+        }
+    }
+
     /// What to fetch besides for a read that is no stream's.
     pub(super) fn fill(&mut self, access: &Access, bytes_max: u64, cache: &Cache) -> Option<Extent> {
-        let wanted = self.fill.on_read(access, bytes_max)?;
+        let wanted = self.fill.get_or_insert_default().on_read(access, bytes_max)?;
         self.ledger.lose(missing_bytes(access.object, wanted, cache));
         Some(wanted)
     }
@@ -159,6 +204,7 @@ impl Streams {
 
     /// The stream at `index`, which is being read.
     pub(super) fn read_at(&mut self, index: usize) -> &mut Stream {
+        self.briefs.follow(self.last, index);
         self.last = index;
         &mut self.streams[index]
     }
@@ -214,7 +260,8 @@ impl Streams {
         }
         if stream.on_read(access, share, reach) {
             let (own, skipped) = (stream.run_bytes(), stream.skipped_bytes());
-            let allowed = self.ledger.window_bytes_max(own, skipped, self.at_risk(index), share.terms);
+            let allowed =
+                self.ledger.window_bytes_max(own, skipped, self.briefs.at_risk_beside(index), share.terms);
             // How far a stream goes whose end is known, its price has decided.
             let is_known = reach.is_some_and(|end| end < u64::MAX);
             let is_decided = is_known && self.ledger.trusts_known_ends(share.terms);
@@ -223,24 +270,26 @@ impl Streams {
             let limit = self.clear_until(index, access).min(likely_end);
             self.streams[index].top_up(share, limit, allowed, windows);
         }
-        self.streams[index].settle_turn();
-    }
-
-    /// What other streams than the one at `index` have wanted that may be no streams at
-    /// all: it is not wasted yet, but should not be bet twice.
-    fn at_risk(&self, index: usize) -> u64 {
-        let others = self.streams.iter().enumerate().filter(|(place, _)| *place != index);
-        let doubtful = others.filter(|(_, stream)| !stream.is_settled() && !stream.is_proven());
-        doubtful.map(|(_, stream)| stream.ahead().len).sum()
+        let stream = &mut self.streams[index];
+        stream.settle_turn();
+        if !access.late && access.unread_bytes == 0 && access.extent.end() == stream.frontier() {
+            // What was read before is most likely there for long.
+            let ahead = Extent::between(stream.frontier(), stream.frontier() + LOOK_BYTES).to_blocks();
+            let missing = cache.first_missing(access.object, ahead, BLOCK_BYTES);
+            stream.rest_until(missing.map_or(ahead.end(), |missing| missing.offset));
+        }
+        self.briefs.note(index, stream);
     }
 
     /// Somebody came for what had been counted as wasted: what no stream awaits.
     fn regain(&mut self, access: &Access) {
-        if access.unread_bytes == 0 {
+        if access.unread_bytes == 0 || !self.ledger.has_lost() {
             return;
         }
-        let live = self.streams.iter().filter(|stream| !stream.is_settled());
-        let awaited: u64 = live.map(|stream| stream.unread_bytes_of(access.extent)).sum();
+        let blocks = access.extent.to_blocks();
+        let concerned = self.briefs.concerned(blocks).map(|index| &self.streams[index]);
+        let live = concerned.filter(|stream| !stream.is_settled());
+        let awaited: u64 = live.map(|stream| stream.unread_bytes_of(blocks)).sum();
         self.ledger.regain(access.unread_bytes.saturating_sub(awaited));
     }
 
@@ -254,27 +303,29 @@ impl Streams {
         if !stream.shape().is_dense() {
             return limit;
         }
-        let others = self.streams.iter().enumerate().filter(|(other, ahead)| {
-            *other != index
-                && mem::discriminant(ahead.shape()) == mem::discriminant(stream.shape())
-                && ahead.start() >= stream.frontier()
-                && access.time.since(ahead.last_read()) < LIVE_NS
-        });
-        others.map(|(_, ahead)| ahead.start()).fold(limit, u64::min)
+        let (way, frontier) = (stream.shape().way(), stream.frontier());
+        self.briefs.iter().fold(limit, |nearest, (other, ahead)| {
+            let is_nearer = (frontier..nearest).contains(&ahead.start) && other != index && ahead.way == way;
+            if is_nearer && access.time.since(ahead.last_read) < LIVE_NS { ahead.start } else { nearest }
+        })
     }
 
     pub(super) fn on_lost(&mut self, extent: Extent) {
-        for stream in &mut self.streams {
-            self.ledger.lose(stream.on_lost(extent));
+        for (index, stream) in self.streams.iter_mut().enumerate() {
+            if self.briefs.may_concern(index, extent) {
+                self.ledger.lose(stream.on_lost(extent));
+                self.briefs.note(index, stream);
+            }
         }
-        self.fill.on_lost(extent);
+        self.fill.iter_mut().for_each(|fill| fill.on_lost(extent));
     }
 
     pub(super) fn on_failed(&mut self, extent: Extent) {
-        for stream in &mut self.streams {
+        for (index, stream) in self.streams.iter_mut().enumerate() {
             stream.on_failed(extent);
+            self.briefs.note(index, stream);
         }
-        self.fill.on_lost(extent);
+        self.fill.iter_mut().for_each(|fill| fill.on_lost(extent));
     }
 
     /// Keeps little of an object that nobody reads: thousands are remembered.
@@ -282,12 +333,14 @@ impl Streams {
         self.streams.sort_by_key(|stream| core::cmp::Reverse(stream.last_read()));
         self.streams.truncate(STREAMS_IDLE_MAX);
         self.streams.shrink_to_fit();
+        self.briefs.renew(&self.streams);
+        self.briefs.shrink();
         self.last = 0;
         self.candidates = VecDeque::new();
         self.guessed_count = 0;
         self.rhythm.clear();
         self.zone.clear();
-        self.fill.on_idle();
+        self.fill.iter_mut().for_each(|fill| fill.on_idle());
     }
 }
 

@@ -16,7 +16,7 @@ impl Streams {
         let found = last.chain(&self.streams).find(|stream| stream.has_wanted(extent));
         match found {
             Some(stream) => (stream.class(), stream.why()),
-            None if self.fill.wants(extent) => (Class::Filled, Why::Bet),
+            None if self.fill.as_ref().is_some_and(|fill| fill.wants(extent)) => (Class::Filled, Why::Bet),
             None => (Class::Guessed, Why::Bet),
         }
     }

@@ -1,0 +1,133 @@
+//! What a decision costs: `cargo bench -p forerun-engine`. Fails past [`GOAL_NS`].
+//!
+//! *Read* is the call in which a reader says what it wants and the policy decides, *turn*
+//! everything that the engine does for a read, from there until its bytes are let go,
+//! fetches included, and the bed besides. Instructions are counted by valgrind, where
+//! that is installed: the same on every machine with the same compiler.
+
+use std::process::{Command, ExitCode};
+use std::time::Instant;
+
+use forerun_engine::PolicyKind;
+use patterns::Pattern;
+
+#[path = "../tests/support/bed.rs"]
+mod bed;
+#[path = "../tests/support/counting.rs"]
+mod counting;
+#[path = "../tests/support/patterns.rs"]
+mod patterns;
+#[path = "../tests/support/state.rs"]
+mod state;
+
+#[global_allocator]
+static COUNTING: counting::Counting = counting::Counting;
+
+/// The median of a decision.
+const GOAL_NS: u64 = 700;
+const READS_PER_RUN: u64 = 20_000;
+/// Odd, so that one of them is the median.
+const RUNS: usize = 9;
+/// Reads whose instructions are counted, and those before them.
+const COUNTED: u64 = 4000;
+const DECIDES: &str =
+    "<forerun_engine::policy::adaptive::Adaptive as forerun_engine::policy::Policy>::on_read";
+
+fn main() -> ExitCode {
+    let args: Vec<String> = std::env::args().skip(1).collect();
+    if let [mode, pattern, policy, count] = &args[..]
+        && mode == "--reads"
+    {
+        repeat(pattern, policy, count);
+        return ExitCode::SUCCESS;
+    }
+    println!(
+        "Decisions of adaptive, medians of {RUNS} runs of {READS_PER_RUN} reads; 'none' is the engine without"
+    );
+    println!(
+        "                ns a read   none  goal       ns a turn   none  instructions: a decision  a turn   none"
+    );
+    let clock = clock_ns();
+    let mut is_within = true;
+    for pattern in Pattern::ALL {
+        let [adaptive, none] =
+            [PolicyKind::Adaptive, PolicyKind::None].map(|policy| timed(pattern, policy, clock));
+        is_within &= adaptive.0 <= GOAL_NS;
+        let verdict = if adaptive.0 <= GOAL_NS { "within" } else { "MORE THAN" };
+        let counts = [
+            counted(pattern, PolicyKind::Adaptive, Some(DECIDES)),
+            counted(pattern, PolicyKind::Adaptive, None),
+            counted(pattern, PolicyKind::None, None),
+        ]
+        .map(|count| count.map_or("?".to_owned(), |count| count.to_string()));
+        println!(
+            "{:>15} {:9} {:6}  {verdict} {GOAL_NS} {:9} {:6} {:25} {:>7} {:>6}",
+            pattern.name(),
+            adaptive.0,
+            none.0,
+            adaptive.1,
+            none.1,
+            counts[0],
+            counts[1],
+            counts[2]
+        );
+    }
+    let state =
+        [state::bytes_per_stream(), state::bytes_per_open_object(0), state::bytes_per_open_object(16)];
+    println!(
+        "State in bytes: {} a stream (goal 4096), {} an open object and {} once it was read (goal 1024)",
+        state[0], state[1], state[2]
+    );
+    is_within &= state[0] <= 4 << 10 && state[1].max(state[2]) <= 1 << 10;
+    if is_within { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+}
+
+/// What valgrind runs.
+fn repeat(pattern: &str, policy: &str, count: &str) {
+    let pattern = Pattern::ALL.into_iter().find(|known| known.name() == pattern).expect("a known pattern");
+    let policy = PolicyKind::from_name(policy).expect("a known policy");
+    let count = count.parse().expect("a number");
+    let mut bed = pattern.bed(policy, 2 * COUNTED);
+    (0..count).for_each(|index| _ = pattern.read(&mut bed, index));
+}
+
+/// Nanoseconds of a read and of a turn.
+fn timed(pattern: Pattern, policy: PolicyKind, clock: u64) -> (u64, u64) {
+    let mut medians: Vec<(u64, u64)> = (0..RUNS)
+        .map(|_| {
+            let mut bed = pattern.bed(policy, READS_PER_RUN);
+            let begun = Instant::now();
+            let mut took: Vec<u64> = (0..READS_PER_RUN).map(|index| pattern.read(&mut bed, index)).collect();
+            let turn = begun.elapsed().as_nanos() as u64 / READS_PER_RUN;
+            took.sort_unstable();
+            (took[took.len() / 2].saturating_sub(clock), turn.saturating_sub(clock))
+        })
+        .collect();
+    let mut median = |of: fn(&(u64, u64)) -> u64| {
+        medians.sort_unstable_by_key(of);
+        of(&medians[RUNS / 2])
+    };
+    (median(|run| run.0), median(|run| run.1))
+}
+
+/// What it takes to look at the clock.
+fn clock_ns() -> u64 {
+    let mut looks: Vec<u64> = (0..10_001).map(|_| Instant::now().elapsed().as_nanos() as u64).collect();
+    looks.sort_unstable();
+    looks[looks.len() / 2]
+}
+
+/// Instructions of one read, in `function` or in all; none without valgrind.
+fn counted(pattern: Pattern, policy: PolicyKind, function: Option<&str>) -> Option<u64> {
+    let reads = |count: u64| {
+        let mut valgrind = Command::new("valgrind");
+        valgrind.args(["--tool=callgrind", "--callgrind-out-file=/dev/null"]);
+        valgrind.args(function.map(|name| format!("--toggle-collect={name}")));
+        valgrind.arg(std::env::current_exe().ok()?);
+        valgrind.args(["--reads", &pattern.name(), policy.name(), &count.to_string()]);
+        let said = String::from_utf8(valgrind.output().ok()?.stderr).ok()?;
+        let line = said.lines().find_map(|line| line.split_once("Collected :"))?;
+        line.1.trim().parse::<u64>().ok()
+    };
+    Some(reads(2 * COUNTED)?.checked_sub(reads(COUNTED)?)? / COUNTED)
+}

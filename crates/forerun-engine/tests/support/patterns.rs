@@ -1,0 +1,98 @@
+//! The patterns whose decisions are measured.
+
+use forerun_engine::{Extent, ObjectId, PolicyKind};
+
+use super::bed::Bed;
+
+const KIB: u64 = 1 << 10;
+const MIB: u64 = 1 << 20;
+const OBJECT: ObjectId = ObjectId(0);
+/// Large enough that no pattern comes to its end.
+const SIZE: u64 = 1 << 50;
+/// What one pattern reads again and again.
+const CACHED_BYTES: u64 = 64 * MIB;
+const FILE_BYTES: u64 = 16 * KIB;
+
+/// One way to read, and what goes before.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[allow(dead_code, reason = "a test needs only some")]
+pub(crate) enum Pattern {
+    /// So many KiB in order, all in memory.
+    Cached(u64),
+    /// 64 KiB in order.
+    Sequential,
+    /// 64 KiB of every 1 MiB.
+    Strided,
+    /// 4 KiB anywhere.
+    Random,
+    /// 64 KiB of each of so many regions in turns.
+    Interleaved(u64),
+    /// Small files from a directory's start to its end.
+    Walk,
+}
+
+#[allow(dead_code, reason = "a test needs only some")]
+impl Pattern {
+    pub(crate) const ALL: [Pattern; 8] = [
+        Pattern::Cached(4),
+        Pattern::Cached(128),
+        Pattern::Sequential,
+        Pattern::Strided,
+        Pattern::Random,
+        Pattern::Interleaved(8),
+        Pattern::Interleaved(128),
+        Pattern::Walk,
+    ];
+
+    pub(crate) fn name(self) -> String {
+        match self {
+            Pattern::Cached(len) => format!("cached {len}K"),
+            Pattern::Interleaved(count) => format!("interleaved {count}"),
+            other => format!("{other:?}").to_lowercase(),
+        }
+    }
+
+    /// A bed on which `count` reads are about to be made.
+    pub(crate) fn bed(self, policy: PolicyKind, count: u64) -> Bed {
+        let mut bed = Bed::new(policy, 256 * MIB);
+        match self {
+            Pattern::Walk => bed.list(vec![FILE_BYTES; count as usize]),
+            Pattern::Cached(_) => _ = bed.engine.open(OBJECT, CACHED_BYTES),
+            _ => _ = bed.engine.open(OBJECT, SIZE),
+        }
+        if matches!(self, Pattern::Cached(_)) {
+            (0..CACHED_BYTES / MIB).for_each(|at| _ = bed.read(OBJECT, Extent::new(at * MIB, MIB)));
+        }
+        bed
+    }
+
+    /// Read number `index`: the nanoseconds that deciding took.
+    pub(crate) fn read(self, bed: &mut Bed, index: u64) -> u64 {
+        if self == Pattern::Walk {
+            let object = ObjectId(index);
+            bed.enter(index as u32);
+            let took = bed.read(object, Extent::new(0, FILE_BYTES));
+            bed.close(object);
+            return took;
+        }
+        bed.read(OBJECT, self.extent(index))
+    }
+
+    fn extent(self, index: u64) -> Extent {
+        match self {
+            Pattern::Cached(len) => Extent::new(index * len * KIB % CACHED_BYTES, len * KIB),
+            Pattern::Strided => Extent::new(index * MIB, 64 * KIB),
+            Pattern::Random => {
+                // SplitMix64, so that no step is like another.
+                let mixed = (index ^ (index >> 30)).wrapping_add(1).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+                let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+                Extent::new((mixed ^ (mixed >> 31)) % (1 << 22) * 4 * KIB, 4 * KIB)
+            }
+            Pattern::Interleaved(count) => {
+                let region = index % count;
+                Extent::new((region << 40) + MIB + index / count * 64 * KIB, 64 * KIB)
+            }
+            Pattern::Sequential | Pattern::Walk => Extent::new(index * 64 * KIB, 64 * KIB),
+        }
+    }
+}

@@ -11,14 +11,17 @@
 //! * [`stream`] sizes and moves the window of one stream;
 //! * [`shape`] and [`strides`] say which way it goes;
 //! * [`density`] says how much of its way it reads;
-//! * [`fill`] fetches the rest of an object that is read all over;
+//! * [`fill`] fetches the rest of what is read all over, [`areas`] remembers where that is,
+//!   [`account`] what came of it;
 //! * [`ledger`] keeps what is read ahead in vain below a share of what is of use;
 //! * [`hints`] keeps what was said of reads to come, [`plan`] fetches it, [`route`] says
 //!   where and when;
 //! * [`report`] says in which class and why;
 //! * [`activity`] counts the streams that share memory and device just now.
 
+mod account;
 mod activity;
+mod areas;
 mod candidate;
 mod density;
 mod fill;
@@ -48,8 +51,6 @@ use crate::types::{Extent, ObjectId, ReaderId};
 use hints::Habit;
 use streams::Begun;
 
-/// The share of the memory that an object may take that is read all over.
-const FILL_SHARE: u64 = 4;
 /// A turn at a disk is as long as so many movements of its head.
 const TURN_MOVES: u64 = 16;
 /// What a wait is worth at least.
@@ -63,6 +64,8 @@ pub(crate) struct Adaptive {
     activity: activity::Activity,
     hints: hints::Hints,
     heads: heads::Heads,
+    /// What came of filling.
+    trust: account::Trust,
     /// What the last read's reader has behind it.
     passed: Option<Extent>,
 }
@@ -74,6 +77,7 @@ impl Adaptive {
             activity: activity::Activity::default(),
             hints: hints::Hints::default(),
             heads: heads::Heads::default(),
+            trust: account::Trust::default(),
             passed: None,
         }
     }
@@ -180,6 +184,14 @@ fn wait_bytes(view: &View<'_>) -> u64 {
     }
 }
 
+fn fill_price(view: &View<'_>) -> fill::Price {
+    fill::Price {
+        wait_bytes: view.device.lone_wait_bytes().max(WAIT_BYTES_MIN),
+        memory_bytes: view.config.memory_bytes_max,
+        unread_bytes: view.cache.unread_bytes_all(),
+    }
+}
+
 impl Policy for Adaptive {
     fn on_hint(&mut self, said: &Said, hint: &Hint<'_>, view: &View<'_>, windows: &mut Vec<Window>) {
         self.hints.note(said, hint, &mut self.activity, view, windows);
@@ -213,7 +225,10 @@ impl Policy for Adaptive {
         let streams = self.objects.entry(access.object).or_default();
         streams.note(access, self.heads.note_read(), terms(view));
         let gap_bytes = plan::gap_bytes(view.device.pipe_bytes(), view.device.turn_bytes());
-        let found = streams.find(access).and_then(|index| streams.go_on(index, access, gap_bytes));
+        let nearest = streams.find(access);
+        // What streams want is surer.
+        let is_expected = nearest.is_some_and(|index| streams.expects(index, access.extent));
+        let found = nearest.and_then(|index| streams.go_on(index, access, gap_bytes));
         if found.is_none() && access.missing {
             streams.settle(access.object, access.size, view.cache);
         }
@@ -223,10 +238,7 @@ impl Policy for Adaptive {
         let index = match begun {
             Begun::Stream(index) => index,
             Begun::Candidate(guess) => {
-                let bytes_max = view.config.memory_bytes_max / FILL_SHARE;
-                // What streams want is surer.
-                let is_quiet = self.activity.is_quiet(access.time);
-                let fill = if is_quiet { streams.fill(access, bytes_max, view.cache) } else { None };
+                let fill = streams.fill(access, &fill_price(view), &mut self.trust, view.cache);
                 let wanted = guess.into_iter().chain(fill);
                 windows.extend(wanted.map(|extent| Window { extent, mark: extent.offset }));
                 return;
@@ -241,6 +253,10 @@ impl Policy for Adaptive {
             streams.read_at(index).announce();
         }
         streams.read(index, access, &share, self.heads.runs(), view.cache, windows);
+        if !is_expected {
+            let fill = streams.fill(access, &fill_price(view), &mut self.trust, view.cache);
+            windows.extend(fill.map(|extent| Window { extent, mark: extent.offset }));
+        }
         if is_head && access.extent.offset == 0 {
             self.begin_head(access.object);
         }

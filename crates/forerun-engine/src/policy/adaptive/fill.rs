@@ -26,7 +26,7 @@ const UNREAD_SHARE: u64 = 4;
 const UNREAD_BYTES: u64 = 512 << 10;
 const READ_SHARE: u64 = 4;
 /// Fewer misses may be neighbours by chance.
-const MISSES_MIN: u64 = 3;
+const MISSES_MIN: u64 = 4;
 
 /// What filling costs, and may take.
 #[derive(Clone, Copy, Debug)]

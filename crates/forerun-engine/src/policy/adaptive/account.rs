@@ -41,6 +41,13 @@ impl Account {
         *gained = (*gained + bytes).clamp(-GAINED_MAX, GAINED_MAX);
     }
 
+    /// Whether such evidence, or half of it where it is less than fair, gained more than may be
+    /// bet.
+    pub(super) fn is_proven(&self, evidence: Evidence) -> bool {
+        let class = usize::from(evidence.0);
+        self.gained[if evidence.is_fair() { class } else { class - 1 }] > BET_BYTES as i64
+    }
+
     /// Whether more may be filled on such evidence: what was lost by it so far is no more than
     /// may be bet, and on less than fair evidence, half as bold gained more than that.
     pub(super) fn allows(&self, evidence: Evidence, trust: &Trust) -> bool {

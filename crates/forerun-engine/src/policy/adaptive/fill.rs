@@ -98,7 +98,7 @@ impl Fill {
             let waited = known.missed_count * price.wait_bytes;
             if rest > 0
                 && let Some(evidence) = Evidence::of(waited, rest + price.wait_bytes)
-                && (known.missed_count >= MISSES_MIN || !evidence.is_fair())
+                && (known.missed_count >= MISSES_MIN || self.account.is_proven(evidence))
                 && (is_small && evidence.is_fair() || self.account.allows(evidence, trust))
             {
                 found = Some((block, evidence));

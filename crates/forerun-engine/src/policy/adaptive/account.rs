@@ -4,6 +4,7 @@
 /// Evidence is at least 16 times as much as the price, 8 times, ..., once, half, ..., a sixteenth.
 const CLASSES: usize = 9;
 const FAIR: usize = 4;
+const QUARTER: usize = 6;
 /// What may be bet on all objects before anything is known of what comes of it, and a byte more
 /// for so many that were read; but never more than a share of what readers waited for.
 const BET_BYTES: u64 = 512 << 10;
@@ -26,6 +27,11 @@ impl Evidence {
     /// Whoever pays now has paid at most twice what it would have cost to pay at once.
     pub(super) fn is_fair(self) -> bool {
         usize::from(self.0) <= FAIR
+    }
+
+    /// Enough where what is filled stays until somebody reads it.
+    pub(super) fn is_a_quarter(self) -> bool {
+        usize::from(self.0) <= QUARTER
     }
 }
 
@@ -100,6 +106,7 @@ mod tests {
     fn evidence_is_told_apart_by_halves() {
         let of = |waited| Evidence::of(waited * MIB, 8 * MIB);
         assert!(of(8).unwrap().is_fair() && of(1000).unwrap().is_fair() && !of(7).unwrap().is_fair());
+        assert!(of(2).unwrap().is_a_quarter() && !of(1).unwrap().is_a_quarter());
         assert_eq!(of(9), of(15));
         assert_ne!(of(8), of(16));
         assert_eq!(Evidence::of(MIB, 17 * MIB), None);

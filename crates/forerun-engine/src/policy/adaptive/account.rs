@@ -54,6 +54,11 @@ impl Account {
         self.gained[if evidence.is_fair() { class } else { class - 1 }] > BET_BYTES as i64
     }
 
+    /// Whether more was gained than lost.
+    pub(super) fn is_ahead(&self) -> bool {
+        self.gained.iter().sum::<i64>() > 0
+    }
+
     /// Whether more may be filled on such evidence: what was lost by it so far is no more than
     /// may be bet, and on less than fair evidence, half as bold gained more than that.
     pub(super) fn allows(&self, evidence: Evidence, trust: &Trust) -> bool {

@@ -22,9 +22,11 @@ const BLOCK_BYTES_MAX: u64 = 4 << 20;
 const FIT_SHARE: u64 = 2;
 /// Of others this share of the memory may be read ahead and not read yet,
 const UNREAD_SHARE: u64 = 4;
-/// and of one of them, so much and this share of what was read of it.
-const UNREAD_BYTES: u64 = 512 << 10;
-const READ_SHARE: u64 = 4;
+/// and of one of them this share of what was read of it, as long as nothing was gained,
+const READ_SHARE_AT_FIRST: u64 = 128;
+/// and afterwards this one, or that one where a wait is worth megabytes.
+const READ_SHARE_NEAR: u64 = 32;
+const READ_SHARE_FAR: u64 = 4;
 /// Fewer misses may be neighbours by chance.
 const MISSES_MIN: u64 = 4;
 
@@ -36,6 +38,7 @@ pub(super) struct Price {
     pub(super) memory_bytes: u64,
     /// Of the memory, what was read ahead and not read yet.
     pub(super) unread_bytes: u64,
+    pub(super) is_far: bool,
 }
 
 impl Price {
@@ -153,7 +156,12 @@ impl Fill {
     fn room(&self, is_small: bool, price: &Price) -> u64 {
         let share = if is_small { FIT_SHARE } else { UNREAD_SHARE };
         let room = (price.memory_bytes / share).saturating_sub(price.unread_bytes);
-        let own = (UNREAD_BYTES + self.read / READ_SHARE).saturating_sub(self.unread);
+        let read_share = match (self.account.is_ahead(), price.is_far) {
+            (false, _) => READ_SHARE_AT_FIRST,
+            (true, false) => READ_SHARE_NEAR,
+            (true, true) => READ_SHARE_FAR,
+        };
+        let own = (self.read / read_share).saturating_sub(self.unread);
         if is_small { room } else { room.min(own) }
     }
 }
@@ -169,7 +177,8 @@ mod tests {
     const MIB: u64 = 1 << 20;
     const LARGE: u64 = 1 << 40;
     /// A disk's wait is as long as 512 KiB take.
-    const PRICE: Price = Price { wait_bytes: 512 * KIB, memory_bytes: 256 * MIB, unread_bytes: 0 };
+    const PRICE: Price =
+        Price { wait_bytes: 512 * KIB, memory_bytes: 256 * MIB, unread_bytes: 0, is_far: true };
 
     /// One object, of which all that is filled arrives at once.
     #[derive(Default)]
@@ -193,7 +202,8 @@ mod tests {
                 missing: !is_there,
                 unread_bytes: if is_there { 4 * KIB } else { 0 },
             };
-            self.fill.earn(4 * KIB);
+            // With what streams read meanwhile.
+            self.fill.earn(24 * MIB);
             self.fill.note(&access, &PRICE, &mut self.trust);
             if let Some((extent, evidence)) = self.fill.next(&access, &PRICE, &self.trust) {
                 self.fill.begin(extent, size, evidence, extent.len, &PRICE, &mut self.trust);

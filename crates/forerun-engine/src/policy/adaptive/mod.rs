@@ -189,6 +189,7 @@ fn fill_price(view: &View<'_>) -> fill::Price {
         wait_bytes: view.device.lone_wait_bytes().max(WAIT_BYTES_MIN),
         memory_bytes: view.config.memory_bytes_max,
         unread_bytes: view.cache.unread_bytes_all(),
+        is_far: view.device.is_far(),
     }
 }
 

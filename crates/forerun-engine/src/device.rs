@@ -9,6 +9,8 @@ use crate::types::{BLOCK_BYTES, DeviceEstimate, ObjectId, Time};
 
 /// Before anything is measured: a store in the same region.
 const LATENCY_NS_GUESS: u64 = 10_000_000;
+/// And a disk or a link of a gigabit a second.
+const BANDWIDTH_GUESS: u64 = 100_000_000;
 /// A network with a switch or two takes less, any other store more.
 const FAR_NS: u64 = 1_500_000;
 /// Fetches at once to begin with: enough to find out.
@@ -45,6 +47,8 @@ pub(crate) struct Device {
     latency_deviation_ns: u64,
     /// From dispatch to the last byte, smoothed.
     service_ns: u64,
+    /// Until the first bytes of a fetch that found none ahead, smoothed.
+    lone_ns: Option<u64>,
     switching: Switching,
     advice: Advice,
 }
@@ -78,6 +82,7 @@ impl Device {
             latency_ns: LATENCY_NS_GUESS,
             latency_deviation_ns: LATENCY_NS_GUESS / 2,
             service_ns: LATENCY_NS_GUESS,
+            lone_ns: None,
             switching: Switching::new(),
             advice: Advice::default(),
         };
@@ -184,6 +189,14 @@ impl Device {
         self.advice.wait_bytes
     }
 
+    /// What could be fetched, by all fetches together, while a reader waits for one that
+    /// finds the backend idle.
+    pub(crate) fn lone_wait_bytes(&self) -> u64 {
+        let bandwidth = self.bandwidth.get().unwrap_or(BANDWIDTH_GUESS);
+        let rate = self.throughput.get().unwrap_or(0).max(bandwidth);
+        bytes_in(self.lone_ns.unwrap_or(LATENCY_NS_GUESS), rate)
+    }
+
     /// Nearly every fetch has delivered its last byte after this long.
     pub(crate) fn service_high_ns(&self) -> u64 {
         self.service_ns.max(self.latency_ns) + 4 * self.latency_deviation_ns
@@ -211,6 +224,9 @@ impl Device {
             let off = self.latency_ns.abs_diff(wait_ns);
             self.latency_deviation_ns = self.latency_deviation_ns - self.latency_deviation_ns / 4 + off / 4;
             self.latency_ns = self.latency_ns - self.latency_ns / 8 + wait_ns / 8;
+        }
+        if sample.ahead == 0 {
+            self.lone_ns = Some(self.lone_ns.map_or(wait_ns, |mean| mean - mean / 8 + wait_ns / 8));
         }
         self.latency_least.add(now, wait_ns);
         self.advise();

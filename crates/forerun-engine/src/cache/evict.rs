@@ -186,7 +186,13 @@ impl Cache {
         };
         let is_much = self.queues.weight(Queue::Unread) >= u64::from(self.slots.count() / DEMAND_SHARE);
         let found: Vec<RowId> = if is_much && now >= self.next_sweep {
-            self.unread_rows().filter(is_behind).collect()
+            let mut left = self.slots.count() / DEMAND_SHARE;
+            let is_wanted = |id: &RowId| {
+                let is_wanted = left > 0;
+                left = left.saturating_sub(self.rows[id.0 as usize].spare().count_ones());
+                is_wanted
+            };
+            self.unread_rows().filter(is_behind).take_while(is_wanted).collect()
         } else {
             let scan_max = if room == Room::Demand { usize::MAX } else { SCAN_MAX };
             self.unread_rows().take(scan_max).find(is_behind).into_iter().collect()

@@ -19,8 +19,6 @@ const SLACK: u64 = 4;
 const CLASSES: usize = 9;
 /// The class of a stream whose pauses are not known yet: 8 s.
 const CLASS_UNKNOWN: usize = 5;
-/// Among reads at random a few look like streams by chance.
-const QUIET_COUNT: u64 = 2;
 
 /// Streams counted in this period and in the last.
 #[derive(Clone, Copy, Debug, Default)]
@@ -146,11 +144,6 @@ impl Activity {
             self.holding[usize::from(class)].leave(period);
             self.count_holding();
         }
-    }
-
-    /// Whether few streams, if any, were read in this period or the last.
-    pub(super) fn is_quiet(&self, now: Time) -> bool {
-        period(now) > self.reading.period + 1 || self.reading.count() <= QUIET_COUNT
     }
 
     /// Streams read in this period or the last, whichever had more; at least 1.

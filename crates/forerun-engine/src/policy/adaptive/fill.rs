@@ -1,155 +1,284 @@
-//! An object that is read all over in no order, but never the same twice: whoever
-//! does that most likely wants all of it.
+//! Reads in no order that keep to a place: after a while the rest of it is fetched.
 //!
-//! What is left is fetched in order of address. How much, follows from what was
-//! read: it doubles with each read that had to wait, so that filling never takes
-//! much longer than the waits so far did. Past a quarter of the object, reads must
-//! have met what was filled. Only objects that leave most of the memory free count.
+//! Around each read that had to wait lie blocks of growing size. The largest is filled for
+//! which readers have waited as long as fetching its rest takes: a skier who buys skis when he
+//! has paid their price in rent never pays more than twice what he might have. Where that paid
+//! by far, half the evidence is enough next time, and then a quarter; where nobody came, more
+//! must be lost before it is tried again ([`Account`]).
+//!
+//! An object that fits in half of the memory is one such block, and what is filled of it stays:
+//! there a quarter of the evidence is enough, whatever came of it before.
 
+use super::account::{Account, Evidence, Trust};
+use super::areas::Areas;
 use crate::policy::Access;
 use crate::types::Extent;
 
-/// Reads that had to wait before anything is filled.
-const MISSES_MIN: u32 = 6;
-/// The share of the object that those have read.
-const READ_SHARE: u64 = 256;
-/// The share of the object that is filled on trust.
-const TRUST_SHARE: u64 = 4;
-/// Of so many bytes that had to be waited for, one must have been met after that.
-const MET_SHARE: u64 = 8;
-/// Of so many bytes read, one may be read again.
-const AGAIN_SHARE: u64 = 8;
+/// The least that is filled at once, in parts of an area.
+const PARTS_MIN: u64 = 4;
+/// The largest block of an object that does not fit.
+const BLOCK_BYTES_MAX: u64 = 4 << 20;
+/// An object fits that takes at most this share of the memory.
+const FIT_SHARE: u64 = 2;
+/// Of others this share of the memory may be read ahead and not read yet,
+const UNREAD_SHARE: u64 = 4;
+/// and of one of them this share of what was read of it, as long as nothing was gained,
+const READ_SHARE_AT_FIRST: u64 = 128;
+/// and afterwards this one, or that one where a wait is worth megabytes.
+const READ_SHARE_NEAR: u64 = 32;
+const READ_SHARE_FAR: u64 = 4;
+/// Fewer misses may be neighbours by chance.
+const MISSES_MIN: u64 = 4;
+
+/// What filling costs, and may take.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Price {
+    /// Bytes that could be fetched while a reader waits for one fetch.
+    pub(super) wait_bytes: u64,
+    pub(super) memory_bytes: u64,
+    /// Of the memory, what was read ahead and not read yet.
+    pub(super) unread_bytes: u64,
+    pub(super) is_far: bool,
+}
+
+impl Price {
+    fn is_small(&self, size: u64) -> bool {
+        size <= self.memory_bytes / FIT_SHARE
+    }
+}
 
 /// See the module's page.
 #[derive(Debug, Default)]
 pub(super) struct Fill {
-    miss_count: u32,
-    missed: u64,
-    /// Bytes read that had been filled.
-    met: u64,
-    again: u64,
-    /// Where to go on, and how much to add next.
-    next: u64,
-    step: u64,
-    /// It was in vain so often: each time, it takes twice as much to begin again.
-    failed_count: u32,
+    areas: Areas,
+    account: Account,
+    /// Bytes of the object that were read, and of those filled, not read since.
+    read: u64,
+    unread: u64,
 }
 
 impl Fill {
-    /// A read that is no stream's; what to fill next, in an object of at most
-    /// `bytes_max`.
-    pub(super) fn on_read(&mut self, access: &Access, bytes_max: u64) -> Option<Extent> {
-        let Access { extent, size, .. } = *access;
-        if size > bytes_max || self.next >= size {
-            return None;
+    /// Bytes of the object were read that had been read ahead or had to be waited for.
+    pub(super) fn earn(&mut self, bytes: u64) {
+        self.read += bytes;
+    }
+
+    /// A read that no stream expected.
+    pub(super) fn note(&mut self, access: &Access, price: &Price, trust: &mut Trust) {
+        let is_small = price.is_small(access.size);
+        self.areas.fit(if is_small { access.size } else { 0 });
+        if access.missing {
+            self.areas.miss(access.extent.offset);
+            trust.note(access.extent.len, price.wait_bytes);
+            return;
         }
+        trust.note(access.unread_bytes, 0);
+        if access.unread_bytes > 0
+            && let Some(evidence) = self.areas.mark(access.extent.offset)
+        {
+            self.unread = self.unread.saturating_sub(access.unread_bytes);
+            self.gain(evidence, price.wait_bytes as i64, (!is_small).then_some(trust));
+        }
+    }
+
+    /// What to fill now that a read had to wait, and on what evidence.
+    pub(super) fn next(&self, access: &Access, price: &Price, trust: &Trust) -> Option<(Extent, Evidence)> {
         if !access.missing {
-            self.met += access.unread_bytes;
-            self.again += if access.unread_bytes == 0 { extent.len } else { 0 };
             return None;
         }
-        self.miss_count += 1;
-        self.missed += extent.len;
-        if !self.is_sure(size) {
-            return None;
+        let is_small = price.is_small(access.size);
+        let len_max = if is_small { access.size.next_power_of_two() } else { BLOCK_BYTES_MAX };
+        let room = self.room(is_small, price);
+        let (mut len, mut found) = (PARTS_MIN * self.areas.part_bytes(), None);
+        while len <= len_max {
+            let start = access.extent.offset / len * len;
+            let block = Extent::between(start, (start + len).min(access.size));
+            let known = self.areas.known(block);
+            let rest = block.len.saturating_sub(known.filled_bytes);
+            if rest > room {
+                break;
+            }
+            let waited = known.missed_count * price.wait_bytes;
+            if rest > 0
+                && let Some(evidence) = Evidence::of(waited, rest + price.wait_bytes)
+                && (known.missed_count >= MISSES_MIN || self.account.is_proven(evidence))
+                && (is_small && evidence.is_a_quarter() || self.account.allows(evidence, trust))
+            {
+                found = Some((block, evidence));
+            }
+            len *= 2;
         }
-        self.step = (2 * self.step).max(self.missed);
-        let end = self.next.saturating_add(self.step).min(size);
-        let wanted = Extent::between(self.next, end);
-        self.next = end;
-        Some(wanted)
+        found
+    }
+
+    /// `extent` of an object of `size` bytes is going to be fetched, which brings `bytes`.
+    pub(super) fn begin(
+        &mut self,
+        extent: Extent,
+        size: u64,
+        evidence: Evidence,
+        bytes: u64,
+        price: &Price,
+        trust: &mut Trust,
+    ) {
+        self.areas.fill(extent, evidence);
+        self.unread += bytes;
+        let cost = (bytes + price.wait_bytes) as i64;
+        self.gain(evidence, -cost, (!price.is_small(size)).then_some(trust));
     }
 
     /// Whether the bytes at `extent` were to be filled.
     pub(super) fn wants(&self, extent: Extent) -> bool {
-        extent.offset < self.next
+        self.areas.mark(extent.offset).is_some()
     }
 
-    /// Some of it was evicted before anybody came: no more.
+    /// Some of it went before anybody came: that costs twice.
     pub(super) fn on_lost(&mut self, extent: Extent) {
-        if extent.offset < self.next {
-            self.fail();
+        if let Some(evidence) = self.areas.lose(extent) {
+            self.gain(evidence, -(extent.len as i64), None);
         }
     }
 
     /// Nobody has the object open any more.
     pub(super) fn on_idle(&mut self) {
-        if self.next > 0 && 2 * self.met < self.next {
-            self.fail();
-        } else {
-            *self = Fill { failed_count: self.failed_count, ..Fill::default() };
+        self.areas.clear();
+        self.unread = 0;
+    }
+
+    fn gain(&mut self, evidence: Evidence, bytes: i64, trust: Option<&mut Trust>) {
+        self.account.gain(evidence, bytes);
+        if let Some(trust) = trust {
+            trust.gain(bytes);
         }
     }
 
-    fn fail(&mut self) {
-        *self = Fill { failed_count: (self.failed_count + 1).min(8), ..Fill::default() };
-    }
-
-    fn is_sure(&self, size: u64) -> bool {
-        let enough = self.miss_count >= MISSES_MIN << self.failed_count && self.missed >= size / READ_SHARE;
-        let once = self.again * AGAIN_SHARE <= self.missed + self.met;
-        let trusted = self.next < size / TRUST_SHARE || self.met * MET_SHARE >= self.missed;
-        enough && once && trusted
+    /// How much may be filled still.
+    fn room(&self, is_small: bool, price: &Price) -> u64 {
+        let share = if is_small { FIT_SHARE } else { UNREAD_SHARE };
+        let room = (price.memory_bytes / share).saturating_sub(price.unread_bytes);
+        let read_share = match (self.account.is_ahead(), price.is_far) {
+            (false, _) => READ_SHARE_AT_FIRST,
+            (true, false) => READ_SHARE_NEAR,
+            (true, true) => READ_SHARE_FAR,
+        };
+        let own = (self.read / read_share).saturating_sub(self.unread);
+        if is_small { room } else { room.min(own) }
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use alloc::vec::Vec;
+
     use super::*;
     use crate::types::{ObjectId, ReaderId, Time};
 
-    const SIZE: u64 = 64 << 20;
-    const LEN: u64 = 64 << 10;
+    const KIB: u64 = 1 << 10;
+    const MIB: u64 = 1 << 20;
+    const LARGE: u64 = 1 << 40;
+    /// A disk's wait is as long as 512 KiB take.
+    const PRICE: Price =
+        Price { wait_bytes: 512 * KIB, memory_bytes: 256 * MIB, unread_bytes: 0, is_far: true };
 
-    fn read(offset: u64, missing: bool, unread_bytes: u64) -> Access {
-        let extent = Extent::new(offset, LEN);
-        let (time, object, reader) = (Time(0), ObjectId(0), ReaderId(0));
-        Access { time, object, reader, extent, size: SIZE, late: missing, missing, unread_bytes }
+    /// One object, of which all that is filled arrives at once.
+    #[derive(Default)]
+    struct World {
+        fill: Fill,
+        trust: Trust,
+        filled: Vec<Extent>,
     }
 
-    /// Reads `count` blocks in no order, all of which are missing.
-    fn miss(fill: &mut Fill, count: u64) -> u64 {
-        (0..count)
-            .filter_map(|i| fill.on_read(&read(i * 37 % 1024 * LEN, true, 0), SIZE))
-            .map(|e| e.len)
-            .sum()
-    }
-
-    #[test]
-    fn few_reads_fill_nothing_and_more_a_part() {
-        let mut fill = Fill::default();
-        assert_eq!(miss(&mut fill, 5), 0);
-        let filled = miss(&mut fill, 100);
-        assert!((SIZE / 4..SIZE / 4 * 3).contains(&filled), "{filled} filled that nobody met");
-    }
-
-    #[test]
-    fn reads_that_meet_it_fill_the_rest() {
-        let mut fill = Fill::default();
-        let mut filled = 0;
-        for _ in 0..20 {
-            filled += miss(&mut fill, 1);
-            fill.on_read(&read(0, false, LEN), SIZE);
+    impl World {
+        /// 4 KiB are read, which may have been filled.
+        fn read(&mut self, offset: u64, size: u64) {
+            let is_there = self.fill.wants(Extent::new(offset, 4 * KIB));
+            let access = Access {
+                time: Time(0),
+                object: ObjectId(0),
+                reader: ReaderId(0),
+                extent: Extent::new(offset, 4 * KIB),
+                size,
+                late: !is_there,
+                missing: !is_there,
+                unread_bytes: if is_there { 4 * KIB } else { 0 },
+            };
+            // With what streams read meanwhile.
+            self.fill.earn(24 * MIB);
+            self.fill.note(&access, &PRICE, &mut self.trust);
+            if let Some((extent, evidence)) = self.fill.next(&access, &PRICE, &self.trust) {
+                self.fill.begin(extent, size, evidence, extent.len, &PRICE, &mut self.trust);
+                self.filled.push(extent);
+            }
         }
-        assert_eq!(filled, SIZE);
-    }
 
-    #[test]
-    fn who_reads_the_same_again_does_not_want_it_all() {
-        let mut fill = Fill::default();
-        for _ in 0..100 {
-            fill.on_read(&read(0, false, 0), SIZE);
+        fn filled_bytes(&self) -> u64 {
+            self.filled.iter().map(|extent| extent.len).sum()
         }
-        assert_eq!(miss(&mut fill, 100), 0);
     }
 
     #[test]
-    fn large_objects_are_left_alone_and_failure_is_remembered() {
-        let mut fill = Fill::default();
-        assert!((0..100).all(|i| fill.on_read(&read(i * LEN, true, 0), SIZE - 1).is_none()));
-        let mut fill = Fill::default();
-        assert!(miss(&mut fill, 10) > 0);
-        fill.on_idle();
-        assert_eq!(miss(&mut fill, 10), 0);
+    fn a_place_is_filled_when_waiting_for_it_has_cost_as_much() {
+        let mut world = World::default();
+        for (count, place) in (0..).zip([20, 7, 30]) {
+            world.read(MIB + place * 16 * KIB, LARGE);
+            assert_eq!(world.filled_bytes(), 0, "after {count} reads");
+        }
+        world.read(MIB + 12 * 16 * KIB, LARGE);
+        assert_eq!(world.filled, [Extent::new(MIB, 512 * KIB)]);
+    }
+
+    #[test]
+    fn where_it_paid_less_is_enough() {
+        let mut world = World::default();
+        // Each area is read all over, in no order.
+        let filled_before = |world: &mut World, area: u64| {
+            let before = world.filled.len();
+            (0..32).find(|at| {
+                world.read(area * MIB + at * 13 % 32 * 16 * KIB, LARGE);
+                world.filled.len() > before
+            })
+        };
+        let needed: Vec<Option<u64>> = (0..8)
+            .map(|area| {
+                let needed = filled_before(&mut world, 100 * area);
+                (0..128).for_each(|at| world.read(100 * area * MIB + at * 4 * KIB, LARGE));
+                needed
+            })
+            .collect();
+        assert_eq!(needed[0], Some(3));
+        assert_eq!(needed[7], Some(0), "{needed:?}");
+    }
+
+    #[test]
+    fn where_nobody_came_it_ends() {
+        let mut world = World::default();
+        for area in 0..100 {
+            (0..4).for_each(|at| world.read(area * MIB + at * 13 % 32 * 16 * KIB, LARGE));
+        }
+        assert!((1..8 * MIB).contains(&world.filled_bytes()), "{} filled in vain", world.filled_bytes());
+    }
+
+    #[test]
+    fn reads_all_over_a_large_object_fill_nothing() {
+        let mut world = World::default();
+        (0..10_000).for_each(|at| world.read(at * 7919 % (1 << 20) * MIB, LARGE));
+        assert_eq!(world.filled_bytes(), 0);
+    }
+
+    #[test]
+    fn an_object_that_fits_is_filled_whole() {
+        let (mut world, size) = (World::default(), 100 * MIB);
+        (0..300).for_each(|at| world.read(at * 7919 % 25_600 * 4 * KIB, size));
+        assert!(world.fill.wants(Extent::new(0, 1)) && world.fill.wants(Extent::new(size - 1, 1)));
+    }
+
+    #[test]
+    fn what_is_lost_is_not_there_any_more() {
+        let mut world = World::default();
+        (0..4).for_each(|at| world.read(MIB + at * 13 % 32 * 16 * KIB, LARGE));
+        assert!(world.fill.wants(Extent::new(MIB, 4 * KIB)));
+        world.fill.on_lost(Extent::new(MIB, 64 * KIB));
+        assert!(!world.fill.wants(Extent::new(MIB, 4 * KIB)));
+        assert!(world.fill.wants(Extent::new(MIB + 64 * KIB, 4 * KIB)));
     }
 }

@@ -13,14 +13,17 @@
 //! * [`stream`] sizes and moves the window of one stream;
 //! * [`shape`] and [`strides`] say which way it goes;
 //! * [`density`] says how much of its way it reads;
-//! * [`fill`] fetches the rest of an object that is read all over;
+//! * [`fill`] fetches the rest of what is read all over, [`areas`] remembers where that is,
+//!   [`account`] what came of it;
 //! * [`ledger`] keeps what is read ahead in vain below a share of what is of use;
 //! * [`hints`] keeps what was said of reads to come, [`plan`] fetches it, [`route`] says
 //!   where and when;
 //! * [`report`] says in which class and why;
 //! * [`activity`] counts the streams that share memory and device just now.
 
+mod account;
 mod activity;
+mod areas;
 mod candidate;
 mod coast;
 mod density;
@@ -53,8 +56,6 @@ use crate::types::{Extent, ObjectId, ReaderId};
 use hints::Habit;
 use streams::Begun;
 
-/// The share of the memory that an object may take that is read all over.
-const FILL_SHARE: u64 = 4;
 /// A turn at a disk is as long as so many movements of its head.
 const TURN_MOVES: u64 = 16;
 /// What a wait is worth at least.
@@ -71,6 +72,8 @@ pub(crate) struct Adaptive {
     heads: heads::Heads,
     tails: tails::Tails,
     coast: Option<coast::Coast>,
+    /// What came of filling.
+    trust: account::Trust,
     /// What the last read's reader has behind it.
     passed: Option<Extent>,
 }
@@ -84,6 +87,7 @@ impl Adaptive {
             heads: heads::Heads::default(),
             tails: tails::Tails::default(),
             coast: None,
+            trust: account::Trust::default(),
             passed: None,
         }
     }
@@ -197,6 +201,15 @@ fn wait_bytes(view: &View<'_>) -> u64 {
     }
 }
 
+fn fill_price(view: &View<'_>) -> fill::Price {
+    fill::Price {
+        wait_bytes: view.device.lone_wait_bytes().max(WAIT_BYTES_MIN),
+        memory_bytes: view.config.memory_bytes_max,
+        unread_bytes: view.cache.unread_bytes_all(),
+        is_far: view.device.is_far(),
+    }
+}
+
 impl Policy for Adaptive {
     fn rules(&self, _: &Config) -> Rules {
         Rules::Engine
@@ -241,7 +254,10 @@ impl Policy for Adaptive {
         let streams = self.objects.entry(access.object).or_default();
         streams.note(access, self.heads.note_reads(1), terms(view), view.device.through_bytes());
         let gap_bytes = plan::gap_bytes(view.device.pipe_bytes(), view.device.turn_bytes());
-        let found = streams.find(access).and_then(|index| streams.go_on(index, access, gap_bytes));
+        let nearest = streams.find(access);
+        // What streams want is surer.
+        let is_expected = nearest.is_some_and(|index| streams.expects(index, access.extent));
+        let found = nearest.and_then(|index| streams.go_on(index, access, gap_bytes));
         if found.is_none() && access.missing {
             streams.settle(access.object, access.size, view.cache);
         }
@@ -257,10 +273,7 @@ impl Policy for Adaptive {
         let index = match begun {
             Begun::Stream(index) => index,
             Begun::Candidate(guess) => {
-                let bytes_max = view.config.memory_bytes_max / FILL_SHARE;
-                // What streams want is surer.
-                let is_quiet = self.activity.is_quiet(access.time);
-                let fill = if is_quiet { streams.fill(access, bytes_max, view.cache) } else { None };
+                let fill = streams.fill(access, &fill_price(view), &mut self.trust, view.cache);
                 let tail = self.tails.begin(access, wait_bytes(view), bet_bytes(view));
                 let wanted = guess.into_iter().chain(fill).chain(tail);
                 windows.extend(wanted.map(|extent| Window { extent, mark: extent.offset }));
@@ -276,6 +289,11 @@ impl Policy for Adaptive {
             streams.read_at(index).announce();
         }
         streams.read(index, access, &share, self.heads.runs(), view.cache, windows);
+        // A start is no disorder.
+        if !is_expected && access.extent.offset > 0 {
+            let fill = streams.fill(access, &fill_price(view), &mut self.trust, view.cache);
+            windows.extend(fill.map(|extent| Window { extent, mark: extent.offset }));
+        }
         if is_head && access.extent.offset == 0 {
             self.begin_head(access.object);
         }

@@ -10,10 +10,11 @@ mod ends;
 mod report;
 
 use super::Share;
+use super::account::Trust;
 use super::activity::Counted;
 use super::candidate::Candidate;
 use super::coast::Coast;
-use super::fill::Fill;
+use super::fill::{Fill, Price};
 use super::guess::Guesses;
 use super::ledger::{Ledger, Terms};
 use super::procession::Procession;
@@ -122,6 +123,7 @@ impl Streams {
         let useful = access.unread_bytes.min(extent.len);
         let missed = if access.missing { extent.len - useful } else { 0 };
         self.guesses.earn(useful);
+        self.fill.iter_mut().for_each(|fill| fill.earn(useful + missed));
         self.ledger.earn(useful, missed, terms);
         self.read_count += 1;
         self.is_new_run = !self.rhythm.goes_on(extent);
@@ -190,10 +192,24 @@ impl Streams {
         }
     }
 
-    /// What to fetch besides for a read that is no stream's.
-    pub(super) fn fill(&mut self, access: &Access, bytes_max: u64, cache: &Cache) -> Option<Extent> {
-        let wanted = self.fill.get_or_insert_default().on_read(access, bytes_max)?;
-        self.ledger.lose(missing_bytes(access.object, wanted, cache));
+    /// Whether a read of `extent` is just what comes next of the stream at `index`.
+    pub(super) fn expects(&self, index: usize, extent: Extent) -> bool {
+        self.streams[index].expects(extent)
+    }
+
+    /// A read that no stream expected; what to fetch besides.
+    pub(super) fn fill(
+        &mut self,
+        access: &Access,
+        price: &Price,
+        trust: &mut Trust,
+        cache: &Cache,
+    ) -> Option<Extent> {
+        let fill = self.fill.get_or_insert_default();
+        fill.note(access, price, trust);
+        let (wanted, evidence) = fill.next(access, price, trust)?;
+        let bytes = missing_bytes(access.object, wanted, cache);
+        fill.begin(wanted, access.size, evidence, bytes, price, trust);
         Some(wanted)
     }
 

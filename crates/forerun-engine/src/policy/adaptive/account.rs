@@ -1,0 +1,152 @@
+//! What came of filling: what it cost, and what the waits that it saved are worth, both in
+//! bytes, told apart by how much evidence there had been.
+
+/// Evidence is at least 16 times as much as the price, 8 times, ..., once, half, ..., a sixteenth.
+const CLASSES: usize = 9;
+const FAIR: usize = 4;
+const QUARTER: usize = 6;
+/// What may be bet on all objects before anything is known of what comes of it, and a byte more
+/// for so many that were read; but never more than a share of what readers waited for.
+const BET_BYTES: u64 = 512 << 10;
+const READ_SHARE: u64 = 32;
+const WAITED_SHARE: u64 = 128;
+/// What is gained and lost counts up to so much, so that it can change.
+const GAINED_MAX: i64 = 64 << 20;
+
+/// How much evidence there is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub(super) struct Evidence(u8);
+
+impl Evidence {
+    /// Readers have waited for as long as `waited` bytes take, where a price of `cost` is asked.
+    /// None if that is far too little.
+    pub(super) fn of(waited: u64, cost: u64) -> Option<Evidence> {
+        (0..CLASSES as u8).find(|class| waited << class >= cost << FAIR).map(Evidence)
+    }
+
+    /// Whoever pays now has paid at most twice what it would have cost to pay at once.
+    pub(super) fn is_fair(self) -> bool {
+        usize::from(self.0) <= FAIR
+    }
+
+    /// Enough where what is filled stays until somebody reads it.
+    pub(super) fn is_a_quarter(self) -> bool {
+        usize::from(self.0) <= QUARTER
+    }
+}
+
+/// What came of filling one object.
+#[derive(Debug, Default)]
+pub(super) struct Account {
+    gained: [i64; CLASSES],
+}
+
+impl Account {
+    pub(super) fn gain(&mut self, evidence: Evidence, bytes: i64) {
+        let gained = &mut self.gained[usize::from(evidence.0)];
+        *gained = (*gained + bytes).clamp(-GAINED_MAX, GAINED_MAX);
+    }
+
+    /// Whether such evidence, or half of it where it is less than fair, gained more than may be
+    /// bet.
+    pub(super) fn is_proven(&self, evidence: Evidence) -> bool {
+        let class = usize::from(evidence.0);
+        self.gained[if evidence.is_fair() { class } else { class - 1 }] > BET_BYTES as i64
+    }
+
+    /// Whether more was gained than lost.
+    pub(super) fn is_ahead(&self) -> bool {
+        self.gained.iter().sum::<i64>() > 0
+    }
+
+    /// Whether more may be filled on such evidence: what was lost by it so far is no more than
+    /// may be bet, and on less than fair evidence, half as bold gained more than that.
+    pub(super) fn allows(&self, evidence: Evidence, trust: &Trust) -> bool {
+        let (class, bet) = (usize::from(evidence.0), trust.bet());
+        let all: i64 = self.gained.iter().sum();
+        let is_open = self.gained[class] + bet >= 0 && all + bet >= 0;
+        is_open
+            && (all > 0 || trust.gained + bet >= 0)
+            && (evidence.is_fair() || self.gained[class - 1] > BET_BYTES as i64)
+    }
+}
+
+/// What came of filling all objects together.
+#[derive(Debug, Default)]
+pub(super) struct Trust {
+    gained: i64,
+    read: u64,
+    waited: u64,
+}
+
+impl Trust {
+    /// Somebody read bytes, and waited as long as so many take.
+    pub(super) fn note(&mut self, read: u64, waited: u64) {
+        self.read += read;
+        self.waited += waited;
+    }
+
+    pub(super) fn gain(&mut self, bytes: i64) {
+        self.gained = (self.gained + bytes).clamp(-GAINED_MAX, GAINED_MAX);
+    }
+
+    fn bet(&self) -> i64 {
+        (BET_BYTES + self.read / READ_SHARE).min(self.waited / WAITED_SHARE) as i64
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MIB: u64 = 1 << 20;
+
+    fn trusting() -> Trust {
+        let mut trust = Trust::default();
+        trust.note(0, 1 << 30);
+        trust
+    }
+
+    #[test]
+    fn evidence_is_told_apart_by_halves() {
+        let of = |waited| Evidence::of(waited * MIB, 8 * MIB);
+        assert!(of(8).unwrap().is_fair() && of(1000).unwrap().is_fair() && !of(7).unwrap().is_fair());
+        assert!(of(2).unwrap().is_a_quarter() && !of(1).unwrap().is_a_quarter());
+        assert_eq!(of(9), of(15));
+        assert_ne!(of(8), of(16));
+        assert_eq!(Evidence::of(MIB, 17 * MIB), None);
+    }
+
+    #[test]
+    fn a_bet_that_is_lost_is_not_made_again_on_as_much() {
+        let (mut account, mut trust) = (Account::default(), trusting());
+        let fair = Evidence::of(MIB, MIB).unwrap();
+        assert!(account.allows(fair, &trust));
+        account.gain(fair, -(MIB as i64));
+        assert!(!account.allows(fair, &trust));
+        // Much was read meanwhile.
+        trust.note(64 * MIB, 0);
+        assert!(account.allows(fair, &trust));
+        trust.gain(-(4 * MIB as i64));
+        assert!(!account.allows(fair, &trust), "elsewhere it was in vain");
+    }
+
+    #[test]
+    fn less_evidence_takes_proof() {
+        let (mut account, trust) = (Account::default(), trusting());
+        let [fair, half, quarter] = [1, 2, 4].map(|cost| Evidence::of(MIB, cost * MIB).unwrap());
+        assert!(!account.allows(half, &trust));
+        account.gain(fair, MIB as i64);
+        assert!(account.allows(half, &trust) && !account.allows(quarter, &trust));
+        account.gain(half, MIB as i64);
+        assert!(account.allows(quarter, &trust));
+    }
+
+    #[test]
+    fn who_has_not_waited_bets_nothing() {
+        let fair = Evidence::of(MIB, MIB).unwrap();
+        let mut account = Account::default();
+        account.gain(fair, -1);
+        assert!(!account.allows(fair, &Trust::default()));
+    }
+}

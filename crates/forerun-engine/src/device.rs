@@ -170,6 +170,11 @@ impl Device {
         self.bandwidth.get().is_none_or(|bandwidth| throughput <= bandwidth + bandwidth / 4)
     }
 
+    /// Whether fetches side by side may bring no more, and each waits as long as for a head.
+    fn may_be_disk(&self) -> bool {
+        self.is_serial() && self.switching.is_slow_to_begin()
+    }
+
     /// Whether even the luckiest fetch of late waited so long for its first bytes
     /// that saving a wait is worth many bytes. A disk's luckiest comes from its own
     /// buffer.
@@ -304,9 +309,13 @@ impl Device {
             through_bytes: 0,
             pipe_bytes: pipe_bytes.min(self.pipe_bytes_max),
             // Nothing is learned of several fetches at once without them.
-            contended_bytes: if self.switching.is_judged() { needed } else { pipe_bytes }
-                .min(pipe_bytes)
-                .min(self.pipe_bytes_max),
+            contended_bytes: if self.switching.is_judged() && !self.may_be_disk() {
+                needed
+            } else {
+                pipe_bytes
+            }
+            .min(pipe_bytes)
+            .min(self.pipe_bytes_max),
             competitive_bytes: bytes_in(latency, bandwidth),
             wait_bytes: 0,
         }

@@ -34,7 +34,8 @@ impl Engine {
 
     fn say(&mut self, time: Time, object: ObjectId, reader: Option<ReaderId>, hint: &Hint<'_>) {
         let size = self.objects.size(object);
-        let view = View { cache: &self.cache, device: &self.device, config: &self.config };
+        let view =
+            View { cache: &self.cache, device: &self.device, config: &self.config, is_contended: false };
         let said = Said { time, object, reader, size };
         self.policy.on_hint(&said, hint, &view, &mut self.windows);
         self.order(time, object, size, size);

@@ -101,6 +101,11 @@ impl Engine {
         true
     }
 
+    /// Whether somebody waits all the time for what cannot be read ahead, beside others.
+    pub(super) fn is_contended(&self, now: Time) -> bool {
+        self.rivals.is_contended(now, self.device.estimate().latency_ns)
+    }
+
     /// Whether the device would do more with another fetch in flight, or whoever wants it
     /// does not ask.
     fn has_place_for_readahead(&self, now: Time) -> bool {
@@ -109,12 +114,13 @@ impl Engine {
         }
         // Who comes to wait has at most one in front of it.
         if self.device.turn_bytes().is_some() {
-            return self.flights.readahead_count() < self.device.places_in_turn();
+            return self.flights.readahead_count()
+                < if self.is_contended(now) { 1 } else { self.device.places_in_turn() };
         }
         // A quarter of the places is kept for readers who wait.
         let places = (self.config.in_flight_count_max / 4 * 3).max(1);
-        let is_contended = self.rivals.is_contended(now, self.device.estimate().latency_ns);
-        let most = if is_contended { self.device.contended_bytes() } else { self.device.pipe_bytes() };
+        let most =
+            if self.is_contended(now) { self.device.contended_bytes() } else { self.device.pipe_bytes() };
         self.flights.count() < places && self.flights.bytes() < most
     }
 

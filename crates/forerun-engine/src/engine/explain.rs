@@ -67,6 +67,6 @@ impl Engine {
     }
 
     fn view(&self) -> View<'_> {
-        View { cache: &self.cache, device: &self.device, config: &self.config }
+        View { cache: &self.cache, device: &self.device, config: &self.config, is_contended: false }
     }
 }

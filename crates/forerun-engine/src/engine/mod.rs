@@ -233,7 +233,12 @@ impl Engine {
         let late_bytes = (tally.in_flight * BLOCK_BYTES).min(extent.len - missing_bytes);
         self.emit(Event::Read { time, object, reader, extent, late_bytes, missing_bytes });
 
-        let view = View { cache: &self.cache, device: &self.device, config: &self.config };
+        let view = View {
+            cache: &self.cache,
+            device: &self.device,
+            config: &self.config,
+            is_contended: self.is_contended(access.time),
+        };
         self.policy.on_read(access, &view, &mut self.windows);
         for rescued in self.policy.take_rescued() {
             self.cache.rescue(object, rescued);

@@ -78,6 +78,8 @@ pub(crate) struct View<'a> {
     pub(crate) cache: &'a Cache,
     pub(crate) device: &'a Device,
     pub(crate) config: &'a Config,
+    /// Somebody waits all the time for what cannot be read ahead, beside others.
+    pub(crate) is_contended: bool,
 }
 
 /// See the module's page.

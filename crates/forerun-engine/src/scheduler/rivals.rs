@@ -7,8 +7,8 @@
 
 use crate::types::{ObjectId, ReaderId, Time};
 
-/// Who comes back sooner than this share of a latency waits all the time.
-const PAUSE_SHARE: u64 = 4;
+/// Who comes back within so many latencies waits all the time.
+const PAUSE_LATENCIES: u64 = 2;
 /// Who was not there for so many latencies has gone.
 const GONE_LATENCIES: u64 = 16;
 
@@ -49,7 +49,7 @@ impl Rivals {
     /// of `latency_ns`, beside others who read.
     pub(crate) fn is_contended(&self, now: Time, latency_ns: u64) -> bool {
         let is_recent = |time: Option<Time>, ns: u64| time.is_some_and(|time| now.since(time) <= ns);
-        let waits = self.alone_count > 0 || is_recent(self.alone_ended, latency_ns / PAUSE_SHARE);
+        let waits = self.alone_count > 0 || is_recent(self.alone_ended, PAUSE_LATENCIES * latency_ns);
         waits && is_recent(self.other, GONE_LATENCIES * latency_ns)
     }
 }
@@ -84,8 +84,8 @@ mod tests {
         rivals.begin_alone();
         assert!(rivals.is_contended(Time(LATENCY), LATENCY));
         rivals.end_alone(Time(LATENCY));
-        assert!(rivals.is_contended(Time(LATENCY + LATENCY / 4), LATENCY));
-        assert!(!rivals.is_contended(Time(LATENCY + LATENCY / 2), LATENCY), "it does not come back");
+        assert!(rivals.is_contended(Time(3 * LATENCY), LATENCY));
+        assert!(!rivals.is_contended(Time(4 * LATENCY), LATENCY), "it does not come back");
         rivals.begin_alone();
         assert!(!rivals.is_contended(Time(17 * LATENCY), LATENCY), "the other has gone");
     }

@@ -33,7 +33,7 @@ fn replay(accesses: &[Access], device: &str, policy: PolicyKind) -> Run {
 }
 
 /// Replays a shipped recording everywhere; far away half of what is asked for may
-/// be wasted, as a wait is worth megabytes there, else an eighth.
+/// be wasted, as a wait is worth megabytes there, else a seventh.
 fn check(name: &str) {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("../../samples/{name}.frt.gz"));
     let reader = Reader::open(&path, ReadOptions::default()).expect("a shipped recording");
@@ -45,7 +45,7 @@ fn check(name: &str) {
         let wasted = run.wasted_bytes as f64 / none.device.read_bytes as f64;
         println!("{name} on {device}: {gain:.3} times as fast, {:.1} % wasted", 100.0 * wasted);
         assert!(gain * (1.0 + slower_percent / 100.0) >= 1.0, "{name} on {device}: {gain:.3} times as fast");
-        assert!(wasted <= if is_far { 0.6 } else { 0.13 }, "{name} on {device}: {wasted:.3} wasted");
+        assert!(wasted <= if is_far { 0.5 } else { 0.145 }, "{name} on {device}: {wasted:.3} wasted");
     }
 }
 

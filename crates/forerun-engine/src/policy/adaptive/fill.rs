@@ -7,7 +7,7 @@
 //! must be lost before it is tried again ([`Account`]).
 //!
 //! An object that fits in half of the memory is one such block, and what is filled of it stays:
-//! there a quarter of the evidence is enough, whatever came of it before.
+//! there a quarter of the evidence is enough, or an eighth, whatever came of it before.
 
 use super::account::{Account, Evidence, Trust};
 use super::areas::Areas;
@@ -25,8 +25,8 @@ const UNREAD_SHARE: u64 = 4;
 /// and of one of them this share of what was read of it, as long as nothing was gained,
 const READ_SHARE_AT_FIRST: u64 = 128;
 /// and afterwards this one, or that one where a wait is worth megabytes.
-const READ_SHARE_NEAR: u64 = 32;
-const READ_SHARE_FAR: u64 = 4;
+const READ_SHARE_NEAR: u64 = 64;
+const READ_SHARE_FAR: u64 = 10;
 /// Fewer misses may be neighbours by chance.
 const MISSES_MIN: u64 = 4;
 
@@ -102,7 +102,8 @@ impl Fill {
             if rest > 0
                 && let Some(evidence) = Evidence::of(waited, rest + price.wait_bytes)
                 && (known.missed_count >= MISSES_MIN || self.account.is_proven(evidence))
-                && (is_small && evidence.is_a_quarter() || self.account.allows(evidence, trust))
+                && (is_small && evidence.is_enough_to_keep(price.is_far)
+                    || self.account.allows(evidence, trust))
             {
                 found = Some((block, evidence));
             }

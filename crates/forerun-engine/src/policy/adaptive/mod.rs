@@ -273,7 +273,7 @@ impl Policy for Adaptive {
         let index = match begun {
             Begun::Stream(index) => index,
             Begun::Candidate(guess) => {
-                let fill = streams.fill(access, &fill_price(view), &mut self.trust, view.cache);
+                let fill = streams.fill(access, &fill_price(view), &mut self.trust, view);
                 let tail = self.tails.begin(access, wait_bytes(view), bet_bytes(view));
                 let wanted = guess.into_iter().chain(fill).chain(tail);
                 windows.extend(wanted.map(|extent| Window { extent, mark: extent.offset }));
@@ -291,7 +291,7 @@ impl Policy for Adaptive {
         streams.read(index, access, &share, self.heads.runs(), view.cache, windows);
         // A start is no disorder.
         if !is_expected && access.extent.offset > 0 {
-            let fill = streams.fill(access, &fill_price(view), &mut self.trust, view.cache);
+            let fill = streams.fill(access, &fill_price(view), &mut self.trust, view);
             windows.extend(fill.map(|extent| Window { extent, mark: extent.offset }));
         }
         if is_head && access.extent.offset == 0 {

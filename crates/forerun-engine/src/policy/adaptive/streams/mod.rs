@@ -24,7 +24,7 @@ use super::shape::Shape;
 use super::stream::Stream;
 use super::zone::Zone;
 use crate::cache::Cache;
-use crate::policy::{Access, Window};
+use crate::policy::{Access, View, Window};
 use crate::types::{BLOCK_BYTES, Extent, ObjectId};
 use alloc::boxed::Box;
 use alloc::collections::VecDeque;
@@ -203,12 +203,16 @@ impl Streams {
         access: &Access,
         price: &Price,
         trust: &mut Trust,
-        cache: &Cache,
+        view: &View<'_>,
     ) -> Option<Extent> {
         let fill = self.fill.get_or_insert_default();
         fill.note(access, price, trust);
+        // Who waits beside others waits for what is filled as well.
+        if view.is_contended {
+            return None;
+        }
         let (wanted, evidence) = fill.next(access, price, trust)?;
-        let bytes = missing_bytes(access.object, wanted, cache);
+        let bytes = missing_bytes(access.object, wanted, view.cache);
         fill.begin(wanted, access.size, evidence, bytes, price, trust);
         Some(wanted)
     }

@@ -22,12 +22,12 @@ test: fuse nginx
 	cargo test --release --package forerun-lab --test seeds
 
 bench: fuse valgrind
-	cargo bench --package forerun-engine --bench decide
-	cargo bench --package forerun --bench hit
-	cargo bench --package forerun-trace --bench read
-	cargo bench --package forerun-lab --bench speed
 	cargo build --release --package forerun-cli
 	target/release/forerun bench
+	cargo bench --package forerun-trace --bench read
+	cargo bench --package forerun-lab --bench speed
+	cargo bench --package forerun --bench hit
+	cargo bench --package forerun-engine --bench decide
 
 # Folders of recordings besides samples/, as in `make gates traces=recordings/`.
 gates:

@@ -79,7 +79,7 @@ pub fn predict(stack: &Stack, readers: &[Readers], until_ns: u64, seed: u64) -> 
     let engine = Config { policy: stack.policy, ..Config::new(stack.memory_bytes) };
     let served = Served::new(engine, stack.store.build(seed), &objects)?;
     let mount = Replies::new(served, stack.costs, stack.replier_count, seed);
-    let algorithm = OnDemand::linux_6_12(stack.kernel_readahead_bytes / PAGE_BYTES);
+    let algorithm = OnDemand::linux_6_12(stack.kernel_readahead_bytes / PAGE_BYTES).with_io_pages(IO_PAGES);
     let all_bytes: u64 = objects.iter().map(|object| object.size).sum();
     let config = KernelConfig {
         // Threads that share an open file share its readahead.
@@ -97,6 +97,9 @@ pub fn predict(stack: &Stack, readers: &[Readers], until_ns: u64, seed: u64) -> 
         .map_err(|stuck| Error::Stuck { cell: stack.policy.name().to_owned(), stuck })
 }
 
+/// What a single request may be however small the kernel's window is.
+//= linux 6.12 mm/backing-dev.c, mm/readahead.c
+const IO_PAGES: u64 = 32;
 /// What a FUSE mount is asked for at once: 256 pages.
 //= linux 6.12 fs/fuse/fuse_i.h
 const FUSE_REQUEST_BYTES_MAX: u64 = 1 << 20;

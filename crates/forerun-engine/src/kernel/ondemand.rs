@@ -16,6 +16,8 @@ use crate::types::{ObjectId, ReaderId};
 pub struct OnDemand {
     version: Version,
     pages_max: u64,
+    /// Windows may be as large as a single request of so many pages, if that is more.
+    io_pages: u64,
     states: BTreeMap<(ObjectId, ReaderId), State>,
     /// Pages that carry the readahead mark.
     marks: BTreeSet<(ObjectId, u64)>,
@@ -45,8 +47,16 @@ impl OnDemand {
         OnDemand::new(Version::Linux6_12, pages_max)
     }
 
+    /// The same on a backing device that says requests of up to `io_pages` pages are best
+    /// left whole, as every file system without a disk does with 32: a reader who asks for more
+    /// than the window gets it at once.
+    pub fn with_io_pages(self, io_pages: u64) -> OnDemand {
+        OnDemand { io_pages, ..self }
+    }
+
     fn new(version: Version, pages_max: u64) -> OnDemand {
-        OnDemand { version, pages_max: pages_max.max(1), states: BTreeMap::new(), marks: BTreeSet::new() }
+        let pages_max = pages_max.max(1);
+        OnDemand { version, pages_max, io_pages: 0, states: BTreeMap::new(), marks: BTreeSet::new() }
     }
 }
 
@@ -54,7 +64,8 @@ impl Algorithm for OnDemand {
     fn on_page(&mut self, read: &PageRead, cache: &dyn PageCache, steps: &mut Vec<Step>) {
         let state = self.states.entry((read.object, read.reader)).or_default();
         let mut pages = Pages::new(read, cache, steps);
-        let call = Call { version: self.version, page: read.page, request: read.rest, max: self.pages_max };
+        let max = self.pages_max.max(self.io_pages.min(read.rest));
+        let call = Call { version: self.version, page: read.page, request: read.rest, max };
         if !pages.is_cached(read.page) {
             match state.on_missing(&pages, &call) {
                 Decision::Window => submit(state, &mut pages, &mut self.marks),

@@ -30,7 +30,7 @@ pub(super) fn report(calibrations: &[Calibration], cells: &[Cell], memory_bytes:
     format!(
         "\n{}\nThe readers of `forerun demo` through a real mount with {} of memory, and the same readers in\n\
          the simulator, medians. Of rows that luck decides, all measurements are shown, and a prediction\n\
-         among them is right. The simulator is threads, Linux's page cache with 128 KiB of readahead, the engine, and the store. Measured\n\
+         among them is right. The simulator is threads, Linux's page cache and its readahead, the engine, and the store. Measured\n\
          before on this machine, and the same for all rows:\n{}\n{doubt}",
         render(&header.map(str::to_owned), &rows),
         show_size(memory_bytes),

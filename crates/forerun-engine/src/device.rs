@@ -64,7 +64,6 @@ struct Advice {
     pipe_bytes: u64,
     contended_bytes: u64,
     competitive_bytes: u64,
-    wait_bytes: u64,
 }
 
 impl Device {
@@ -189,17 +188,20 @@ impl Device {
         self.advice.competitive_bytes
     }
 
-    /// Bytes that all fetches together deliver while a reader waits for one.
+    /// What all fetches together bring while a reader waits for a lone one.
     pub(crate) fn wait_bytes(&self) -> u64 {
-        self.advice.wait_bytes
+        bytes_in(self.lone_ns.unwrap_or(self.latency_ns), self.throughput.get().unwrap_or(0))
     }
 
-    /// What could be fetched, by all fetches together, while a reader waits for one that
-    /// finds the backend idle.
-    pub(crate) fn lone_wait_bytes(&self) -> u64 {
+    /// The same for who asks for more at once than anybody did.
+    pub(crate) fn fill_bytes(&self) -> u64 {
+        bytes_in(self.lone_ns.or(self.latency_least.get()).unwrap_or(LATENCY_NS_GUESS), self.rate())
+    }
+
+    /// Bytes a second that all fetches together could bring.
+    fn rate(&self) -> u64 {
         let bandwidth = self.bandwidth.get().unwrap_or(BANDWIDTH_GUESS);
-        let rate = self.throughput.get().unwrap_or(0).max(bandwidth);
-        bytes_in(self.lone_ns.unwrap_or(LATENCY_NS_GUESS), rate)
+        self.throughput.get().unwrap_or(0).max(bandwidth)
     }
 
     /// Nearly every fetch has delivered its last byte after this long.
@@ -259,7 +261,6 @@ impl Device {
 
     fn advise(&mut self) {
         self.advice = if self.switching.cost_ns() > 0 { self.in_turns() } else { self.at_once() };
-        self.advice.wait_bytes = bytes_in(self.latency_ns, self.throughput.get().unwrap_or(0));
     }
 
     /// The advice for a backend that serves one fetch at a time. A fetch takes
@@ -277,7 +278,6 @@ impl Device {
             pipe_bytes: turn.min(self.pipe_bytes_max),
             contended_bytes: turn.min(self.pipe_bytes_max),
             competitive_bytes: 0,
-            wait_bytes: 0,
         }
     }
 
@@ -317,7 +317,6 @@ impl Device {
             .min(pipe_bytes)
             .min(self.pipe_bytes_max),
             competitive_bytes: bytes_in(latency, bandwidth),
-            wait_bytes: 0,
         }
     }
 }

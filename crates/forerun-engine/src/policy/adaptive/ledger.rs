@@ -50,7 +50,7 @@ impl Terms {
     /// 4 MB take.
     pub(super) const FAR: Terms = Terms {
         start_bytes: 4 << 20,
-        missed_share: 4,
+        missed_share: 10,
         proof: 4,
         trust: 2,
         useful_share: 10,

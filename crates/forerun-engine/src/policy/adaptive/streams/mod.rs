@@ -280,8 +280,10 @@ impl Streams {
         }
         if stream.on_read(access, share, reach) {
             let (own, skipped) = (stream.run_bytes(), stream.skipped_bytes());
-            let allowed =
-                self.ledger.window_bytes_max(own, skipped, self.briefs.at_risk_beside(index), share.terms);
+            // Others bet as well.
+            let filled = self.fill.as_ref().map_or(0, |fill| fill.unread_bytes());
+            let at_risk = self.briefs.at_risk_beside(index) + filled;
+            let allowed = self.ledger.window_bytes_max(own, skipped, at_risk, share.terms);
             // How far a stream goes whose end is known, its price has decided.
             let is_known = reach.is_some_and(|end| end < u64::MAX);
             let is_decided = is_known && self.ledger.trusts_known_ends(share.terms);

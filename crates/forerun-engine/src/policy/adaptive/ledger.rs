@@ -51,7 +51,7 @@ impl Terms {
     pub(super) const FAR: Terms = Terms {
         start_bytes: 4 << 20,
         missed_share: 10,
-        proof: 4,
+        proof: 1,
         trust: 2,
         useful_share: 10,
         known_debt_max: u64::MAX,

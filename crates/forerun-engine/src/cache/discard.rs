@@ -12,7 +12,7 @@ impl Cache {
         let whole = Extent::between(start, extent.end() / BLOCK_BYTES * BLOCK_BYTES);
         for held in self.extents_of(object, whole) {
             for (index, bits) in rows_of(held.intersection(&whole)) {
-                let Some(id) = self.index.get(&(object, index)).copied() else { continue };
+                let Some(id) = self.index.get(object, index) else { continue };
                 let row = &self.rows[id.0 as usize];
                 if row.pin_count == 0 {
                     let gone = row.resident & bits;

@@ -82,8 +82,8 @@ impl Cache {
 
     /// What is resident of `extent` and was not read again is the last of its kind to go.
     pub(crate) fn rescue(&mut self, object: ObjectId, extent: Extent) {
-        for (index, _) in rows_of(extent) {
-            if let Some(id) = self.index.get(&(object, index)).copied()
+        for (_, _, id) in self.index.rows(object, extent) {
+            if let Some(id) = id
                 && self.rows[id.0 as usize].queue == Queue::Read
             {
                 self.queues.requeue(&mut self.rows, id);
@@ -92,9 +92,7 @@ impl Cache {
     }
 
     fn set_released(&mut self, object: ObjectId, released: bool) {
-        let rows: Vec<RowId> =
-            self.index.range((object, 0)..=(object, u64::MAX)).map(|(_, id)| *id).collect();
-        for id in rows {
+        for id in self.index.of(object) {
             self.rows[id.0 as usize].released = released;
             self.queues.refresh(&mut self.rows, id);
         }
@@ -104,7 +102,7 @@ impl Cache {
     /// copying keep what they have; nobody else will find it.
     pub(crate) fn invalidate(&mut self, object: ObjectId, extent: Extent) {
         for (index, bits) in rows_of(extent) {
-            let Some(id) = self.index.get(&(object, index)).copied() else { continue };
+            let Some(id) = self.index.get(object, index) else { continue };
             let row = &mut self.rows[id.0 as usize];
             if row.pin_count == 0 {
                 let gone = row.resident & bits;
@@ -113,7 +111,7 @@ impl Cache {
             }
             debug_assert_eq!(row.in_flight, 0, "disown fetches before detaching their rows");
             row.detached = true;
-            self.index.remove(&(object, index));
+            self.index.remove(object, index);
             self.queues.unlink(&mut self.rows, id);
         }
     }
@@ -121,10 +119,8 @@ impl Cache {
     /// The rows of `object` that are in the index and touch `extent`.
     pub(crate) fn extents_of(&self, object: ObjectId, extent: Extent) -> Vec<Extent> {
         let (first, end) = (extent.offset / ROW_BYTES, extent.end().div_ceil(ROW_BYTES));
-        self.index
-            .range((object, first)..(object, end))
-            .map(|((_, index), _)| Extent::new(index * ROW_BYTES, ROW_BYTES))
-            .collect()
+        let rows = self.index.between(object, first, end);
+        rows.map(|(index, _)| Extent::new(index * ROW_BYTES, ROW_BYTES)).collect()
     }
 
     /// Frees the slots of `gone`, a part of the row's resident blocks.

@@ -13,6 +13,7 @@ mod index;
 mod pace;
 mod queue;
 mod reading;
+mod release;
 mod row;
 mod slots;
 

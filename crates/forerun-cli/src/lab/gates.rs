@@ -9,9 +9,9 @@ use forerun_lab::gates::{Gate, Plan, generated, recordings, table};
 use forerun_lab::replay::Settings;
 
 use crate::mount::say as tell;
+use crate::print::show as print;
 use crate::replay::lists::Devices;
 use crate::replay::output::{check_folder, put};
-use crate::trace::show as print;
 use crate::units::parse_size;
 
 /// Where the repository has its recordings.

@@ -9,7 +9,8 @@ use forerun_lab::replay::{Plan, Settings, describe};
 use forerun_lab::report::Report;
 use forerun_lab::{export, show};
 
-use crate::trace::{check_output, show as print};
+use crate::print::show as print;
+use crate::trace::check_output;
 use crate::units::show_size;
 
 #[derive(Debug, clap::Args)]

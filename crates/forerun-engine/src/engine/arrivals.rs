@@ -1,7 +1,5 @@
 //! What became of fetches.
 
-use alloc::vec::Vec;
-
 use super::Engine;
 use crate::reads::Phase;
 use crate::scheduler::Flight;
@@ -95,17 +93,16 @@ impl Engine {
     /// Answers those who waited for what `fetch` just brought.
     fn wake(&mut self, fetch: FetchId, arrived: Extent) {
         let Some(flight) = self.flights.get_mut(fetch) else { return };
-        let waiters: Vec<ReadId> = core::mem::take(&mut flight.waiters);
-        let mut still = Vec::new();
-        for id in waiters {
-            let touched = self.reads.get(id).is_some_and(|read| read.extent.overlaps(&arrived));
-            let answered = touched && self.reply_if_complete(id);
-            if !answered {
-                still.push(id);
-            }
+        if flight.waiters.is_empty() {
+            return;
         }
+        let mut waiters = core::mem::take(&mut flight.waiters);
+        waiters.retain(|id| {
+            let touched = self.reads.get(*id).is_some_and(|read| read.extent.overlaps(&arrived));
+            !(touched && self.reply_if_complete(*id))
+        });
         if let Some(flight) = self.flights.get_mut(fetch) {
-            flight.waiters = still;
+            flight.waiters = waiters;
         }
     }
 

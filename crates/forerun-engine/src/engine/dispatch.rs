@@ -49,11 +49,7 @@ impl Engine {
             }
             missing = self.missing(object, extent);
         }
-        for flight in self.flights.overlapping(object, extent) {
-            if let Some(flight) = self.flights.get_mut(flight) {
-                flight.waiters.push(id);
-            }
-        }
+        self.flights.join(object, extent, id);
         if let Some(read) = self.reads.get_mut(id) {
             read.phase = Phase::Admitted;
             read.pins = pins;
@@ -141,7 +137,7 @@ impl Engine {
 
     /// Blocks of `extent` that are neither here nor on their way.
     fn missing(&self, object: ObjectId, extent: Extent) -> u64 {
-        self.cache.tally(extent, &self.cache.locate(object, extent)).missing
+        self.cache.missing(object, extent)
     }
 
     /// `run`, which a reader waits for, and as much of the readahead that goes on

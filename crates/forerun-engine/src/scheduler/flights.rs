@@ -125,6 +125,16 @@ impl Flights {
         flight.doomed = true;
     }
 
+    /// `read` waits for all undoomed flights that still have to bring some of `extent`.
+    pub(crate) fn join(&mut self, object: ObjectId, extent: Extent, read: ReadId) {
+        for (_, id) in self.index.range((object, extent.offset + 1)..=(object, u64::MAX)) {
+            match self.table.get_mut(id.0) {
+                Some(flight) if flight.rest().offset < extent.end() => flight.waiters.push(read),
+                _ => break,
+            }
+        }
+    }
+
     /// Undoomed flights that still have to bring some of `extent`.
     pub(crate) fn overlapping(&self, object: ObjectId, extent: Extent) -> Vec<FetchId> {
         self.index

@@ -55,7 +55,7 @@ fn classes(cases: &[Case<'_>]) -> Node {
     for case in cases {
         let name = text("th", &case.name).set("colspan", head.len()).set("scope", "rowgroup");
         body = body.with(el("tr").class("case").with(name));
-        body = body.with_all(case.outcomes.iter().flat_map(|outcome| classes_of(outcome)));
+        body = body.with_all(case.outcomes.iter().flat_map(classes_of));
     }
     el("table").with(el("thead").with(el("tr").with_all(head))).with(body)
 }

@@ -68,12 +68,15 @@ impl Stop {
     }
 }
 
+/// The index of a stream, and its last window; those of the latest windows come last.
+type Open = (usize, Extent);
+
 /// See the module's page.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Streams {
     all: Vec<StreamPoint>,
-    /// Which of them may go on, those of the latest windows last, and their last windows.
-    open: BTreeMap<(Option<ObjectId>, Class), Vec<(usize, Extent)>>,
+    /// Which of them may go on, by object, if they are of one, and class.
+    open: BTreeMap<(Option<ObjectId>, Class), Vec<Open>>,
     seen_count: u64,
     /// How far each object was read or fetched.
     ends: BTreeMap<ObjectId, u64>,
@@ -179,7 +182,7 @@ fn reach(class: Class) -> Option<u64> {
 
 /// The place in `open` of the last window that is nearest to `extent`, if it is near; of
 /// several the one of the latest.
-fn nearest(open: &[(usize, Extent)], extent: Extent, reach: u64) -> Option<usize> {
+fn nearest(open: &[Open], extent: Extent, reach: u64) -> Option<usize> {
     let gap = |last: &Extent| {
         extent.offset.saturating_sub(last.end()).max(last.offset.saturating_sub(extent.end()))
     };

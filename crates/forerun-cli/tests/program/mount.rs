@@ -7,7 +7,7 @@ use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use super::support::{Foreground, cat, forerun, is_mounted, output, unmount, unmount_leftovers};
+use super::support::{Foreground, cat, forerun, is_mounted, output, runtime, unmount, unmount_leftovers};
 use rustix::process::Signal;
 use tempfile::TempDir;
 
@@ -149,7 +149,10 @@ fn a_mount_that_fails_by_itself_is_a_failure_of_the_program() {
     drop(mount);
 
     let mut command = Command::new("prlimit");
-    command.arg(format!("--nofile={}", first_queue + 1)).arg(env!("CARGO_BIN_EXE_forerun"));
+    command
+        .env("XDG_RUNTIME_DIR", runtime())
+        .arg(format!("--nofile={}", first_queue + 1))
+        .arg(env!("CARGO_BIN_EXE_forerun"));
     command.arg("mount").arg(source.path()).arg(directory.path());
     let mount = Foreground::start(&mut command, directory.path());
     let (status, said) = mount.end();

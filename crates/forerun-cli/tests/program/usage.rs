@@ -64,7 +64,8 @@ fn a_command_that_makes_no_sense_ends_with_2_and_says_what_was_expected() {
 fn help_has_examples_and_the_version_is_told() {
     let (code, stdout, _) = run(&["help", "mount"]);
     assert_eq!(code, 0);
-    for word in ["Examples:", "s3://", "https://", "--memory", "--passthrough", "--daemon", "fusermount3 -u"] {
+    for word in ["Examples:", "s3://", "https://", "--memory", "--passthrough", "--daemon", "fusermount3 -u"]
+    {
         assert!(stdout.contains(word), "{word} is not in {stdout}");
     }
     let (code, stdout, _) = run(&["help"]);

@@ -75,7 +75,7 @@ impl GatesCommand {
             put(path, &export::csv(&findings.outcomes, &settings))?;
         }
         if let Some(path) = &self.json {
-            put(path, &export::json(&findings.outcomes, &settings))?;
+            put(path, &export::json(&findings.outcomes, &settings, &[]))?;
         }
         match Gate::ALL.into_iter().all(|gate| findings.hold(gate)) {
             true => Ok(ExitCode::SUCCESS),

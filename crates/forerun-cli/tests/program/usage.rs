@@ -80,7 +80,8 @@ fn who_has_seen_enough_of_a_table_hears_no_complaint() {
 fn help_has_examples_and_the_version_is_told() {
     let (code, stdout, _) = run(&["help", "mount"]);
     assert_eq!(code, 0);
-    for word in ["Examples:", "s3://", "https://", "--memory", "--daemon", "fusermount3 -u"] {
+    for word in ["Examples:", "s3://", "https://", "--memory", "--passthrough", "--daemon", "fusermount3 -u"]
+    {
         assert!(stdout.contains(word), "{word} is not in {stdout}");
     }
     let (code, stdout, _) = run(&["help"]);

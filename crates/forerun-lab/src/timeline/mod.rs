@@ -5,6 +5,7 @@
 
 mod levels;
 mod sample;
+mod streams;
 mod unread;
 
 use std::collections::BTreeMap;
@@ -14,6 +15,8 @@ use forerun_engine::{Cause, Event, Extent, FetchId, ObjectId, Time, Why};
 pub use levels::Level;
 use levels::Levels;
 use sample::Sample;
+use streams::Streams;
+pub use streams::{STREAM_COUNT_MAX, Stop, StreamPoint};
 use unread::Unread;
 
 /// Reads, fetches and windows that a timeline keeps at most, each.
@@ -82,6 +85,7 @@ pub struct Timeline {
     reads: Sample<ReadPoint>,
     fetches: Sample<FetchPoint>,
     windows: Sample<WindowPoint>,
+    streams: Streams,
     levels: Levels,
     in_flight: BTreeMap<FetchId, Flight>,
     in_flight_bytes: u64,
@@ -103,6 +107,7 @@ impl Default for Timeline {
             reads: Sample::new(SAMPLE_COUNT_MAX),
             fetches: Sample::new(SAMPLE_COUNT_MAX),
             windows: Sample::new(SAMPLE_COUNT_MAX),
+            streams: Streams::default(),
             levels: Levels::default(),
             in_flight: BTreeMap::new(),
             in_flight_bytes: 0,
@@ -118,6 +123,7 @@ impl Timeline {
         let time = match *event {
             Event::Read { time, object, extent, late_bytes, missing_bytes, .. } => {
                 self.unread.read(object, extent, missing_bytes);
+                self.streams.touch(object, extent);
                 let class = match (missing_bytes, late_bytes) {
                     (0, 0) => Class::Hit,
                     (0, _) => Class::Late,
@@ -129,6 +135,7 @@ impl Timeline {
             }
             Event::Window { time, object, extent, class, why, .. } => {
                 self.windows.push(WindowPoint { time, object, len: extent.len, class, why });
+                self.streams.push(time, object, extent, class, why);
                 time
             }
             Event::Fetch { time, id, object, extent, cause } => {
@@ -179,6 +186,22 @@ impl Timeline {
         self.windows.iter()
     }
 
+    /// The streams that windows were wanted for, by their first; at most [`STREAM_COUNT_MAX`].
+    pub fn streams(&self) -> impl Iterator<Item = &StreamPoint> {
+        self.streams.iter()
+    }
+
+    /// Why `stream`, which is one of [`Timeline::streams`], wanted no more; nothing where it
+    /// goes no way.
+    pub fn stop_of(&self, stream: &StreamPoint) -> Option<Stop> {
+        self.streams.stop_of(stream)
+    }
+
+    /// How many streams there were, whether kept or not.
+    pub fn stream_count(&self) -> u64 {
+        self.streams.seen_count()
+    }
+
     /// How many reads there were, whether sampled or not.
     pub fn read_count(&self) -> u64 {
         self.reads.seen_count()
@@ -195,6 +218,7 @@ impl Timeline {
         self.in_flight.insert(id, Flight { index, object, extent });
         self.in_flight_bytes += extent.len;
         self.unread.fetch(object, extent, index);
+        self.streams.touch(object, extent);
     }
 
     /// The fetch has ended with `bytes` that never came.

@@ -4,8 +4,8 @@
 use std::collections::{BTreeMap, VecDeque};
 
 use forerun_engine::{
-    Cause, Config, ConfigError, Counters, Engine, Event, Extent, Fetch, FetchError, FetchId, MemoryRange,
-    ObjectId, Outcome, ReadId, ReaderId, Reply,
+    ByClass, Cause, Config, ConfigError, Counters, Engine, Event, Extent, Fetch, FetchError, FetchId,
+    MemoryRange, ObjectId, Outcome, ReadId, ReaderId, Reply,
 };
 
 use super::directories::Directories;
@@ -197,6 +197,10 @@ impl<'a> Service<'a> {
 
     pub(super) fn counters(&self) -> Counters {
         self.engine.counters()
+    }
+
+    pub(super) fn readahead(&self) -> ByClass {
+        self.engine.readahead().clone()
     }
 
     /// Waits for what is still under way, and drops everything.

@@ -171,7 +171,7 @@ impl Device {
     }
 
     /// Whether fetches side by side may bring no more, and each waits as long as for a head.
-    fn may_be_disk(&self) -> bool {
+    pub(crate) fn may_be_disk(&self) -> bool {
         self.is_serial() && self.switching.is_slow_to_begin()
     }
 
@@ -189,7 +189,8 @@ impl Device {
         self.advice.competitive_bytes
     }
 
-    /// Bytes that all fetches together deliver while a reader waits for one.
+    /// Bytes that all fetches together deliver while a reader waits for one; near by, for one
+    /// that finds the backend idle.
     pub(crate) fn wait_bytes(&self) -> u64 {
         self.advice.wait_bytes
     }
@@ -259,7 +260,11 @@ impl Device {
 
     fn advise(&mut self) {
         self.advice = if self.switching.cost_ns() > 0 { self.in_turns() } else { self.at_once() };
-        self.advice.wait_bytes = bytes_in(self.latency_ns, self.throughput.get().unwrap_or(0));
+        // Near by, what a wait beside readahead takes is mostly that readahead: where it cost
+        // most, most would be risked to save it.
+        let lone = if self.is_far() { None } else { self.lone_ns };
+        let wait = self.latency_ns.min(lone.unwrap_or(u64::MAX));
+        self.advice.wait_bytes = bytes_in(wait, self.throughput.get().unwrap_or(0));
     }
 
     /// The advice for a backend that serves one fetch at a time. A fetch takes

@@ -23,8 +23,10 @@ pub(super) struct Terms {
     /// A stream is as good as it is long, whatever others wasted, if what was wasted too
     /// much is no more than so many times as long.
     proof: u64,
-    /// And it is trusted for so many times its length then.
+    /// And it is trusted for so many times its length then,
     trust: u64,
+    /// or for so many times as long as less than half of the start was wasted.
+    trust_at_first: u64,
     /// Of so many bytes that were of use after they had been read ahead, one may be wasted.
     useful_share: u64,
     /// Where streams end is believed up to so much that was wasted too much.
@@ -45,8 +47,9 @@ impl Terms {
         missed_share: 256,
         proof: 1,
         trust: 1,
-        useful_share: 40,
-        known_debt_max: 2 << 20,
+        trust_at_first: 2,
+        useful_share: 20,
+        known_debt_max: 0,
         overdrawn_share: 16,
         trust_bytes_max: u64::MAX,
     };
@@ -57,6 +60,7 @@ impl Terms {
         missed_share: 4,
         proof: 4,
         trust: 2,
+        trust_at_first: 2,
         useful_share: 10,
         known_debt_max: u64::MAX,
         overdrawn_share: 16,
@@ -67,7 +71,19 @@ impl Terms {
     /// what is wasted makes few wait, so that streams go on sooner; and two fetches keep it
     /// busy, so that none needs more ahead than that.
     pub(super) fn near_at_once(fetch_bytes: u64) -> Terms {
-        Terms { overdrawn_share: 8, trust_bytes_max: 2 * fetch_bytes, ..Terms::NEAR }
+        Terms {
+            trust_at_first: 1,
+            useful_share: 40,
+            known_debt_max: 2 << 20,
+            overdrawn_share: 10,
+            trust_bytes_max: 2 * fetch_bytes,
+            ..Terms::NEAR
+        }
+    }
+
+    /// For a stream whose every element is a fetch of its own: it takes more of those.
+    pub(super) fn in_elements(self) -> Terms {
+        Terms { trust_bytes_max: u64::MAX, ..self }
     }
 }
 
@@ -135,7 +151,7 @@ impl Ledger {
     pub(super) fn window_bytes_max(&self, own: u64, skipped: u64, at_risk: u64, terms: Terms) -> u64 {
         let (left, debt) = (self.left(terms).saturating_sub(at_risk), self.debt(terms));
         let trust = if left >= terms.start_bytes / 2 {
-            terms.trust * own
+            terms.trust_at_first * own
         } else if debt <= terms.proof * own && skipped <= own / SKIPPED_SHARE {
             (terms.trust * own).min(terms.trust_bytes_max)
         } else {

@@ -15,9 +15,8 @@ const BANDWIDTH_GUESS: u64 = 100_000_000;
 const FAR_NS: u64 = 1_500_000;
 /// Fetches at once to begin with: enough to find out.
 const FETCHES_MIN: u64 = 16;
-/// Fewer where one fetch alone nearly fills the link and the first bytes of most
-/// come after so many times the least latency: more would only wait for one
-/// another, and readers for all of them.
+/// Fewer where one fetch alone nearly fills the link and the first bytes of most come after so
+/// many times the least latency: more would only wait for one another, and readers for all.
 const FETCHES_CROWDED_MIN: u64 = 4;
 const CROWDED_LATENCIES: u64 = 4;
 /// How long a largest or smallest sample counts, at least and at most twice it.
@@ -171,13 +170,12 @@ impl Device {
     }
 
     /// Whether fetches side by side may bring no more, and each waits as long as for a head.
-    fn may_be_disk(&self) -> bool {
+    pub(crate) fn may_be_disk(&self) -> bool {
         self.is_serial() && self.switching.is_slow_to_begin()
     }
 
-    /// Whether even the luckiest fetch of late waited so long for its first bytes
-    /// that saving a wait is worth many bytes. A disk's luckiest comes from its own
-    /// buffer.
+    /// Whether even the luckiest fetch of late waited so long for its first bytes that saving a
+    /// wait is worth many bytes. A disk's luckiest comes from its own buffer.
     pub(crate) fn is_far(&self) -> bool {
         self.latency_least.get().unwrap_or(LATENCY_NS_GUESS) >= FAR_NS
     }
@@ -189,7 +187,7 @@ impl Device {
         self.advice.competitive_bytes
     }
 
-    /// Bytes that all fetches together deliver while a reader waits for one.
+    /// Bytes that all fetches together deliver while a reader waits for one, near by for a lone one.
     pub(crate) fn wait_bytes(&self) -> u64 {
         self.advice.wait_bytes
     }
@@ -259,7 +257,10 @@ impl Device {
 
     fn advise(&mut self) {
         self.advice = if self.switching.cost_ns() > 0 { self.in_turns() } else { self.at_once() };
-        self.advice.wait_bytes = bytes_in(self.latency_ns, self.throughput.get().unwrap_or(0));
+        // Near by, readahead itself makes most of a wait beside it, and must not raise its own price.
+        let lone = self.lone_ns.filter(|_| !self.is_far());
+        let wait = self.latency_ns.min(lone.unwrap_or(u64::MAX));
+        self.advice.wait_bytes = bytes_in(wait, self.throughput.get().unwrap_or(0));
     }
 
     /// The advice for a backend that serves one fetch at a time. A fetch takes

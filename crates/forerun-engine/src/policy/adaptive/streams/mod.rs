@@ -278,8 +278,9 @@ impl Streams {
         }
         if stream.on_read(access, share, reach) {
             let (own, skipped) = (stream.run_bytes(), stream.skipped_bytes());
+            let terms = if stream.shape().is_dense() { share.terms } else { share.terms.in_elements() };
             let allowed =
-                self.ledger.window_bytes_max(own, skipped, self.briefs.at_risk_beside(index), share.terms);
+                self.ledger.window_bytes_max(own, skipped, self.briefs.at_risk_beside(index), terms);
             // How far a stream goes whose end is known, its price has decided.
             let is_known = reach.is_some_and(|end| end < u64::MAX);
             let is_decided = is_known && self.ledger.trusts_known_ends(share.terms);

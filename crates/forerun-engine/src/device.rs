@@ -220,10 +220,15 @@ impl Device {
         self.advice.patience_ns
     }
 
-    /// Before that one fetch of `count` that wait is no exception: a head has to get to each
-    /// of them, if there may be one.
-    pub(crate) fn excuse_ns(&self, count: usize) -> u64 {
-        if self.may_be_disk() { DISK_NS_MAX * count as u64 } else { 0 }
+    /// Before that one of `count` fetches, which have `bytes` bytes, is no exception: where
+    /// they may be served one after the other it has to wait for all of them, and perhaps
+    /// for a head that goes to each.
+    pub(crate) fn excuse_ns(&self, count: usize, bytes: u64) -> u64 {
+        if !self.is_serial() {
+            return 0;
+        }
+        let moves = if self.switching.is_slow_to_begin() { DISK_NS_MAX * count as u64 } else { 0 };
+        moves + time_of(2 * bytes, self.throughput.get().unwrap_or(0))
     }
 
     /// A fetch is given up that has brought nothing since `dispatched`.
@@ -278,6 +283,9 @@ impl Device {
         if rest >= BANDWIDTH_SAMPLE_BYTES {
             self.bandwidth.add(now, rate(rest, now.since(sample.first_arrived)));
         }
+        if sample.bytes >= BANDWIDTH_SAMPLE_BYTES {
+            self.spread.note_large(rest == 0);
+        }
         self.switching.on_fetched(now, sample);
         self.advise();
     }
@@ -285,8 +293,9 @@ impl Device {
     fn advise(&mut self) {
         self.advice = if self.switching.cost_ns() > 0 { self.in_turns() } else { self.at_once() };
         self.advice.wait_bytes = bytes_in(self.latency_ns, self.throughput.get().unwrap_or(0));
-        let patience = self.spread.patience_ns().filter(|_| self.is_far() && self.turn_bytes().is_none());
-        self.advice.patience_ns = patience.map(|patience| patience.max(self.excuse_ns(1)));
+        let is_told = self.is_far() && self.turn_bytes().is_none();
+        let patience = self.spread.patience_ns().filter(|_| is_told);
+        self.advice.patience_ns = patience.map(|patience| patience.max(self.excuse_ns(1, 0)));
     }
 
     /// The advice for a backend that serves one fetch at a time. A fetch takes

@@ -20,6 +20,9 @@ const PATIENCE_TIMES: u64 = 2;
 /// ... and, while few times are known, for so many more over their number.
 const DOUBT_TIMES: u64 = 16;
 
+/// From so many of 1024 on, large fetches come all at once.
+const WHOLE_MAX: u64 = 768;
+
 /// See the module's page.
 #[derive(Debug)]
 pub(crate) struct Spread {
@@ -27,11 +30,13 @@ pub(crate) struct Spread {
     /// Their sum.
     count: u32,
     patience_ns: Option<u64>,
+    /// How many of 1024 large fetches came all at once, smoothed.
+    whole: Option<u64>,
 }
 
 impl Spread {
     pub(crate) fn new() -> Spread {
-        Spread { bins: [0; BINS], count: 0, patience_ns: None }
+        Spread { bins: [0; BINS], count: 0, patience_ns: None, whole: None }
     }
 
     /// One took `ns`, or was given up after that.
@@ -50,10 +55,18 @@ impl Spread {
         }
     }
 
+    /// A large fetch ended; whether all of it came at once. Then its time does not tell a
+    /// long way from many bytes.
+    pub(crate) fn note_large(&mut self, is_whole: bool) {
+        let new = if is_whole { 1024 } else { 0 };
+        self.whole = Some(self.whole.map_or(new, |mean| mean - mean / 8 + new / 8));
+    }
+
     /// A fetch that has brought nothing for so long is late: nearly all others take less,
-    /// and most of them half of it. Nothing while too little is known.
+    /// and most of them half of it. Nothing while too little is known, or where large fetches
+    /// come all at once.
     pub(crate) fn patience_ns(&self) -> Option<u64> {
-        self.patience_ns
+        self.patience_ns.filter(|_| self.whole.is_none_or(|mean| mean < WHOLE_MAX))
     }
 
     /// The upper end of the bin of the one that is in place `rank`, from 1, in order of time.
@@ -119,6 +132,16 @@ mod tests {
             (0..1000).for_each(|at| spread.note(if at % period == 7 { 500 * MS } else { 10 * MS }));
             assert_eq!(spread.patience_ns().unwrap() < 500 * MS, is_late, "one in {period}");
         }
+    }
+
+    #[test]
+    fn what_comes_all_at_once_says_nothing() {
+        let mut spread = Spread::new();
+        known(&mut spread, 100, 10 * MS);
+        spread.note_large(true);
+        assert_eq!(spread.patience_ns(), None);
+        (0..4).for_each(|_| spread.note_large(false));
+        assert!(spread.patience_ns().is_some());
     }
 
     #[test]

@@ -29,26 +29,25 @@ impl Engine {
         let late = late.to_vec();
         // Room that a waiting reader could not use yet is kept for it.
         if !self.waiting.is_empty() || self.flights.count() >= self.config.in_flight_count_max {
-            self.late.put_off();
+            self.late.note_busy();
             return false;
         }
         [true, false].into_iter().any(|is_waited_for| {
             self.late.can_pay(is_waited_for)
                 && late
                     .iter()
-                    .any(|fetch| self.is_to_repeat(now, *fetch, is_waited_for) && self.repeat(now, *fetch))
+                    .any(|fetch| self.is_to_repeat(*fetch, is_waited_for) && self.repeat(now, *fetch))
         })
     }
 
-    fn is_to_repeat(&self, now: Time, fetch: FetchId, is_waited_for: bool) -> bool {
+    fn is_to_repeat(&self, fetch: FetchId, is_waited_for: bool) -> bool {
         let Some(flight) = self.flights.get(fetch) else { return false };
         if flight.is_repeated || self.is_waited_for(flight) != is_waited_for {
             return false;
         }
-        let (dispatched, count) = (flight.sample.dispatched, self.flights.awaited_count());
         // Of one that is alone nothing else can be told.
-        let is_exception = count == 1 || self.late.is_exception(dispatched, flight.come_before);
-        is_exception && now.since(dispatched) >= self.device.excuse_ns(count)
+        self.late.is_exception(flight.sample.dispatched, flight.come_before)
+            || self.flights.awaited_count() == 1
     }
 
     fn is_waited_for(&self, flight: &Flight) -> bool {
@@ -57,9 +56,15 @@ impl Engine {
     }
 
     /// Dispatches a second fetch of what `fetch` is to bring. False if there is no memory
-    /// for that.
+    /// for that, or it may still come in its turn.
     fn repeat(&mut self, now: Time, fetch: FetchId) -> bool {
+        let excuse_ns = self.device.excuse_ns(self.flights.awaited_count(), self.flights.bytes());
         let Some(flight) = self.flights.get_mut(fetch) else { return false };
+        let excused = Time(flight.sample.dispatched.0.saturating_add(excuse_ns));
+        if now < excused {
+            self.late.put_off(excused);
+            return false;
+        }
         let Flight { object, extent, rides_along, cause, .. } = *flight;
         let Some(runs) = self.cache.reserve_spare(now, extent, Room::Readahead) else { return false };
         flight.is_repeated = true;

@@ -26,6 +26,8 @@ pub(crate) struct Late {
     late: Vec<FetchId>,
     /// Whether something has changed since it was asked who may be asked for again.
     is_changed: bool,
+    /// When it is to be asked at the latest.
+    put_off: Option<Time>,
     /// In shares of [`PRICE`].
     credit: u32,
     /// Fetches whose first bytes have come, and the latest moment at which one of them
@@ -40,6 +42,7 @@ impl Late {
             young: VecDeque::new(),
             late: Vec::new(),
             is_changed: false,
+            put_off: None,
             credit: PRICE,
             come_count: 0,
             come_dispatched: Time(0),
@@ -85,24 +88,28 @@ impl Late {
         self.credit = self.credit.saturating_sub(PRICE);
     }
 
-    /// It is to be asked again who may be asked for again, as if something had changed.
-    pub(crate) fn put_off(&mut self) {
+    /// It is to be asked once more who may be asked for again, as if something had changed.
+    pub(crate) fn note_busy(&mut self) {
         self.is_changed = true;
     }
 
-    /// When the next one becomes late if whoever waits is patient for `patience_ns`.
+    /// From `time` on it is to be asked once more, as if something had changed.
+    pub(crate) fn put_off(&mut self, time: Time) {
+        self.put_off = Some(self.put_off.map_or(time, |before| before.min(time)));
+    }
+
+    /// When to ask next: when one becomes late if whoever waits is patient for `patience_ns`,
+    /// or when asking was put off to.
     pub(crate) fn next_time(
         &mut self,
         patience_ns: u64,
         mut is_awaited: impl FnMut(FetchId) -> bool,
     ) -> Option<Time> {
-        while let Some((fetch, dispatched)) = self.young.front().copied() {
-            if is_awaited(fetch) {
-                return Some(Time(dispatched.0.saturating_add(patience_ns)));
-            }
+        while self.young.front().is_some_and(|(fetch, _)| !is_awaited(*fetch)) {
             self.young.pop_front();
         }
-        None
+        let due = self.young.front().map(|(_, dispatched)| Time(dispatched.0.saturating_add(patience_ns)));
+        due.into_iter().chain(self.put_off).min()
     }
 
     /// Those that are late at `now`, the earliest first, if that is another answer than
@@ -123,6 +130,9 @@ impl Late {
                 self.late.push(fetch);
                 self.is_changed = true;
             }
+        }
+        if self.put_off.is_some_and(|time| time <= now) {
+            (self.put_off, self.is_changed) = (None, true);
         }
         if !core::mem::take(&mut self.is_changed) {
             return &[];

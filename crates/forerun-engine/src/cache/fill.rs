@@ -97,6 +97,42 @@ impl Cache {
         }
     }
 
+    /// Charges as many blocks as `extent` has, for a fetch that fills them beside the one
+    /// that is to bring `extent`: they are disowned. `None` if there is no such room.
+    pub(crate) fn reserve_spare(&mut self, now: Time, extent: Extent, room: Room) -> Option<Vec<SlotRun>> {
+        let mut left = extent.len.div_ceil(BLOCK_BYTES) as u32;
+        if !self.make_room(now, u64::from(left), room) {
+            return None;
+        }
+        self.disowned_count += left;
+        let mut runs: Vec<SlotRun> = Vec::new();
+        while left > 0 {
+            let run = self.slots.take(left)?;
+            left -= run.count;
+            push_run(&mut runs, run);
+        }
+        self.slots_used_peak = self.slots_used_peak.max(self.slots.used_count());
+        Some(runs)
+    }
+
+    /// The fetch that fills the disowned slots of `runs` brings the blocks of `extent`, all
+    /// of which are in flight; the slots they had so far are disowned.
+    pub(crate) fn exchange(&mut self, object: ObjectId, extent: Extent, runs: &[SlotRun]) {
+        let mut slots = runs.iter().flat_map(|run| run.first..run.first + run.count);
+        for (index, bits) in rows_of(extent) {
+            let Some(id) = self.index.get(object, index) else { continue };
+            let row = &mut self.rows[id.0 as usize];
+            debug_assert_eq!(row.in_flight & bits, bits, "exchanged without being in flight");
+            let mut left = bits;
+            while left != 0
+                && let Some(slot) = slots.next()
+            {
+                row.slots[left.trailing_zeros() as usize] = slot;
+                left &= left - 1;
+            }
+        }
+    }
+
     /// Takes back the slots of disowned blocks: those of `runs` past the first
     /// `skip` blocks.
     pub(crate) fn give_disowned(&mut self, runs: &[SlotRun], skip: u64) {

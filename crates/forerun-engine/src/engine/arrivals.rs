@@ -17,7 +17,9 @@ impl Engine {
             self.device.on_first_bytes(now, &flight.sample);
             flight.sample.first_arrived = now;
             flight.sample.first_bytes = bytes;
+            self.win(now, fetch);
         }
+        let Some(flight) = self.flights.get_mut(fetch) else { return };
         self.device.on_bytes(bytes - flight.arrived_bytes);
         let (object, doomed) = (flight.object, flight.doomed);
         if doomed {
@@ -49,7 +51,11 @@ impl Engine {
     /// for get `error`; those who waited for one that also read ahead wait for
     /// one of their own.
     pub fn handle_failed(&mut self, now: Time, fetch: FetchId, error: FetchError) {
+        self.lose_to_twin(fetch);
         let Some(flight) = self.land(now, fetch) else { return };
+        if !flight.cancelled {
+            self.late.note_failed();
+        }
         let rest = flight.rest();
         if flight.doomed {
             self.cache.give_disowned(&flight.runs, flight.arrived_blocks);

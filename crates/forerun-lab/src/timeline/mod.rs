@@ -88,6 +88,8 @@ pub struct Timeline {
     streams: Streams,
     levels: Levels,
     in_flight: BTreeMap<FetchId, Flight>,
+    /// Of two fetches of the same bytes each other one.
+    twins: BTreeMap<FetchId, FetchId>,
     in_flight_bytes: u64,
     unread: Unread,
     end: Time,
@@ -110,6 +112,7 @@ impl Default for Timeline {
             streams: Streams::default(),
             levels: Levels::default(),
             in_flight: BTreeMap::new(),
+            twins: BTreeMap::new(),
             in_flight_bytes: 0,
             unread: Unread::default(),
             end: Time(0),
@@ -144,6 +147,15 @@ impl Timeline {
                     FetchPoint { time, end: None, object, extent, cause, wasted: Extent::default() },
                 );
                 self.end = self.end.max(time);
+                time
+            }
+            Event::Repeated { time, id, of, object, extent, cause } => {
+                let point = FetchPoint { time, end: None, object, extent, cause, wasted: Extent::default() };
+                let index = self.fetches.push(point);
+                self.in_flight.insert(id, Flight { index, object, extent });
+                self.in_flight_bytes += extent.len;
+                self.twins.insert(id, of);
+                self.twins.insert(of, id);
                 time
             }
             Event::Fetched { time, id } => {
@@ -225,7 +237,10 @@ impl Timeline {
     fn land(&mut self, time: Time, id: FetchId, bytes: u64) {
         let Some(Flight { index, object, extent }) = self.in_flight.remove(&id) else { return };
         self.in_flight_bytes -= extent.len;
-        if bytes > 0 {
+        // The other one brings them, or has.
+        let has_twin =
+            bytes > 0 && self.twins.remove(&id).is_some_and(|twin| self.twins.remove(&twin).is_some());
+        if bytes > 0 && !has_twin {
             self.unread.forget(object, Extent::between(extent.end().saturating_sub(bytes), extent.end()));
         }
         if let Some(fetch) = self.fetches.get_mut(index) {

@@ -1,6 +1,7 @@
 //! What every backend and every layer must do, as a check that tests call.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::io::Read;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -108,10 +109,23 @@ async fn check_object(backend: &dyn Backend, path: &str, bytes: &Bytes) {
     let below = format!("{path}/below");
     assert_eq!(backend.stat(&below).await.unwrap_err().kind, ErrorKind::NotFound, "{below:?}");
     if size > 0 {
-        let other = Entry { version: Version("another version".into()), ..entry };
+        let other = Entry { version: Version("another version".into()), ..entry.clone() };
         let error = fetch(backend, &other, 0..size).await.expect_err("a fetch of another version");
         assert_eq!(error.kind, ErrorKind::Changed, "{path:?}: {error}");
     }
+    check_local(backend, &entry, bytes).await;
+}
+
+/// The object as a file of this system, if there is one.
+async fn check_local(backend: &dyn Backend, entry: &Entry, bytes: &Bytes) {
+    let path = &entry.path;
+    let local = backend.open_local(path, &entry.version).await;
+    let Some(mut file) = local.unwrap_or_else(|error| panic!("open {path:?}: {error}")) else { return };
+    let mut read = Vec::new();
+    file.read_to_end(&mut read).unwrap_or_else(|error| panic!("read {path:?} as a file: {error}"));
+    assert!(read == *bytes, "{path:?} as a file: wrong bytes");
+    let error = backend.open_local(path, &Version("another version".into())).await;
+    assert_eq!(error.expect_err("another version as a file").kind, ErrorKind::Changed, "{path:?}");
 }
 
 /// First, last and single bytes, the whole, and extents across every boundary

@@ -19,6 +19,7 @@ mod tls;
 mod tries;
 
 use std::fmt::Debug;
+use std::fs::File;
 use std::ops::Range;
 
 use async_trait::async_trait;
@@ -68,4 +69,16 @@ pub trait Backend: Debug + Send + Sync + 'static {
     /// [`ErrorKind::Changed`] if the object has another version by now,
     /// [`ErrorKind::NoRange`] if the server cannot serve part of an object.
     async fn fetch(&self, path: &str, version: &Version, extent: Range<u64>) -> Result<ByteStream>;
+
+    /// The object `path` as an open file of this system, which was `version` when it
+    /// was opened, for who can do without this backend from then on; none where
+    /// there is no such file, or where reading it would pass by what a layer does to
+    /// fetches. What writes to that file later is seen through it.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Changed`] if the object has another version by now,
+    /// [`ErrorKind::NotFound`] where nothing is any more.
+    async fn open_local(&self, _path: &str, _version: &Version) -> Result<Option<File>> {
+        Ok(None)
+    }
 }

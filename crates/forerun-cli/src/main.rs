@@ -1,10 +1,14 @@
 //! The `forerun` program.
 
+// What it prints goes through `print`: `println!` panics where nobody reads any more.
+#![warn(clippy::print_stdout)]
+
 mod demo;
 mod explain;
 mod lab;
 mod log;
 mod mount;
+mod print;
 mod replay;
 mod trace;
 mod units;

@@ -4,6 +4,8 @@
 //! All of it is measured on the fetches the engine makes anyway.
 
 use crate::config::Config;
+use crate::filter::Filter;
+use crate::spread::Spread;
 use crate::switching::Switching;
 use crate::types::{BLOCK_BYTES, DeviceEstimate, ObjectId, Time};
 
@@ -15,15 +17,14 @@ const BANDWIDTH_GUESS: u64 = 100_000_000;
 const FAR_NS: u64 = 1_500_000;
 /// Fetches at once to begin with: enough to find out.
 const FETCHES_MIN: u64 = 16;
-/// Fewer where one fetch alone nearly fills the link and the first bytes of most
-/// come after so many times the least latency: more would only wait for one
-/// another, and readers for all of them.
+/// Fewer where one fetch alone nearly fills the link and the first bytes of most come after so
+/// many times the least latency: more would only wait for one another, and readers for all.
 const FETCHES_CROWDED_MIN: u64 = 4;
 const CROWDED_LATENCIES: u64 = 4;
-/// How long a largest or smallest sample counts, at least and at most twice it.
-const FILTER_NS: u64 = 5_000_000_000;
 /// A fetch must carry that much for its own bandwidth to be more than noise.
 const BANDWIDTH_SAMPLE_BYTES: u64 = 128 << 10;
+/// No disk needs longer for a request, wherever its head is.
+const DISK_NS_MAX: u64 = 50_000_000;
 /// Where moving is dear, a stream is read on for so many times what could be
 /// read during a move: it takes a seventeenth of the time then.
 const TURN_MOVES: u64 = 16;
@@ -49,6 +50,8 @@ pub(crate) struct Device {
     service_ns: u64,
     /// Until the first bytes of a fetch that found none ahead, smoothed.
     lone_ns: Option<u64>,
+    /// Until the first bytes of any.
+    spread: Spread,
     switching: Switching,
     advice: Advice,
 }
@@ -64,6 +67,8 @@ struct Advice {
     pipe_bytes: u64,
     contended_bytes: u64,
     competitive_bytes: u64,
+    wait_bytes: u64,
+    patience_ns: Option<u64>,
 }
 
 impl Device {
@@ -82,6 +87,7 @@ impl Device {
             latency_deviation_ns: LATENCY_NS_GUESS / 2,
             service_ns: LATENCY_NS_GUESS,
             lone_ns: None,
+            spread: Spread::new(),
             switching: Switching::new(),
             advice: Advice::default(),
         };
@@ -170,13 +176,12 @@ impl Device {
     }
 
     /// Whether fetches side by side may bring no more, and each waits as long as for a head.
-    fn may_be_disk(&self) -> bool {
+    pub(crate) fn may_be_disk(&self) -> bool {
         self.is_serial() && self.switching.is_slow_to_begin()
     }
 
-    /// Whether even the luckiest fetch of late waited so long for its first bytes
-    /// that saving a wait is worth many bytes. A disk's luckiest comes from its own
-    /// buffer.
+    /// Whether even the luckiest fetch of late waited so long for its first bytes that saving a
+    /// wait is worth many bytes. A disk's luckiest comes from its own buffer.
     pub(crate) fn is_far(&self) -> bool {
         self.latency_least.get().unwrap_or(LATENCY_NS_GUESS) >= FAR_NS
     }
@@ -188,9 +193,9 @@ impl Device {
         self.advice.competitive_bytes
     }
 
-    /// What all fetches together bring while a reader waits for a lone one.
+    /// Bytes that all fetches together deliver while a reader waits for one, near by for a lone one.
     pub(crate) fn wait_bytes(&self) -> u64 {
-        bytes_in(self.lone_ns.unwrap_or(self.latency_ns), self.throughput.get().unwrap_or(0))
+        self.advice.wait_bytes
     }
 
     /// The same for who asks for more at once than anybody did.
@@ -207,6 +212,29 @@ impl Device {
     /// Nearly every fetch has delivered its last byte after this long.
     pub(crate) fn service_high_ns(&self) -> u64 {
         self.service_ns.max(self.latency_ns) + 4 * self.latency_deviation_ns
+    }
+
+    /// A fetch that has brought nothing for so long is late, and may be asked for again.
+    /// Nothing where that helps nobody: near by, where one has to wait for another, and
+    /// before enough is known.
+    pub(crate) fn patience_ns(&self) -> Option<u64> {
+        self.advice.patience_ns
+    }
+
+    /// Before that one of `count` fetches, which have `bytes` bytes, is no exception: where
+    /// they may be served one after the other it has to wait for all of them, and perhaps
+    /// for a head that goes to each.
+    pub(crate) fn excuse_ns(&self, count: usize, bytes: u64) -> u64 {
+        if !self.is_serial() {
+            return 0;
+        }
+        let moves = if self.switching.is_slow_to_begin() { DISK_NS_MAX * count as u64 } else { 0 };
+        moves + time_of(2 * bytes, self.throughput.get().unwrap_or(0))
+    }
+
+    /// A fetch is given up that has brought nothing since `dispatched`.
+    pub(crate) fn on_given_up(&mut self, now: Time, dispatched: Time) {
+        self.spread.note(now.since(dispatched));
     }
 
     /// A fetch is dispatched; how many were before it.
@@ -236,6 +264,7 @@ impl Device {
             self.lone_ns = Some(self.lone_ns.map_or(wait_ns, |mean| mean - mean / 8 + wait_ns / 8));
         }
         self.latency_least.add(now, wait_ns);
+        self.spread.note(wait_ns);
         self.advise();
     }
 
@@ -255,12 +284,22 @@ impl Device {
         if rest >= BANDWIDTH_SAMPLE_BYTES {
             self.bandwidth.add(now, rate(rest, now.since(sample.first_arrived)));
         }
+        if sample.bytes >= BANDWIDTH_SAMPLE_BYTES {
+            self.spread.note_large(rest == 0);
+        }
         self.switching.on_fetched(now, sample);
         self.advise();
     }
 
     fn advise(&mut self) {
         self.advice = if self.switching.cost_ns() > 0 { self.in_turns() } else { self.at_once() };
+        // Near by, readahead itself makes most of a wait beside it, and must not raise its own price.
+        let lone = self.lone_ns.filter(|_| !self.is_far());
+        let wait = self.latency_ns.min(lone.unwrap_or(u64::MAX));
+        self.advice.wait_bytes = bytes_in(wait, self.throughput.get().unwrap_or(0));
+        let is_told = self.is_far() && self.turn_bytes().is_none();
+        let patience = self.spread.patience_ns().filter(|_| is_told);
+        self.advice.patience_ns = patience.map(|patience| patience.max(self.excuse_ns(1, 0)));
     }
 
     /// The advice for a backend that serves one fetch at a time. A fetch takes
@@ -278,6 +317,8 @@ impl Device {
             pipe_bytes: turn.min(self.pipe_bytes_max),
             contended_bytes: turn.min(self.pipe_bytes_max),
             competitive_bytes: 0,
+            wait_bytes: 0,
+            patience_ns: None,
         }
     }
 
@@ -317,6 +358,8 @@ impl Device {
             .min(pipe_bytes)
             .min(self.pipe_bytes_max),
             competitive_bytes: bytes_in(latency, bandwidth),
+            wait_bytes: 0,
+            patience_ns: None,
         }
     }
 }
@@ -339,44 +382,6 @@ pub(crate) struct Sample {
     pub(crate) bytes: u64,
 }
 
-/// The largest (or smallest) sample of the last five to ten seconds.
-#[derive(Debug)]
-struct Filter {
-    largest: bool,
-    since: Time,
-    now: Option<u64>,
-    before: Option<u64>,
-}
-
-impl Filter {
-    fn largest() -> Filter {
-        Filter { largest: true, since: Time(0), now: None, before: None }
-    }
-
-    fn smallest() -> Filter {
-        Filter { largest: false, ..Filter::largest() }
-    }
-
-    fn get(&self) -> Option<u64> {
-        self.pick(self.now, self.before)
-    }
-
-    fn add(&mut self, now: Time, sample: u64) {
-        if now.since(self.since) > FILTER_NS && self.now.is_some() {
-            self.since = now;
-            self.before = self.now.take();
-        }
-        self.now = self.pick(self.now, Some(sample));
-    }
-
-    fn pick(&self, a: Option<u64>, b: Option<u64>) -> Option<u64> {
-        match (a, b) {
-            (Some(a), Some(b)) => Some(if self.largest { a.max(b) } else { a.min(b) }),
-            (a, b) => a.or(b),
-        }
-    }
-}
-
 /// A fetch holds whole blocks: half a block would be served as a whole one.
 fn whole_blocks(bytes: u64) -> u64 {
     (bytes / BLOCK_BYTES).max(1) * BLOCK_BYTES
@@ -384,15 +389,24 @@ fn whole_blocks(bytes: u64) -> u64 {
 
 /// Bytes per second.
 pub(crate) fn rate(bytes: u64, ns: u64) -> u64 {
-    (u128::from(bytes) * 1_000_000_000 / u128::from(ns.max(1))).min(u128::from(u64::MAX)) as u64
+    scaled(bytes, 1_000_000_000, ns.max(1))
 }
 
 /// Nanoseconds that `bytes` take at `rate` bytes per second.
 pub(crate) fn time_of(bytes: u64, rate: u64) -> u64 {
-    (u128::from(bytes) * 1_000_000_000 / u128::from(rate.max(1))).min(u128::from(u64::MAX)) as u64
+    scaled(bytes, 1_000_000_000, rate.max(1))
 }
 
 /// Bytes that arrive in `ns` at `rate` bytes per second.
 pub(crate) fn bytes_in(ns: u64, rate: u64) -> u64 {
-    (u128::from(ns) * u128::from(rate) / 1_000_000_000).min(u128::from(u64::MAX)) as u64
+    scaled(ns, rate, 1_000_000_000)
+}
+
+/// `amount * by / of`, or the largest number.
+fn scaled(amount: u64, by: u64, of: u64) -> u64 {
+    match amount.checked_mul(by) {
+        // Nearly always, and ten times as fast.
+        Some(product) => product / of,
+        None => (u128::from(amount) * u128::from(by) / u128::from(of)).min(u128::from(u64::MAX)) as u64,
+    }
 }

@@ -16,7 +16,8 @@
 //!
 //! After every command and every `handle_*` call, drain `poll_fetch`,
 //! `poll_cancel` and `poll_reply` until each says `None`; and before them
-//! `poll_entry`, if the driver tells of listings.
+//! `poll_entry`, if the driver tells of listings. Do so as well at the time that
+//! [`Engine::poll_timeout`] says, should nothing happen before.
 //!
 //! # Memory
 //! The engine owns the numbering of one memory region of
@@ -44,12 +45,14 @@ mod config;
 mod device;
 mod engine;
 mod explain;
+mod filter;
 pub mod kernel;
 mod objects;
 mod policy;
 pub mod profile;
 mod reads;
 mod scheduler;
+mod spread;
 mod switching;
 mod table;
 mod types;

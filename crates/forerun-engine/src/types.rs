@@ -188,6 +188,9 @@ pub enum Event {
     Window { time: Time, object: ObjectId, extent: Extent, mark: u64, class: Class, why: Why },
     /// A fetch was dispatched.
     Fetch { time: Time, id: FetchId, object: ObjectId, extent: Extent, cause: Cause },
+    /// A fetch was dispatched of what `of` should have brought long ago. The first of them to
+    /// bring bytes wins, and the other is cancelled.
+    Repeated { time: Time, id: FetchId, of: FetchId, object: ObjectId, extent: Extent, cause: Cause },
     /// A fetch ended well.
     Fetched { time: Time, id: FetchId },
     /// A fetch failed or was cancelled with `bytes` still to come.
@@ -230,6 +233,10 @@ pub struct Counters {
     pub demand_bytes: u64,
     /// Bytes of readahead fetches dispatched.
     pub readahead_bytes: u64,
+    /// Fetches dispatched of what others were late with; none of those above.
+    pub repeated_count: u64,
+    /// Their bytes.
+    pub repeated_bytes: u64,
     /// Bytes evicted or invalidated before anybody read them.
     pub wasted_bytes: u64,
     /// Fetches that failed.
@@ -257,6 +264,10 @@ impl Counters {
             Event::Fetch { extent, cause: Cause::Readahead, .. } => {
                 self.readahead_count += 1;
                 self.readahead_bytes += extent.len;
+            }
+            Event::Repeated { extent, .. } => {
+                self.repeated_count += 1;
+                self.repeated_bytes += extent.len;
             }
             Event::Failed { cancelled: true, .. } => self.cancelled_count += 1,
             Event::Failed { .. } => self.failed_count += 1,

@@ -1,8 +1,12 @@
 //! Any calls in any order, checked against a model that is too simple to be
 //! wrong: every slot remembers which version of which block it holds.
 
+#[path = "support/calls.rs"]
+mod calls;
+
 use std::collections::BTreeMap;
 
+use calls::{Call, calls, far_calls};
 use forerun_engine::*;
 use proptest::prelude::*;
 
@@ -10,53 +14,6 @@ const OBJECTS: u64 = 4;
 const SIZE: u64 = 3 * (1 << 20) + 777;
 const SIZE_MAX: u64 = 4 << 20;
 const BLOCKS: usize = (SIZE_MAX / BLOCK_BYTES) as usize + 1;
-
-#[derive(Clone, Debug)]
-enum Call {
-    Open(u64),
-    Close(u64),
-    Read { object: u64, offset: u64, len: u64 },
-    ReadOn { object: u64, len: u64 },
-    Release(usize),
-    Abandon(usize),
-    Progress { fetch: usize, percent: u64 },
-    Fetched(usize),
-    Failed(usize),
-    Invalidate { object: u64, offset: u64, len: u64 },
-    Resize { object: u64, size: u64 },
-    Forget(u64),
-    List { directory: u64, class: u8 },
-    Enter { directory: u64, index: u32 },
-    Wait(u64),
-    Advise { object: u64, what: u64, extents: Vec<(u64, u64)> },
-}
-
-fn calls() -> impl Strategy<Value = Vec<Call>> {
-    let object = 0..OBJECTS;
-    let call = prop_oneof![
-        1 => object.clone().prop_map(Call::Open),
-        1 => object.clone().prop_map(Call::Close),
-        6 => (object.clone(), 0..SIZE + 9000, 0..200_000u64)
-            .prop_map(|(object, offset, len)| Call::Read { object, offset, len }),
-        12 => (object.clone(), 1..200_000u64).prop_map(|(object, len)| Call::ReadOn { object, len }),
-        9 => any::<usize>().prop_map(Call::Release),
-        1 => any::<usize>().prop_map(Call::Abandon),
-        6 => (any::<usize>(), 0..110u64).prop_map(|(fetch, percent)| Call::Progress { fetch, percent }),
-        9 => any::<usize>().prop_map(Call::Fetched),
-        2 => any::<usize>().prop_map(Call::Failed),
-        1 => (object.clone(), 0..SIZE, 0..SIZE)
-            .prop_map(|(object, offset, len)| Call::Invalidate { object, offset, len }),
-        1 => (object.clone(), 0..SIZE_MAX).prop_map(|(object, size)| Call::Resize { object, size }),
-        1 => object.clone().prop_map(Call::Forget),
-        1 => (0..2u64, 0..3u8).prop_map(|(directory, class)| Call::List { directory, class }),
-        6 => (0..2u64, 0..2 * OBJECTS as u32)
-            .prop_map(|(directory, index)| Call::Enter { directory, index }),
-        2 => (0..40_000_000_000u64).prop_map(Call::Wait),
-        2 => (0..OBJECTS, 0..6u64, prop::collection::vec((0..SIZE + 9000, 0..500_000u64), 1..6))
-            .prop_map(|(object, what, extents)| Call::Advise { object, what, extents }),
-    ];
-    prop::collection::vec(call, 1..400)
-}
 
 /// What a slot holds: object, block, version of the object when it was fetched.
 type Content = (u64, u64, u64);
@@ -80,6 +37,8 @@ struct Model {
     engine: Engine,
     budget: u64,
     now: Time,
+    /// Between two calls.
+    step_ns: u64,
     slots: BTreeMap<u64, Content>,
     /// Counts the changes of each object.
     versions: [u64; OBJECTS as usize],
@@ -94,7 +53,7 @@ struct Model {
 }
 
 impl Model {
-    fn new(policy: PolicyKind, extra_bytes: u64) -> Model {
+    fn new(policy: PolicyKind, extra_bytes: u64, step_ns: u64) -> Model {
         let mut config = Config::new(Config::MEMORY_BYTES_MIN + extra_bytes);
         config.policy = policy;
         config.in_flight_count_max = 6;
@@ -103,6 +62,7 @@ impl Model {
             budget: config.memory_bytes_max,
             engine: Engine::new(config).expect("a configuration that works"),
             now: Time(1),
+            step_ns,
             slots: BTreeMap::new(),
             versions: [0; OBJECTS as usize],
             block_versions: vec![[0; BLOCKS]; OBJECTS as usize],
@@ -200,14 +160,30 @@ impl Model {
                 self.engine.enter(now, DirectoryId(directory), index, ObjectId(object));
             }
             Call::Wait(ns) => self.now.0 += ns,
+            Call::Sleep => self.now = self.engine.poll_timeout().unwrap_or(now),
+            Call::Land { slow } => self.land(slow),
             Call::Release(_)
             | Call::Abandon(_)
             | Call::Progress { .. }
             | Call::Fetched(_)
             | Call::Failed(_) => {}
         }
-        self.now.0 += 1000;
+        self.now.0 += self.step_ns;
         self.drain();
+    }
+
+    /// One stays in flight now and then.
+    fn land(&mut self, slow: usize) {
+        let coming: Vec<usize> =
+            (0..self.in_flight.len()).rev().filter(|index| *index != slow % 12).collect();
+        for index in coming.iter().copied() {
+            self.fill(index, BLOCK_BYTES.min(self.in_flight[index].fetch.extent.len));
+            self.engine.handle_progress(self.now, self.in_flight[index].fetch.id, BLOCK_BYTES);
+        }
+        self.now.0 += self.step_ns;
+        for index in coming {
+            self.finish(index);
+        }
     }
 
     /// Bytes `start .. end` are others from now on.
@@ -327,6 +303,8 @@ impl Model {
             }
         }
         assert!(self.engine.memory_bytes() <= self.budget, "over budget");
+        let timeout = self.engine.poll_timeout();
+        assert!(timeout.is_none_or(|due| due > self.now), "what is late was passed over");
     }
 
     /// Once all fetches end well and all readers release, nobody waits.
@@ -356,11 +334,28 @@ proptest! {
         calls in calls(),
         policy in 0..PolicyKind::ALL.len(),
         extra_bytes in prop_oneof![Just(0), 1..4_000_000u64],
+        step_ns in prop_oneof![Just(1000), Just(2_000_000)],
     ) {
-        let mut model = Model::new(PolicyKind::ALL[policy], extra_bytes);
+        let mut model = Model::new(PolicyKind::ALL[policy], extra_bytes, step_ns);
         for call in calls {
             model.call(call);
         }
         model.settle();
+    }
+
+    #[test]
+    fn what_is_asked_for_again_keeps_every_promise(
+        calls in far_calls(),
+        extra_bytes in 0..8_000_000u64,
+    ) {
+        let mut model = Model::new(PolicyKind::Adaptive, extra_bytes, 2_000_000);
+        (0..2).for_each(|object| model.call(Call::Open(object)));
+        for call in calls {
+            model.call(call);
+        }
+        model.settle();
+        let counters = model.engine.counters();
+        let (made, again) = (counters.demand_count + counters.readahead_count, counters.repeated_count);
+        prop_assert!(20 * again <= made + 20, "{again} of {made} were asked for again");
     }
 }

@@ -8,10 +8,12 @@ use std::path::Path;
 use forerun_engine::PolicyKind;
 use forerun_lab::outcome::Outcome;
 use forerun_lab::replay::{Plan, Settings};
+use forerun_lab::report::html;
 use forerun_lab::workload::Workload;
 use forerun_lab::{export, show};
 use forerun_sim::device::Preset;
 use forerun_trace::ReadOptions;
+use forerun_trace::generate::{self, Pattern};
 
 const POLICIES: [&str; 6] = ["none", "plain", "aligned", "eager", "ondemand", "adaptive"];
 
@@ -39,11 +41,63 @@ fn the_table_of_a_boot() {
 }
 
 #[test]
+fn the_streams_of_a_page() {
+    let mix = generate::Plan {
+        patterns: vec![
+            Pattern::Sequential,
+            Pattern::Backward,
+            Pattern::Strided { stride: 1 << 20 },
+            Pattern::Interleaved { streams: 4 },
+        ],
+        file_bytes: 32 << 20,
+        request_bytes: 64 << 10,
+        think_ns: 1_000_000,
+        ..generate::Plan::default()
+    };
+    let mix = Workload::held("mix", mix.generate().unwrap().collect());
+    let mut plan = Plan { workloads: vec![mix], ..plan("nfs4-two-32k-w8.frt.gz", &["s3"]) };
+    plan.policies.retain(|policy| ["none", "plain", "adaptive"].contains(&policy.name()));
+    let (outcomes, timelines) = (plan.run().unwrap(), plan.timelines().unwrap());
+    let page = html("streams", &outcomes, &timelines);
+    let start = page.find("<section id=\"streams\">").unwrap();
+    let section = &page[start..][..page[start..].find("</section>").unwrap()];
+    snapshot::check("streams.txt", &words(section));
+    let json = export::json(&outcomes, &plan.settings, &timelines);
+    for part in [
+        "\"class\": \"backward\"",
+        "\"in_time_bytes\": ",
+        "\"label\": \"mix/plain\"",
+        "\"why\": \"first-window\"",
+    ] {
+        assert!(json.contains(part), "{part} is not in {json}");
+    }
+}
+
+/// What somebody reads of a part of a page: a line for each row, list entry and heading.
+fn words(html: &str) -> String {
+    let mut text = String::new();
+    for part in html.split('<').skip(1) {
+        let (tag, content) = part.split_once('>').unwrap();
+        match tag {
+            "/tr" | "/p" | "/li" | "/h2" | "/summary" | "/figcaption" => text.push('\n'),
+            "/th" | "/td" => text.push_str(" | "),
+            _ => {}
+        }
+        text.push_str(content);
+    }
+    let lines = text.lines().map(|line| line.trim_end_matches([' ', '|']).trim_start());
+    lines.filter(|line| !line.is_empty()).map(|line| format!("{line}\n")).collect()
+}
+
+#[test]
 fn the_same_each_time() {
     let plan = plan("nfs4-two-32k-w8.frt.gz", &["s3"]);
     let all = || {
         let outcomes = plan.run().unwrap();
-        let (json, csv) = (export::json(&outcomes, &plan.settings), export::csv(&outcomes, &plan.settings));
+        let (json, csv) = (
+            export::json(&outcomes, &plan.settings, &plan.timelines().unwrap()),
+            export::csv(&outcomes, &plan.settings),
+        );
         [text(&plan, &outcomes), json, csv]
     };
     let first = all();

@@ -1,6 +1,6 @@
 //! What came of a run.
 
-use forerun_engine::Counters;
+use forerun_engine::{ByClass, Counters};
 
 use crate::device::DeviceStats;
 
@@ -42,6 +42,9 @@ pub struct Run {
     pub readahead_bytes: u64,
     /// Bytes fetched and evicted, or left over at the end, before anybody read them.
     pub wasted_bytes: u64,
+    /// What became of what was read ahead, by what it was for; what was left over at the end
+    /// is wasted. A [`KernelWorld`](crate::kernel::KernelWorld) does not count it.
+    pub readahead: ByClass,
     /// The most memory that was held, in bytes.
     pub memory_bytes_peak: u64,
     /// How long reads waited.

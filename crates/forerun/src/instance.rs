@@ -1,6 +1,7 @@
 //! One engine over one backend.
 
 use std::fmt;
+use std::fs::File;
 use std::future::Future;
 use std::sync::{Arc, Weak};
 use std::time::Duration;
@@ -132,6 +133,17 @@ impl Forerun {
     /// A reader of exactly `entry.version`, without asking the backend.
     pub fn reader_of(&self, entry: &Entry) -> Reader {
         Reader::new(&self.shared, entry)
+    }
+
+    /// The object that `entry` describes as an open file of this system, to be read without
+    /// this: nothing is read ahead of who does, and what writes to the file is seen by them.
+    /// None if it is not a file of a local directory.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Changed`] if the object has another version by now, or
+    /// [`ErrorKind::NotFound`].
+    pub async fn open_local(&self, entry: &Entry) -> Result<Option<File>> {
+        self.shared.driver.backend.open_local(&entry.path, &entry.version).await
     }
 
     /// Asks the backend again when `path`, or the list it is in, is next wanted.

@@ -164,6 +164,16 @@ impl Backend for FileBackend {
         let file = self.blocking(path, FileBackend::open_now).await?;
         read::stream(file, self.local(path), version.clone(), extent).await
     }
+
+    async fn open_local(&self, path: &str, version: &Version) -> Result<Option<File>> {
+        let version = version.clone();
+        let open = move |backend: &FileBackend, path: &str| {
+            let file = backend.open_now(path)?;
+            read::check(&file, &backend.local(path), &version)?;
+            Ok(Some(file))
+        };
+        self.blocking(path, open).await
+    }
 }
 
 fn entry_of(path: &str, stat: &Stat) -> Option<Entry> {

@@ -87,7 +87,11 @@ impl Source {
     }
 }
 
-fn check(file: &File, name: &Path, version: &Version) -> Result<()> {
+/// Whether `file`, called `name`, is `version` now.
+///
+/// # Errors
+/// [`ErrorKind::Changed`] if not.
+pub(super) fn check(file: &File, name: &Path, version: &Version) -> Result<()> {
     let stat = rustix::fs::fstat(file).map_err(|errno| io_error(name, errno))?;
     if version_of(&stat) == *version { Ok(()) } else { Err(changed(name)) }
 }

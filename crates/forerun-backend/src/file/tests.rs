@@ -68,6 +68,23 @@ async fn a_replaced_file_is_changed_and_a_removed_one_is_gone() {
     assert_eq!(kind_of_fetch(&backend, &entry).await, ErrorKind::NotFound);
 }
 
+#[tokio::test]
+async fn a_local_file_is_the_version_that_was_asked_for_and_stays_it_when_it_is_replaced() {
+    let (directory, backend) = tree();
+    let entry = backend.stat("file").await.unwrap();
+    let file = backend.open_local("file", &entry.version).await.unwrap().unwrap();
+    std::fs::write(directory.path().join("new"), "new").unwrap();
+    std::fs::rename(directory.path().join("new"), directory.path().join("file")).unwrap();
+    assert_eq!(file.metadata().unwrap().len(), entry.size);
+    let of = async |entry: &Entry| {
+        backend.open_local(&entry.path, &entry.version).await.map(|_| ()).unwrap_err().kind
+    };
+    assert_eq!(of(&entry).await, ErrorKind::Changed);
+    assert_eq!(of(&backend.stat("link").await.unwrap()).await, ErrorKind::Changed);
+    std::fs::remove_file(directory.path().join("file")).unwrap();
+    assert_eq!(of(&entry).await, ErrorKind::NotFound);
+}
+
 #[test]
 fn a_root_that_is_missing_or_a_file_says_so() {
     let (directory, _backend) = tree();

@@ -1,5 +1,6 @@
 //! One object alone.
 
+use std::fs::File;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -60,6 +61,11 @@ impl Backend for Only {
     async fn fetch(&self, path: &str, version: &Version, extent: Range<u64>) -> Result<ByteStream> {
         self.check(path)?;
         self.inner.fetch(&self.path, version, extent).await
+    }
+
+    async fn open_local(&self, path: &str, version: &Version) -> Result<Option<File>> {
+        self.check(path)?;
+        self.inner.open_local(&self.path, version).await
     }
 }
 

@@ -1,5 +1,6 @@
 //! Trying again.
 
+use std::fs::File;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -55,6 +56,10 @@ impl Backend for Retry {
         };
         fetch.open().await?;
         Ok(futures::stream::try_unfold(fetch, Fetch::next).boxed())
+    }
+
+    async fn open_local(&self, path: &str, version: &Version) -> Result<Option<File>> {
+        tries::repeat(&self.options, || self.inner.open_local(path, version)).await
     }
 }
 

@@ -17,7 +17,6 @@ pub(crate) mod store;
 pub(crate) mod table;
 
 use std::error::Error;
-use std::io::Write;
 use std::process::ExitCode;
 use std::time::Duration;
 
@@ -27,6 +26,7 @@ use self::link::Shape;
 use self::reader::Pattern;
 use self::session::{Measured, Run, Session};
 use self::store::Store;
+use crate::print::show;
 use crate::units::{parse_duration, parse_size, show_size};
 
 /// See what reading ahead does, on this machine
@@ -77,7 +77,7 @@ impl DemoCommand {
             Ok(rows)
         })?;
         let is_correct = measured.iter().flat_map(|(_, cells)| cells).all(Measured::is_correct);
-        say(&self.report(&measured, shape));
+        show(&self.report(&measured, shape))?;
         Ok(if is_correct { ExitCode::SUCCESS } else { ExitCode::FAILURE })
     }
 
@@ -166,19 +166,13 @@ impl StoreCommand {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
         runtime.block_on(async {
             let store = Store::bind(Contents::new(self.size), Shape::default())?;
-            say(&format!("{}\n", store.address()?));
+            show(&format!("{}\n", store.address()?))?;
             tokio::select! {
                 never = store.serve() => match never {},
                 _ = is_closed => Ok(ExitCode::SUCCESS),
             }
         })
     }
-}
-
-/// Prints; whoever closed the output does not want it.
-pub(crate) fn say(text: &str) {
-    let mut stdout = std::io::stdout();
-    let _ = stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush());
 }
 
 pub(crate) fn parse_pattern(name: &str) -> Result<Pattern, String> {

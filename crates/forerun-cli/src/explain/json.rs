@@ -1,6 +1,7 @@
 //! What a mount says of itself for programs: whole bytes and nanoseconds.
 
-use forerun::{ByClass, Class, ClassCounters, Explained, StreamReport};
+use forerun::{Explained, StreamReport};
+use forerun_lab::export::by_class;
 use forerun_lab::export::json::Json;
 
 use super::answer::Subject;
@@ -53,17 +54,5 @@ fn of_stream(json: &mut Json, one: &Explained, stream: &StreamReport) {
         json.key("service_ns").number(stream.service_ns);
         json.key("active_count").number(stream.active_count);
         json.key("idle_ns").number(one.idle(stream).as_nanos() as u64);
-    });
-}
-
-fn by_class(json: &mut Json, by_class: &ByClass) {
-    let classes: Vec<(Class, ClassCounters)> = by_class.iter().collect();
-    json.array(&classes, |json, (class, counters)| {
-        json.object(|json| {
-            json.key("class").text(class.name());
-            json.key("in_time_bytes").number(counters.in_time_bytes);
-            json.key("late_bytes").number(counters.late_bytes);
-            json.key("wasted_bytes").number(counters.wasted_bytes);
-        });
     });
 }

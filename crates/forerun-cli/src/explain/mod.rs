@@ -8,10 +8,11 @@ mod place;
 mod words;
 
 use std::error::Error;
-use std::io::Write;
 use std::process::ExitCode;
 
 pub(crate) use answer::{Socket, Subject};
+
+use crate::print::show;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -46,7 +47,7 @@ impl ExplainCommand {
     pub(crate) fn run(self) -> Result<ExitCode, Box<dyn Error>> {
         let mount = find::find(self.mount.as_deref())?;
         let answer = mount.ask(if self.json { "json" } else { "words" })?;
-        std::io::stdout().write_all(answer.as_bytes())?;
+        show(&answer)?;
         Ok(ExitCode::SUCCESS)
     }
 }

@@ -9,9 +9,9 @@ use forerun_lab::gates::{Gate, Plan, generated, recordings, table};
 use forerun_lab::replay::Settings;
 
 use crate::mount::say as tell;
+use crate::print::show as print;
 use crate::replay::lists::Devices;
 use crate::replay::output::{check_folder, put};
-use crate::trace::show as print;
 use crate::units::parse_size;
 
 /// Where the repository has its recordings.
@@ -75,7 +75,7 @@ impl GatesCommand {
             put(path, &export::csv(&findings.outcomes, &settings))?;
         }
         if let Some(path) = &self.json {
-            put(path, &export::json(&findings.outcomes, &settings))?;
+            put(path, &export::json(&findings.outcomes, &settings, &[]))?;
         }
         match Gate::ALL.into_iter().all(|gate| findings.hold(gate)) {
             true => Ok(ExitCode::SUCCESS),

@@ -6,6 +6,7 @@ use std::process::ExitCode;
 use forerun_lab::rows::{Plan, Row, run, tables};
 use forerun_sim::device::Preset;
 
+use crate::print::show;
 use crate::replay::lists::Policies;
 use crate::units::parse_size;
 
@@ -41,7 +42,7 @@ impl RowsCommand {
         if let Some(words) = &self.only {
             plan.rows = Row::named(words)?;
         }
-        print!("{}", tables(&run(&plan)?));
+        show(&tables(&run(&plan)?))?;
         Ok(ExitCode::SUCCESS)
     }
 }

@@ -8,6 +8,7 @@ use std::process::ExitCode;
 use forerun_lab::seeds::{self, EXPERIMENTS, Experiment};
 
 use crate::mount::say as tell;
+use crate::print::show as print;
 
 /// Make the tables of the readahead literature again
 ///
@@ -34,7 +35,8 @@ impl SeedsCommand {
     pub(crate) fn run(self) -> Result<ExitCode, Box<dyn Error>> {
         let chosen = self.chosen()?;
         if self.list {
-            chosen.iter().for_each(|experiment| println!("{:4} {}", experiment.id, experiment.title));
+            let lines = chosen.iter().map(|experiment| format!("{:4} {}\n", experiment.id, experiment.title));
+            print(&lines.collect::<String>())?;
             return Ok(ExitCode::SUCCESS);
         }
         if let Some(directory) = &self.out {
@@ -43,7 +45,7 @@ impl SeedsCommand {
         }
         for (experiment, findings) in chosen.iter().zip(seeds::run(&chosen)) {
             let text = seeds::show(experiment, &findings);
-            println!("{text}");
+            print(&format!("{text}\n"))?;
             if let Some(directory) = &self.out {
                 let path = directory.join(format!("{}.txt", experiment.id));
                 std::fs::write(&path, &text)

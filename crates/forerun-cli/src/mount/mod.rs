@@ -102,6 +102,16 @@ pub(crate) struct MountCommand {
     #[arg(long, value_name = "SIZE", default_value = "auto", value_parser = parse_kernel_readahead)]
     kernel_readahead: KernelReadahead,
 
+    /// Let the kernel read the files of a fast local directory itself
+    ///
+    /// An open file is then the file of the directory: it is read as fast as there, nothing of it is
+    /// read ahead or kept in --memory, and what is written to it is seen at once, where a mount
+    /// without this gives an error. Names, sizes and times are shown as ever. For directories that
+    /// are about as fast as memory; a slow one is better read ahead of. Needs Linux 6.9 and root;
+    /// otherwise files are read as without it, and the program says so.
+    #[arg(long, conflicts_with_all = ["learn", "hints"])]
+    passthrough: bool,
+
     /// Keep in FILE what is read of each object and in which order, and read ahead by it
     ///
     /// Boots of a machine and starts of a program repeat what they read. FILE is made if it is not
@@ -148,6 +158,10 @@ impl MountCommand {
         log::start(self.verbose, self.log.as_deref())?;
         check_mount_point(&self.directory)?;
         let forerun = Forerun::connect(&self.url, self.options())?;
+        if self.passthrough && !forerun.url().starts_with("file:") {
+            let url = forerun.url();
+            return Err(format!("{url} is not a directory of this system: leave --passthrough out").into());
+        }
 
         // From here on a signal unmounts; until here there is nothing to undo.
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
@@ -162,6 +176,7 @@ impl MountCommand {
             // The other policies are to be seen as they are.
             push: self.policy() == PolicyKind::default(),
             hints: self.hints,
+            passthrough: self.passthrough,
         };
         let mount = Mount::new(forerun.clone(), &self.directory, options)?;
         say(&format!(
@@ -171,6 +186,9 @@ impl MountCommand {
             self.policy,
             show_size(self.memory)
         ));
+        if let Some(why) = mount.not_passed() {
+            say(&format!("files are read as without --passthrough: {why}"));
+        }
         let context = runtime.enter();
         self.explain_itself(&forerun, mount.directory());
         drop(context);

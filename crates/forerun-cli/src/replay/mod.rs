@@ -138,7 +138,7 @@ impl ReplayCommand {
         };
         if let Some(url) = self.live.url() {
             let played = self.live.replay(url, &plan, options)?;
-            self.output.write_numbers(&plan, &played.outcomes, || played.tables(&plan))?;
+            self.output.write_numbers(&plan, &played.outcomes, &[], || played.tables(&plan))?;
             return Ok(ExitCode::SUCCESS);
         }
         let outcomes = plan.run()?;

@@ -7,14 +7,19 @@ use std::path::{Path, PathBuf};
 use forerun_lab::outcome::Outcome;
 use forerun_lab::replay::{Plan, Settings, describe};
 use forerun_lab::report::Report;
+use forerun_lab::timeline::Timeline;
 use forerun_lab::{export, show};
 
-use crate::trace::{check_output, show as print};
+use crate::print::show as print;
+use crate::trace::check_output;
 use crate::units::show_size;
 
 #[derive(Debug, clap::Args)]
 pub(super) struct Output {
     /// Write every run's numbers as JSON to FILE, or - for the terminal instead of the tables
+    ///
+    /// With what was read ahead for which kind of reading and what became of it; and what each
+    /// stream wanted and why, of the first device, budget and seed.
     #[arg(long, value_name = "FILE")]
     json: Option<PathBuf>,
 
@@ -56,9 +61,11 @@ impl Output {
             let tables = show::tables(outcomes, |outcome| plan.caption(outcome));
             format!("{tables}\n{}", show::legend(plan.settings.repeat as usize))
         };
-        self.write_numbers(plan, outcomes, tables)?;
+        let wants_timelines = self.html.is_some() || self.json.is_some();
+        let timelines = if wants_timelines { plan.timelines()? } else { Vec::new() };
+        self.write_numbers(plan, outcomes, &timelines, tables)?;
         if let Some(path) = &self.html {
-            put(path, &page(plan, outcomes)?)?;
+            put(path, &page(plan, outcomes, &timelines))?;
         }
         Ok(())
     }
@@ -68,13 +75,14 @@ impl Output {
         &self,
         plan: &Plan,
         outcomes: &[Outcome],
+        timelines: &[(String, Timeline)],
         tables: impl FnOnce() -> String,
     ) -> Result<(), Box<dyn Error>> {
         if !self.paths().any(is_terminal) {
             print(&tables())?;
         }
         if let Some(path) = &self.json {
-            put(path, &export::json(outcomes, &plan.settings))?;
+            put(path, &export::json(outcomes, &plan.settings, timelines))?;
         }
         if let Some(path) = &self.csv {
             put(path, &export::csv(outcomes, &plan.settings))?;
@@ -83,9 +91,8 @@ impl Output {
     }
 }
 
-fn page(plan: &Plan, outcomes: &[Outcome]) -> Result<String, Box<dyn Error>> {
-    let timelines = plan.timelines()?;
-    let mut report = Report::new("forerun replay", outcomes, &timelines)
+fn page(plan: &Plan, outcomes: &[Outcome], timelines: &[(String, Timeline)]) -> String {
+    let mut report = Report::new("forerun replay", outcomes, timelines)
         .parameter("seeds", &seeds(&plan.settings))
         .parameter("cost of a read", &format!("{} us", plan.settings.read_cost_ns as f64 / 1e3));
     for workload in &plan.workloads {
@@ -95,7 +102,7 @@ fn page(plan: &Plan, outcomes: &[Outcome]) -> Result<String, Box<dyn Error>> {
     if let Some(bytes) = plan.settings.window_bytes_max {
         report = report.parameter("largest window", &show_size(bytes));
     }
-    Ok(report.html())
+    report.html()
 }
 
 fn seeds(settings: &Settings) -> String {

@@ -6,7 +6,8 @@ use std::path::PathBuf;
 
 use forerun_trace::Summary;
 
-use super::{Input, show};
+use super::Input;
+use crate::print::show;
 use crate::units::show_size;
 
 /// Show what recordings are like

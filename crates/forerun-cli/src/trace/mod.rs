@@ -12,6 +12,7 @@ use std::time::Duration;
 use clap::Subcommand;
 use forerun_trace::{Format, ReadOptions, Reader, Written};
 
+use crate::print::show;
 use crate::units::parse_duration;
 
 const EXAMPLES: &str = "\
@@ -110,16 +111,6 @@ fn report(written: Written, output: &Path) {
             written.left_out + written.written,
             output.display()
         );
-    }
-}
-
-/// Shows `text`; who reads it may have seen enough.
-pub(crate) fn show(text: &str) -> std::io::Result<()> {
-    use std::io::{ErrorKind, Write};
-    let mut out = std::io::stdout().lock();
-    match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
-        Err(error) if error.kind() == ErrorKind::BrokenPipe => Ok(()),
-        done => done,
     }
 }
 

@@ -90,4 +90,7 @@ fn options_that_do_not_fit_the_url() {
     check_refused(mounted, &["an endpoint was given, but /usr/share is not an object store; leave it out"]);
     check_refused(mount(&["--endpoint", "localhost:9000", "s3://bucket"]), &["http://host:port"]);
     check_refused(mount(&["ftp://host/"]), &["ftp", "s3://"]);
+    let site = Site::start(b"");
+    let passed = mount(&["--passthrough", &site.url("")]);
+    check_refused(passed, &[&site.url(""), "is not a directory of this system: leave --passthrough out"]);
 }

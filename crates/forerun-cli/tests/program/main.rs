@@ -4,5 +4,6 @@ mod daemon;
 mod explain;
 mod learn;
 mod mount;
+mod passthrough;
 mod support;
 mod usage;

@@ -7,7 +7,7 @@ use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use super::support::{Foreground, cat, forerun, is_mounted, output, unmount, unmount_leftovers};
+use super::support::{Foreground, cat, forerun, is_mounted, output, runtime, unmount, unmount_leftovers};
 use rustix::process::Signal;
 use tempfile::TempDir;
 
@@ -149,7 +149,10 @@ fn a_mount_that_fails_by_itself_is_a_failure_of_the_program() {
     drop(mount);
 
     let mut command = Command::new("prlimit");
-    command.arg(format!("--nofile={}", first_queue + 1)).arg(env!("CARGO_BIN_EXE_forerun"));
+    command
+        .env("XDG_RUNTIME_DIR", runtime())
+        .arg(format!("--nofile={}", first_queue + 1))
+        .arg(env!("CARGO_BIN_EXE_forerun"));
     command.arg("mount").arg(source.path()).arg(directory.path());
     let mount = Foreground::start(&mut command, directory.path());
     let (status, said) = mount.end();
@@ -221,7 +224,7 @@ fn other_users_may_look_only_if_they_are_allowed_to() {
 }
 
 /// A mount by an ordinary user, who is `nobody` where the tests are run by root.
-fn start_as_nobody(source: &Path, directory: &Path) -> Foreground {
+pub(crate) fn start_as_nobody(options: &[&str], source: &Path, directory: &Path) -> Foreground {
     let mut command = forerun();
     if is_root() {
         for path in [source, directory] {
@@ -229,11 +232,11 @@ fn start_as_nobody(source: &Path, directory: &Path) -> Foreground {
         }
         command = nobody(env!("CARGO_BIN_EXE_forerun"));
     }
-    Foreground::start(command.arg("mount").arg(source).arg(directory), directory)
+    Foreground::start(command.arg("mount").args(options).arg(source).arg(directory), directory)
 }
 
 /// `program`, run by an ordinary user.
-fn nobody(program: &str) -> Command {
+pub(crate) fn nobody(program: &str) -> Command {
     let mut command = Command::new("setpriv");
     command.args([
         &format!("--reuid={NOBODY}"),
@@ -245,14 +248,14 @@ fn nobody(program: &str) -> Command {
     command
 }
 
-fn is_root() -> bool {
+pub(crate) fn is_root() -> bool {
     rustix::process::geteuid().is_root()
 }
 
 #[test]
 fn an_ordinary_user_mounts_through_fusermount3() {
     let (source, directory) = source_and_directory();
-    let mount = start_as_nobody(source.path(), directory.path());
+    let mount = start_as_nobody(&[], source.path(), directory.path());
     assert!(is_mounted(directory.path()));
     if is_root() {
         let cat = output(nobody("cat").arg(directory.path().join("hello")));
@@ -270,7 +273,7 @@ fn an_ordinary_user_mounts_through_fusermount3() {
 #[test]
 fn an_ordinary_users_mount_in_use_is_detached() {
     let (source, directory) = source_and_directory();
-    let mount = start_as_nobody(source.path(), directory.path());
+    let mount = start_as_nobody(&[], source.path(), directory.path());
     let mut user = if is_root() { nobody("sh") } else { Command::new("sh") };
     user.args(["-c", "cd \"$0\"; echo inside; read line"]).arg(directory.path());
     let mut user = user.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();

@@ -15,8 +15,16 @@ pub(crate) const DEADLINE: Duration = Duration::from_secs(30);
 /// The program under test.
 pub(crate) fn forerun() -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_forerun"));
-    command.env_remove("FORERUN_LOG").stdin(Stdio::null());
+    command.env_remove("FORERUN_LOG").env("XDG_RUNTIME_DIR", runtime()).stdin(Stdio::null());
     command
+}
+
+/// Where mounts listen, so that they are not found by the tests of `forerun explain`.
+pub(crate) fn runtime() -> PathBuf {
+    let user = rustix::process::geteuid().as_raw();
+    let runtime = std::env::temp_dir().join(format!("forerun-tests-{user}"));
+    std::fs::create_dir_all(&runtime).unwrap();
+    runtime
 }
 
 /// Runs `command` to its end.

@@ -61,10 +61,27 @@ fn a_command_that_makes_no_sense_ends_with_2_and_says_what_was_expected() {
 }
 
 #[test]
+fn who_has_seen_enough_of_a_table_hears_no_complaint() {
+    let tables: [&[&str]; 3] = [
+        &["lab", "seeds", "--list"],
+        &["lab", "rows", "--only", "backward", "--policy", "none"],
+        &["trace", "formats"],
+    ];
+    for arguments in tables {
+        let (reader, writer) = std::io::pipe().unwrap();
+        drop(reader);
+        let ended = forerun().args(arguments).stdout(writer).output().unwrap();
+        let stderr = String::from_utf8_lossy(&ended.stderr);
+        assert_eq!((ended.status.code(), stderr.as_ref()), (Some(0), ""), "{arguments:?}");
+    }
+}
+
+#[test]
 fn help_has_examples_and_the_version_is_told() {
     let (code, stdout, _) = run(&["help", "mount"]);
     assert_eq!(code, 0);
-    for word in ["Examples:", "s3://", "https://", "--memory", "--daemon", "fusermount3 -u"] {
+    for word in ["Examples:", "s3://", "https://", "--memory", "--passthrough", "--daemon", "fusermount3 -u"]
+    {
         assert!(stdout.contains(word), "{word} is not in {stdout}");
     }
     let (code, stdout, _) = run(&["help"]);

@@ -53,8 +53,8 @@ impl Cache {
     /// The blocks of `extent`, which are in flight, are fetched ahead of reading of `class`.
     pub(crate) fn mark_ahead(&mut self, object: ObjectId, extent: Extent, class: Class) {
         self.ahead.objects.entry(object).or_default();
-        for (index, bits) in rows_of(extent) {
-            let Some(id) = self.index.get(&(object, index)).copied() else { continue };
+        for (_, bits, id) in self.index.rows(object, extent) {
+            let Some(id) = id else { continue };
             let row = &mut self.rows[id.0 as usize];
             row.ahead |= bits & row.in_flight;
             row.class = class;
@@ -98,8 +98,7 @@ impl Cache {
     /// Bytes of `object` that are resident; and bytes here or in flight that were read
     /// ahead and that nobody has asked for.
     pub(crate) fn held_bytes(&self, object: ObjectId) -> (u64, u64) {
-        let rows =
-            self.index.range((object, 0)..=(object, u64::MAX)).map(|(_, id)| &self.rows[id.0 as usize]);
+        let rows = self.index.of(object).map(|id| &self.rows[id.0 as usize]);
         rows.fold((0, 0), |(cached, waiting), row| {
             (cached + bytes_of(row.resident), waiting + bytes_of(row.ahead))
         })

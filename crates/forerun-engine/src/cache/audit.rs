@@ -25,11 +25,11 @@ impl Cache {
             assert_eq!(places[id.0 as usize], Place::Nowhere, "row vacant twice");
             places[id.0 as usize] = Place::Vacant;
         }
-        for ((object, index), id) in &self.index {
+        for (object, index, id) in self.index.iter() {
             let row = &self.rows[id.0 as usize];
             assert_eq!(places[id.0 as usize], Place::Nowhere, "row in two places");
             places[id.0 as usize] = Place::Indexed;
-            assert_eq!((row.object, row.index, row.detached), (*object, *index, false));
+            assert_eq!((row.object, row.index, row.detached), (object, index, false));
             assert!(row.pin_count > 0 || !row.is_empty(), "an empty row stayed");
             // A read changes what it pinned; its row moves when it lets go.
             assert!(row.pin_count > 0 || row.queue == row.home(), "row in the wrong queue: {row:?}");

@@ -8,7 +8,7 @@ use crate::types::{Extent, ObjectId, Time};
 
 use super::{
     Cache, queue,
-    row::{Queue, ROW_BYTES, RowId, rows_of},
+    row::{Queue, RowId},
     slots::{SlotRun, mask},
 };
 use crate::types::BLOCK_BYTES;
@@ -67,64 +67,15 @@ impl Cache {
         any_may_go || left >= count + u64::from(self.slots.count() / DEMAND_SHARE)
     }
 
-    /// What was read ahead of `object` and not read has lost its readers: it may
-    /// go like anything else.
-    pub(crate) fn release_unread(&mut self, object: ObjectId) {
-        self.set_released(object, true);
-    }
-
-    /// The object has readers again.
-    pub(crate) fn reclaim_unread(&mut self, object: ObjectId) {
-        if self.reclaim == Reclaim::Informed {
-            self.set_released(object, false);
-        }
-    }
-
     /// What is resident of `extent` and was not read again is the last of its kind to go.
     pub(crate) fn rescue(&mut self, object: ObjectId, extent: Extent) {
-        for (index, _) in rows_of(extent) {
-            if let Some(id) = self.index.get(&(object, index)).copied()
+        for (_, _, id) in self.index.rows(object, extent) {
+            if let Some(id) = id
                 && self.rows[id.0 as usize].queue == Queue::Read
             {
                 self.queues.requeue(&mut self.rows, id);
             }
         }
-    }
-
-    fn set_released(&mut self, object: ObjectId, released: bool) {
-        let rows: Vec<RowId> =
-            self.index.range((object, 0)..=(object, u64::MAX)).map(|(_, id)| *id).collect();
-        for id in rows {
-            self.rows[id.0 as usize].released = released;
-            self.queues.refresh(&mut self.rows, id);
-        }
-    }
-
-    /// Drops the blocks of `extent` that no fetch is filling. Readers who are
-    /// copying keep what they have; nobody else will find it.
-    pub(crate) fn invalidate(&mut self, object: ObjectId, extent: Extent) {
-        for (index, bits) in rows_of(extent) {
-            let Some(id) = self.index.get(&(object, index)).copied() else { continue };
-            let row = &mut self.rows[id.0 as usize];
-            if row.pin_count == 0 {
-                let gone = row.resident & bits;
-                self.free_blocks(id, gone);
-                continue;
-            }
-            debug_assert_eq!(row.in_flight, 0, "disown fetches before detaching their rows");
-            row.detached = true;
-            self.index.remove(&(object, index));
-            self.queues.unlink(&mut self.rows, id);
-        }
-    }
-
-    /// The rows of `object` that are in the index and touch `extent`.
-    pub(crate) fn extents_of(&self, object: ObjectId, extent: Extent) -> Vec<Extent> {
-        let (first, end) = (extent.offset / ROW_BYTES, extent.end().div_ceil(ROW_BYTES));
-        self.index
-            .range((object, first)..(object, end))
-            .map(|((_, index), _)| Extent::new(index * ROW_BYTES, ROW_BYTES))
-            .collect()
     }
 
     /// Frees the slots of `gone`, a part of the row's resident blocks.
@@ -255,6 +206,7 @@ impl Cache {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::cache::ROW_BYTES;
 
     const ROW: u64 = ROW_BYTES;
 

@@ -4,7 +4,7 @@ use alloc::vec::Vec;
 
 use crate::types::{BLOCK_BYTES, Extent, MemoryRange, ObjectId, Time};
 
-use super::{Cache, Reclaim, Room, SlotRun, row::rows_of};
+use super::{Cache, Reclaim, Room, SlotRun, row::rows_of, slots::mask};
 
 impl Cache {
     /// Charges and marks as in flight the blocks of `extent`, all of which are
@@ -28,10 +28,14 @@ impl Cache {
             let mut left = bits;
             while left != 0 {
                 let run = self.slots.take(left.count_ones())?;
-                for slot in run.first..run.first + run.count {
-                    self.rows[id.0 as usize].slots[left.trailing_zeros() as usize] = slot;
-                    left &= left - 1;
-                }
+                // The blocks of one extent lie side by side.
+                let block = left.trailing_zeros();
+                let places = block as usize..(block + run.count) as usize;
+                self.rows[id.0 as usize].slots[places]
+                    .iter_mut()
+                    .zip(run.first..)
+                    .for_each(|(place, slot)| *place = slot);
+                left &= !mask(block, run.count);
                 push_run(&mut runs, run);
             }
             let row = &mut self.rows[id.0 as usize];
@@ -48,8 +52,8 @@ impl Cache {
 
     /// The blocks of `extent`, in flight until now, are in memory.
     pub(crate) fn arrive(&mut self, object: ObjectId, extent: Extent) {
-        for (index, bits) in rows_of(extent) {
-            let Some(id) = self.index.get(&(object, index)).copied() else { continue };
+        for (_, bits, id) in self.index.rows(object, extent) {
+            let Some(id) = id else { continue };
             let row = &mut self.rows[id.0 as usize];
             debug_assert_eq!(row.in_flight & bits, bits, "arrived without being in flight");
             row.in_flight &= !bits;
@@ -61,7 +65,7 @@ impl Cache {
     /// The blocks of `extent`, in flight until now, will not come.
     pub(crate) fn give_up(&mut self, object: ObjectId, extent: Extent) {
         for (index, bits) in rows_of(extent) {
-            let Some(id) = self.index.get(&(object, index)).copied() else { continue };
+            let Some(id) = self.index.get(object, index) else { continue };
             let row = &mut self.rows[id.0 as usize];
             debug_assert_eq!(row.in_flight & bits, bits, "given up without being in flight");
             row.in_flight &= !bits;
@@ -81,7 +85,7 @@ impl Cache {
     /// their slots; [`Cache::give_disowned`] takes those back when it has ended.
     pub(crate) fn disown(&mut self, object: ObjectId, extent: Extent) {
         for (index, bits) in rows_of(extent) {
-            let Some(id) = self.index.get(&(object, index)).copied() else { continue };
+            let Some(id) = self.index.get(object, index) else { continue };
             let row = &mut self.rows[id.0 as usize];
             debug_assert_eq!(row.in_flight & bits, bits, "disowned without being in flight");
             row.in_flight &= !bits;
@@ -90,6 +94,42 @@ impl Cache {
             self.disowned_count += bits.count_ones();
             self.queues.refresh(&mut self.rows, id);
             self.drop_if_empty(id);
+        }
+    }
+
+    /// Charges as many blocks as `extent` has, for a fetch that fills them beside the one
+    /// that is to bring `extent`: they are disowned. `None` if there is no such room.
+    pub(crate) fn reserve_spare(&mut self, now: Time, extent: Extent, room: Room) -> Option<Vec<SlotRun>> {
+        let mut left = extent.len.div_ceil(BLOCK_BYTES) as u32;
+        if !self.make_room(now, u64::from(left), room) {
+            return None;
+        }
+        self.disowned_count += left;
+        let mut runs: Vec<SlotRun> = Vec::new();
+        while left > 0 {
+            let run = self.slots.take(left)?;
+            left -= run.count;
+            push_run(&mut runs, run);
+        }
+        self.slots_used_peak = self.slots_used_peak.max(self.slots.used_count());
+        Some(runs)
+    }
+
+    /// The fetch that fills the disowned slots of `runs` brings the blocks of `extent`, all
+    /// of which are in flight; the slots they had so far are disowned.
+    pub(crate) fn exchange(&mut self, object: ObjectId, extent: Extent, runs: &[SlotRun]) {
+        let mut slots = runs.iter().flat_map(|run| run.first..run.first + run.count);
+        for (index, bits) in rows_of(extent) {
+            let Some(id) = self.index.get(object, index) else { continue };
+            let row = &mut self.rows[id.0 as usize];
+            debug_assert_eq!(row.in_flight & bits, bits, "exchanged without being in flight");
+            let mut left = bits;
+            while left != 0
+                && let Some(slot) = slots.next()
+            {
+                row.slots[left.trailing_zeros() as usize] = slot;
+                left &= left - 1;
+            }
         }
     }
 

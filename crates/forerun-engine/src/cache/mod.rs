@@ -1,7 +1,7 @@
 //! What is in memory, what is on its way there, and what goes when room is needed.
 //!
-//! The cache is a table of rows (64 blocks each, every state a bit), an index
-//! from (object, row) to the table, a slot allocator and three eviction queues.
+//! The cache is a table of rows (64 blocks each, every state a bit), an index that
+//! says where in the table each is, a slot allocator and three eviction queues.
 
 mod ahead;
 mod audit;
@@ -9,9 +9,11 @@ mod discard;
 mod evict;
 mod fill;
 mod ghosts;
+mod index;
 mod pace;
 mod queue;
 mod reading;
+mod release;
 mod row;
 mod slots;
 
@@ -24,16 +26,15 @@ pub(crate) use evict::{Reclaim, Room};
 pub(crate) use fill::memory_of;
 pub(crate) use reading::Pins;
 pub(crate) use row::ROW_BYTES;
-use row::{Queue, Row, RowId, rows_of};
+use row::{Queue, Row, RowId};
 pub(crate) use slots::SlotRun;
 
-/// How much of an extent is where, in blocks.
+/// How much of an extent is where, in blocks: what is left is resident.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Tally {
-    pub(crate) resident: u64,
     pub(crate) in_flight: u64,
     pub(crate) missing: u64,
-    /// Of those resident or in flight, read by nobody since they were fetched.
+    /// Resident or in flight, and read by nobody since they were fetched.
     pub(crate) unread: u64,
 }
 
@@ -45,7 +46,7 @@ pub(crate) struct Cache {
     reclaim: Reclaim,
     rows: Vec<Row>,
     vacant: Vec<RowId>,
-    index: BTreeMap<(ObjectId, u64), RowId>,
+    index: index::Index,
     slots: slots::Slots,
     queues: queue::Queues,
     ghosts: ghosts::Ghosts,
@@ -73,7 +74,7 @@ impl Cache {
             reclaim,
             rows: Vec::new(),
             vacant: Vec::new(),
-            index: BTreeMap::new(),
+            index: index::Index::new(),
             slots: slots::Slots::new(slots),
             queues: queue::Queues::new(),
             ghosts: ghosts::Ghosts::new(slots as usize / row::ROW_BLOCKS as usize),
@@ -109,14 +110,14 @@ impl Cache {
     /// Whether the block at `offset` is resident or in flight.
     pub(crate) fn is_held(&self, object: ObjectId, offset: u64) -> bool {
         let block = offset / BLOCK_BYTES;
-        let (resident, in_flight) = self.held(object, block / row::ROW_BLOCKS);
-        (resident | in_flight) >> (block % row::ROW_BLOCKS) & 1 == 1
+        let row = self.index.get(object, block / row::ROW_BLOCKS).map(|id| &self.rows[id.0 as usize]);
+        row.is_some_and(|row| row.held() >> (block % row::ROW_BLOCKS) & 1 == 1)
     }
 
     /// Whether the block at `offset` was read, once, and is still here.
     pub(crate) fn is_read_once(&self, object: ObjectId, offset: u64) -> bool {
         let block = offset / BLOCK_BYTES;
-        self.index.get(&(object, block / row::ROW_BLOCKS)).is_some_and(|id| {
+        self.index.get(object, block / row::ROW_BLOCKS).is_some_and(|id| {
             let row = &self.rows[id.0 as usize];
             !row.hot && (row.resident & !row.unread) >> (block % row::ROW_BLOCKS) & 1 == 1
         })
@@ -152,9 +153,8 @@ impl Cache {
     /// Bytes of `extent`, in whole blocks, that are resident or in flight and that
     /// nobody has read since they were fetched.
     pub(crate) fn unread_bytes(&self, object: ObjectId, extent: Extent) -> u64 {
-        let unread = rows_of(extent).map(|(index, bits)| {
-            let row = self.index.get(&(object, index)).map(|id| &self.rows[id.0 as usize]);
-            row.map_or(0, |row| u64::from((row.unread & bits).count_ones()))
+        let unread = self.index.rows(object, extent).map(|(_, bits, id)| {
+            id.map_or(0, |id| u64::from((self.rows[id.0 as usize].unread & bits).count_ones()))
         });
         unread.sum::<u64>() * BLOCK_BYTES
     }
@@ -163,9 +163,8 @@ impl Cache {
     /// flight, at most `len_max` bytes of it.
     pub(crate) fn first_missing(&self, object: ObjectId, extent: Extent, len_max: u64) -> Option<Extent> {
         let mut found: Option<Extent> = None;
-        for (index, bits) in rows_of(extent) {
-            let (resident, in_flight) = self.held(object, index);
-            let mut missing = bits & !(resident | in_flight);
+        for (index, bits, id) in self.index.rows(object, extent) {
+            let mut missing = bits & !id.map_or(0, |id| self.rows[id.0 as usize].held());
             while missing != 0 {
                 let start = missing.trailing_zeros();
                 let count = (missing >> start).trailing_ones();
@@ -194,16 +193,9 @@ impl Cache {
         !self.lost.is_empty()
     }
 
-    fn held(&self, object: ObjectId, index: u64) -> (u64, u64) {
-        self.index.get(&(object, index)).map_or((0, 0), |id| {
-            let row = &self.rows[id.0 as usize];
-            (row.resident, row.in_flight)
-        })
-    }
-
     fn row_or_new(&mut self, object: ObjectId, index: u64) -> RowId {
-        if let Some(id) = self.index.get(&(object, index)) {
-            return *id;
+        if let Some(id) = self.index.get(object, index) {
+            return id;
         }
         let mut row = Row::new(object, index);
         row.hot = self.ghosts.take(object, index);
@@ -217,7 +209,7 @@ impl Cache {
                 RowId(self.rows.len() as u32 - 1)
             }
         };
-        self.index.insert((object, index), id);
+        self.index.insert(object, index, id);
         id
     }
 
@@ -228,7 +220,7 @@ impl Cache {
             return;
         }
         if !row.detached {
-            self.index.remove(&(row.object, row.index));
+            self.index.remove(row.object, row.index);
         }
         self.queues.unlink(&mut self.rows, id);
         self.vacant.push(id);

@@ -46,9 +46,7 @@ impl Cache {
     /// Looks the rows of `extent` up, once for all that is asked about them.
     pub(crate) fn locate(&self, object: ObjectId, extent: Extent) -> Rows {
         let mut rows = Rows::default();
-        for (index, _) in rows_of(extent) {
-            rows.push(self.index.get(&(object, index)).copied());
-        }
+        self.index.rows(object, extent).for_each(|(_, _, id)| rows.push(id));
         rows
     }
 
@@ -56,16 +54,25 @@ impl Cache {
     pub(crate) fn tally(&self, extent: Extent, rows: &Rows) -> Tally {
         let mut tally = Tally::default();
         for ((_, bits), id) in rows_of(extent).zip(rows.iter()) {
-            let (resident, in_flight, unread) = id.map_or((0, 0, 0), |id| {
-                let row = &self.rows[id.0 as usize];
-                (row.resident, row.in_flight, row.unread)
-            });
-            tally.unread += u64::from((unread & bits).count_ones());
-            tally.resident += u64::from((resident & bits).count_ones());
-            tally.in_flight += u64::from((in_flight & bits).count_ones());
-            tally.missing += u64::from((bits & !(resident | in_flight)).count_ones());
+            let Some(RowId(id)) = id else {
+                tally.missing += count_of(bits);
+                continue;
+            };
+            let row = &self.rows[id as usize];
+            tally.unread += count_of(row.unread & bits);
+            tally.in_flight += count_of(row.in_flight & bits);
+            tally.missing += count_of(bits & !row.held());
         }
         tally
+    }
+
+    /// Blocks of `extent` that are neither here nor on their way.
+    pub(crate) fn missing(&self, object: ObjectId, extent: Extent) -> u64 {
+        let missing = self
+            .index
+            .rows(object, extent)
+            .map(|(_, bits, id)| count_of(bits & !id.map_or(0, |id| self.rows[id.0 as usize].held())));
+        missing.sum()
     }
 
     /// Keeps rows from being evicted, all of which are there.
@@ -163,9 +170,14 @@ impl Row {
     /// How many blocks from `block` on, within `bits`, lie in neighbouring slots.
     pub(super) fn contiguous(&self, block: u32, bits: u64) -> u32 {
         let run = (bits >> block).trailing_ones().min(ROW_BLOCKS as u32 - block);
-        let first = self.slots[block as usize];
-        (1..run).find(|i| self.slots[(block + i) as usize] != first + i).unwrap_or(run)
+        let slots = &self.slots[block as usize..(block + run) as usize];
+        slots.iter().zip(slots[0]..).take_while(|(slot, next)| *slot == next).count() as u32
     }
+}
+
+/// How many bits are set: mostly none, and counting takes a while.
+fn count_of(bits: u64) -> u64 {
+    if bits == 0 { 0 } else { u64::from(bits.count_ones()) }
 }
 
 fn last_read(block: u8) -> u64 {

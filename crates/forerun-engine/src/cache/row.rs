@@ -116,8 +116,13 @@ impl Row {
         if self.released { self.resident } else { self.resident & !self.unread }
     }
 
+    /// Blocks that are resident or in flight.
+    pub(crate) fn held(&self) -> u64 {
+        self.resident | self.in_flight
+    }
+
     pub(crate) fn is_empty(&self) -> bool {
-        self.resident | self.in_flight == 0
+        self.held() == 0
     }
 
     /// First byte of the row in its object.

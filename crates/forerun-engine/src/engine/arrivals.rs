@@ -1,7 +1,5 @@
 //! What became of fetches.
 
-use alloc::vec::Vec;
-
 use super::Engine;
 use crate::reads::Phase;
 use crate::scheduler::Flight;
@@ -19,7 +17,9 @@ impl Engine {
             self.device.on_first_bytes(now, &flight.sample);
             flight.sample.first_arrived = now;
             flight.sample.first_bytes = bytes;
+            self.win(now, fetch);
         }
+        let Some(flight) = self.flights.get_mut(fetch) else { return };
         self.device.on_bytes(bytes - flight.arrived_bytes);
         let (object, doomed) = (flight.object, flight.doomed);
         if doomed {
@@ -51,7 +51,11 @@ impl Engine {
     /// for get `error`; those who waited for one that also read ahead wait for
     /// one of their own.
     pub fn handle_failed(&mut self, now: Time, fetch: FetchId, error: FetchError) {
+        self.lose_to_twin(fetch);
         let Some(flight) = self.land(now, fetch) else { return };
+        if !flight.cancelled {
+            self.late.note_failed();
+        }
         let rest = flight.rest();
         if flight.doomed {
             self.cache.give_disowned(&flight.runs, flight.arrived_blocks);
@@ -95,17 +99,16 @@ impl Engine {
     /// Answers those who waited for what `fetch` just brought.
     fn wake(&mut self, fetch: FetchId, arrived: Extent) {
         let Some(flight) = self.flights.get_mut(fetch) else { return };
-        let waiters: Vec<ReadId> = core::mem::take(&mut flight.waiters);
-        let mut still = Vec::new();
-        for id in waiters {
-            let touched = self.reads.get(id).is_some_and(|read| read.extent.overlaps(&arrived));
-            let answered = touched && self.reply_if_complete(id);
-            if !answered {
-                still.push(id);
-            }
+        if flight.waiters.is_empty() {
+            return;
         }
+        let mut waiters = core::mem::take(&mut flight.waiters);
+        waiters.retain(|id| {
+            let touched = self.reads.get(*id).is_some_and(|read| read.extent.overlaps(&arrived));
+            !(touched && self.reply_if_complete(*id))
+        });
         if let Some(flight) = self.flights.get_mut(fetch) {
-            flight.waiters = still;
+            flight.waiters = waiters;
         }
     }
 

@@ -65,9 +65,9 @@ impl Engine {
             let Some(flight) = self.flights.get_mut(id) else { continue };
             let reads = &self.reads;
             flight.waiters.retain(|id| reads.get(*id).is_some_and(|read| read.phase == Phase::Admitted));
-            if flight.waiters.is_empty() && !flight.cancelled {
-                flight.cancelled = true;
-                self.cancels.push_back(id);
+            if flight.waiters.is_empty() {
+                self.drop_twin(id);
+                self.cancel(id);
             }
         }
         self.cache.release_unread(object);
@@ -96,6 +96,7 @@ impl Engine {
             let Some(flight) = self.flights.get_mut(id) else { continue };
             let (rest, waiters) = (flight.rest(), core::mem::take(&mut flight.waiters));
             self.cache.disown(object, rest);
+            self.drop_twin(id);
             self.flights.doom(id);
             // Also those who wait for bytes beside the rows.
             for waiter in waiters {

@@ -1,11 +1,26 @@
 //! What to fetch next: first for readers who wait, then ahead of them.
 
+use alloc::vec::Vec;
+
 use super::Engine;
-use crate::cache::Room;
+use crate::cache::{Room, SlotRun, memory_of};
 use crate::device::Sample;
 use crate::reads::Phase;
 use crate::scheduler::Flight;
 use crate::types::*;
+
+/// A fetch about to be dispatched.
+pub(super) struct Departure {
+    pub(super) object: ObjectId,
+    pub(super) extent: Extent,
+    /// Where its bytes go.
+    pub(super) runs: Vec<SlotRun>,
+    /// It has more than somebody waits for.
+    pub(super) rides_along: bool,
+    pub(super) cause: Cause,
+    /// The one that is to bring the same bytes, should it be the first.
+    pub(super) spare_of: Option<FetchId>,
+}
 
 impl Engine {
     /// Gives the reader who waits longest its memory and its fetches, all of
@@ -49,11 +64,7 @@ impl Engine {
             }
             missing = self.missing(object, extent);
         }
-        for flight in self.flights.overlapping(object, extent) {
-            if let Some(flight) = self.flights.get_mut(flight) {
-                flight.waiters.push(id);
-            }
-        }
+        self.flights.join(object, extent, id);
         if let Some(read) = self.reads.get_mut(id) {
             read.phase = Phase::Admitted;
             read.pins = pins;
@@ -141,7 +152,7 @@ impl Engine {
 
     /// Blocks of `extent` that are neither here nor on their way.
     fn missing(&self, object: ObjectId, extent: Extent) -> u64 {
-        self.cache.tally(extent, &self.cache.locate(object, extent)).missing
+        self.cache.missing(object, extent)
     }
 
     /// `run`, which a reader waits for, and as much of the readahead that goes on
@@ -179,8 +190,20 @@ impl Engine {
             extent.end() == size || extent.end().is_multiple_of(BLOCK_BYTES),
             "a fetch of half a block"
         );
-        let memory = crate::cache::memory_of(&runs, extent.len);
         let rides_along = extent.len > asked;
+        let id = self.depart(now, Departure { object, extent, runs, rides_along, cause, spare_of: None });
+        self.attribute(object, extent, asked);
+        self.emit(Event::Fetch { time: now, id, object, extent, cause });
+        if self.rules.are_ours() {
+            self.late.note_dispatch(now, id);
+        }
+        true
+    }
+
+    /// Puts a fetch in flight.
+    pub(super) fn depart(&mut self, now: Time, departure: Departure) -> FetchId {
+        let Departure { object, extent, runs, rides_along, cause, spare_of } = departure;
+        let memory = memory_of(&runs, extent.len);
         if cause == Cause::Demand && !rides_along {
             self.rivals.begin_alone();
         }
@@ -203,13 +226,14 @@ impl Engine {
             },
             arrived_bytes: 0,
             arrived_blocks: 0,
-            waiters: alloc::vec::Vec::new(),
-            doomed: false,
+            waiters: Vec::new(),
+            doomed: spare_of.is_some(),
+            twin: spare_of,
+            is_repeated: false,
+            come_before: self.late.come_count(),
             cancelled: false,
         });
-        self.attribute(object, extent, asked);
-        self.emit(Event::Fetch { time: now, id, object, extent, cause });
         self.fetches.push_back(Fetch { id, object, extent, memory, cause });
-        true
+        id
     }
 }

@@ -6,6 +6,7 @@ mod arrivals;
 mod changes;
 mod dispatch;
 mod explain;
+mod repeats;
 mod walks;
 
 use alloc::boxed::Box;
@@ -18,7 +19,7 @@ use crate::device::Device;
 use crate::objects::Objects;
 use crate::policy::{self, Access, Policy, Rules, View, Window};
 use crate::reads::{Phase, Read, Reads};
-use crate::scheduler::{Flights, Pending, Rivals};
+use crate::scheduler::{Flights, Late, Pending, Rivals};
 use crate::types::*;
 use crate::walk::Walks;
 
@@ -26,7 +27,8 @@ use crate::walk::Walks;
 ///
 /// Invariants, beside those of its parts: a read is in `waiting` exactly while
 /// its phase is `Waiting`; an admitted read is a waiter of every flight that
-/// brings some of it, and there is at least one; memory charged never exceeds
+/// brings some of it, and there is at least one; of two fetches of the same bytes one
+/// is doomed; memory charged never exceeds
 /// the budget.
 #[derive(Debug)]
 pub struct Engine {
@@ -43,6 +45,7 @@ pub struct Engine {
     flights: Flights,
     pending: Pending,
     rivals: Rivals,
+    late: Late,
     /// Reads that need a fetch, in the order they came.
     waiting: VecDeque<ReadId>,
     fetches: VecDeque<Fetch>,
@@ -75,6 +78,7 @@ impl Engine {
             flights: Flights::new(),
             pending: Pending::new(),
             rivals: Rivals::default(),
+            late: Late::new(),
             waiting: VecDeque::new(),
             fetches: VecDeque::new(),
             cancels: VecDeque::new(),
@@ -174,7 +178,9 @@ impl Engine {
 
     /// The next fetch to start.
     pub fn poll_fetch(&mut self, now: Time) -> Option<Fetch> {
-        while self.fetches.is_empty() && (self.admit(now) || self.dispatch_readahead(now)) {}
+        while self.fetches.is_empty()
+            && (self.admit(now) || self.ask_again(now) || self.dispatch_readahead(now))
+        {}
         let fetch = self.fetches.pop_front();
         self.report_lost(now);
         self.audit();
@@ -184,7 +190,13 @@ impl Engine {
     /// The next fetch to cancel; it still ends in `handle_fetched` or
     /// `handle_failed`.
     pub fn poll_cancel(&mut self) -> Option<FetchId> {
-        self.cancels.pop_front()
+        while let Some(fetch) = self.cancels.pop_front() {
+            // It may have ended before anybody asked.
+            if self.flights.get(fetch).is_some() {
+                return Some(fetch);
+            }
+        }
+        None
     }
 
     /// The next reply to give.

@@ -26,8 +26,16 @@ pub(crate) struct Flight {
     pub(crate) arrived_blocks: u64,
     /// Reads to look at when something arrives. May hold reads that are over.
     pub(crate) waiters: Vec<ReadId>,
-    /// Its bytes were invalidated: what still arrives is of no use.
+    /// Its bytes were invalidated, or another fetch is to bring them: what still arrives is
+    /// of no use.
     pub(crate) doomed: bool,
+    /// The other of two fetches of the same bytes of which neither has brought any yet. One
+    /// of them is doomed, and takes the other's place should it be the first.
+    pub(crate) twin: Option<FetchId>,
+    /// It was asked for again.
+    pub(crate) is_repeated: bool,
+    /// How many fetches had come when it was dispatched.
+    pub(crate) come_before: u64,
     /// The driver was told to cancel it.
     pub(crate) cancelled: bool,
 }
@@ -36,6 +44,11 @@ impl Flight {
     /// What has not arrived yet, in whole blocks.
     pub(crate) fn rest(&self) -> Extent {
         Extent::between(self.extent.offset + self.arrived_blocks * BLOCK_BYTES, self.extent.end())
+    }
+
+    /// Its first bytes are still to come, and are of use.
+    pub(crate) fn is_awaited(&self) -> bool {
+        self.arrived_bytes == 0 && !self.doomed && !self.cancelled
     }
 
     fn is_indexed(&self) -> bool {
@@ -74,12 +87,47 @@ impl Flights {
     }
 
     pub(crate) fn insert(&mut self, flight: Flight) -> FetchId {
-        let (object, extent) = (flight.object, flight.extent);
+        let (object, extent, is_indexed) = (flight.object, flight.extent, flight.is_indexed());
         self.readahead_count += usize::from(flight.cause == Cause::Readahead);
+        let twin = flight.twin;
         let id = FetchId(self.table.insert(flight));
-        self.index.insert((object, extent.end()), id);
+        if let Some(twin) = twin.and_then(|twin| self.get_mut(twin)) {
+            twin.twin = Some(id);
+        }
+        if is_indexed {
+            self.index.insert((object, extent.end()), id);
+        }
         self.bytes += extent.len;
         id
+    }
+
+    /// Whether the first bytes of `id` are still to come, and are of use.
+    pub(crate) fn is_awaited(&self, id: FetchId) -> bool {
+        self.get(id).is_some_and(Flight::is_awaited)
+    }
+
+    /// How many there are of those.
+    pub(crate) fn awaited_count(&self) -> usize {
+        self.table.iter().filter(|(_, flight)| flight.is_awaited()).count()
+    }
+
+    /// `id` and its twin are not twins any more; the other one.
+    pub(crate) fn part(&mut self, id: FetchId) -> Option<FetchId> {
+        let twin = self.get_mut(id)?.twin.take()?;
+        if let Some(other) = self.get_mut(twin) {
+            other.twin = None;
+        }
+        Some(twin)
+    }
+
+    /// What `old` was to bring, of which it has nothing yet, `new` brings.
+    pub(crate) fn replace(&mut self, old: FetchId, new: FetchId) {
+        self.doom(old);
+        let waiters = self.get_mut(old).map(|flight| core::mem::take(&mut flight.waiters));
+        let Some(flight) = self.table.get_mut(new.0) else { return };
+        flight.doomed = false;
+        flight.waiters = waiters.unwrap_or_default();
+        self.index.insert((flight.object, flight.extent.end()), new);
     }
 
     pub(crate) fn get(&self, id: FetchId) -> Option<&Flight> {
@@ -125,6 +173,16 @@ impl Flights {
         flight.doomed = true;
     }
 
+    /// `read` waits for all undoomed flights that still have to bring some of `extent`.
+    pub(crate) fn join(&mut self, object: ObjectId, extent: Extent, read: ReadId) {
+        for (_, id) in self.index.range((object, extent.offset + 1)..=(object, u64::MAX)) {
+            match self.table.get_mut(id.0) {
+                Some(flight) if flight.rest().offset < extent.end() => flight.waiters.push(read),
+                _ => break,
+            }
+        }
+    }
+
     /// Undoomed flights that still have to bring some of `extent`.
     pub(crate) fn overlapping(&self, object: ObjectId, extent: Extent) -> Vec<FetchId> {
         self.index
@@ -146,6 +204,12 @@ impl Flights {
             readahead_count += usize::from(flight.cause == Cause::Readahead);
             let indexed = self.index.get(&(flight.object, flight.extent.end())) == Some(&FetchId(key));
             assert_eq!(indexed, flight.is_indexed(), "a flight and its index disagree: {flight:?}");
+            if let Some(twin) = flight.twin {
+                let twin = self.table.get(twin.0).expect("a twin is in flight");
+                assert_eq!((twin.twin, twin.extent), (Some(FetchId(key)), flight.extent), "no twins");
+                assert!(twin.doomed != flight.doomed, "both or none of two twins bring blocks: {flight:?}");
+                assert_eq!(flight.arrived_bytes, 0, "a twin has won: {flight:?}");
+            }
         }
         assert_eq!((bytes, readahead_count), (self.bytes, self.readahead_count), "flights do not add up");
         let mut last: Option<(ObjectId, Extent)> = None;

@@ -2,9 +2,11 @@
 //! what the device can use at once.
 
 mod flights;
+mod late;
 mod pending;
 mod rivals;
 
 pub(crate) use flights::{Flight, Flights};
+pub(crate) use late::Late;
 pub(crate) use pending::Pending;
 pub(crate) use rivals::Rivals;

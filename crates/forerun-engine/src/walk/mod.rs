@@ -5,7 +5,7 @@
 //!
 //! * [`directories`] keeps the listings;
 //! * [`candidate`] waits for evidence before there is a walk, [`begin`] begins and ends them;
-//! * [`one`] follows a walk and keeps files ahead of it, [`lead`] says how many;
+//! * [`one`] follows a walk and keeps files [`ahead`] of it, [`lead`] says how many;
 //! * [`opened`] sees which parts of a file its reader wants;
 //! * [`habits`] learns which files a walker opens, and [`parts`] how much of them it reads;
 //! * [`ledger`] keeps what is fetched in vain below a share of what is of use.
@@ -13,6 +13,7 @@
 //! A walker that came through one directory most likely goes through the next that is
 //! listed: that is begun without waiting for an opening.
 
+mod ahead;
 mod begin;
 mod candidate;
 mod directories;
@@ -27,10 +28,11 @@ use alloc::collections::{BTreeMap, VecDeque};
 use alloc::vec::Vec;
 
 use crate::types::{DirectoryId, Extent, ListedFile, ObjectId, Time};
+use ahead::File;
 use candidate::Candidate;
 use directories::{Directories, Listing};
 use ledger::Ledger;
-use one::{File, Walk};
+use one::Walk;
 use opened::{Opened, Part};
 
 /// A walk that rested so long takes no share from others, and nothing is guessed from it.

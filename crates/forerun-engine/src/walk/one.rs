@@ -3,9 +3,9 @@
 //! Places are counted along its way.
 
 use alloc::collections::VecDeque;
-use core::mem;
 
 use super::Share;
+use super::ahead::{Ahead, File};
 use super::candidate::Way;
 use super::directories::Listing;
 use super::habits::Habits;
@@ -23,14 +23,6 @@ const SCAN_MAX: u32 = 4096;
 /// Openings that make a walk worth guessing others from.
 const PROVEN_OPENINGS: u32 = 4;
 
-/// A file that is fetched, or will be, before it is opened.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct File {
-    place: u32,
-    pub(super) object: ObjectId,
-    pub(super) part: Part,
-}
-
 /// What the opening of a file means.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Opening {
@@ -40,7 +32,7 @@ pub(super) struct Opening {
     pub(super) fetched: Part,
 }
 
-/// See the module's page. `ahead` is in order of place.
+/// See the module's page.
 #[derive(Debug)]
 pub(super) struct Walk {
     pub(super) directory: DirectoryId,
@@ -58,7 +50,7 @@ pub(super) struct Walk {
     recent: u64,
     /// Places before it were asked for, or left out.
     planned: u32,
-    ahead: VecDeque<File>,
+    ahead: Ahead,
     /// Asked for and not numbered yet: how many, and their bytes.
     asked: (u32, u64),
     lead: Lead,
@@ -96,7 +88,7 @@ impl Walk {
             position: 0,
             recent: 0,
             planned: 0,
-            ahead: VecDeque::new(),
+            ahead: Ahead::default(),
             asked: (0, 0),
             lead: Lead::new(now),
             opened_count: 0,
@@ -135,8 +127,7 @@ impl Walk {
         self.last = now;
         self.stranger_count = 0;
         self.is_guess = false;
-        let found = self.ahead.iter().position(|file| file.place == place && file.object == object);
-        let fetched = found.and_then(|at| self.ahead.remove(at)).map(|file| file.part).unwrap_or_default();
+        let fetched = self.ahead.take_at(place, object).map(|file| file.part).unwrap_or_default();
         if self.was_opened(place) {
             return Opening { expected: 0, fetched };
         }
@@ -158,20 +149,18 @@ impl Walk {
 
     /// The next file that was passed so long ago that nobody will come for it.
     pub(super) fn take_passed(&mut self) -> Option<File> {
-        let is_passed = self.ahead.front()?.place + LATE_PLACES < self.position;
-        if is_passed { self.ahead.pop_front() } else { None }
+        self.ahead.take_before(self.position.saturating_sub(LATE_PLACES))
     }
 
     /// Everything ahead of it.
     pub(super) fn take_ahead(&mut self) -> VecDeque<File> {
         self.planned = u32::MAX;
-        mem::take(&mut self.ahead)
+        self.ahead.take_all()
     }
 
     /// What is ahead of `object` goes: it was evicted, or is known to be no use.
     pub(super) fn take(&mut self, object: ObjectId) -> Option<File> {
-        let place = self.ahead.iter().position(|file| file.object == object)?;
-        self.ahead.remove(place)
+        self.ahead.take(object)
     }
 
     /// Memory is short: what was read ahead of it was evicted.
@@ -196,9 +185,8 @@ impl Walk {
         let position = self.position;
         self.lead.reconsider(now, position, self.opened_count, share);
         let files_max = self.lead.files().min(share.files_max);
-        let waiting = self.ahead.iter().filter(|file| file.place >= position).count() as u32;
-        let mut count = waiting + self.asked.0;
-        let mut bytes = self.ahead.iter().map(|file| file.part.bytes()).sum::<u64>() + self.asked.1;
+        let mut count = self.ahead.count_from(position) + self.asked.0;
+        let mut bytes = self.ahead.bytes() + self.asked.1;
         let mut looked_at = 0;
         while count < files_max && self.planned < listing.len() && looked_at < SCAN_MAX {
             looked_at += 1;
@@ -232,7 +220,7 @@ impl Walk {
         listing: &Listing,
     ) -> Option<Part> {
         let place = self.way.place(index, listing.len());
-        let is_new = self.ahead.iter().all(|file| file.place != place && file.object != object);
+        let is_new = self.ahead.has_neither(place, object);
         if place < self.position || place >= self.planned || !is_new {
             return None;
         }
@@ -240,8 +228,7 @@ impl Walk {
         if part.bytes() == 0 {
             return None;
         }
-        let at = self.ahead.partition_point(|file| file.place < place);
-        self.ahead.insert(at, File { place, object, part });
+        self.ahead.insert(File { place, object, part });
         Some(part)
     }
 

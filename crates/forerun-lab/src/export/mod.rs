@@ -3,10 +3,12 @@
 
 pub mod json;
 
+use forerun_engine::{ByClass, Class, ClassCounters, Time, Why};
 use forerun_sim::run::Run;
 
 use crate::outcome::Outcome;
 use crate::replay::Settings;
+use crate::timeline::{Stop, StreamPoint, Timeline};
 use json::Json;
 
 /// A number of a run, and what it is called.
@@ -64,8 +66,9 @@ pub fn csv(outcomes: &[Outcome], settings: &Settings) -> String {
     text
 }
 
-/// One object: what was replayed how, and the outcomes with their runs.
-pub fn json(outcomes: &[Outcome], settings: &Settings) -> String {
+/// One object: what was replayed how, the outcomes with their runs, and the streams of
+/// `timelines`, each with its label.
+pub fn json(outcomes: &[Outcome], settings: &Settings, timelines: &[(String, Timeline)]) -> String {
     let mut json = Json::default();
     json.object(|json| {
         json.key("forerun").text(env!("CARGO_PKG_VERSION"));
@@ -74,8 +77,50 @@ pub fn json(outcomes: &[Outcome], settings: &Settings) -> String {
         json.key("read_cost_ns").number(settings.read_cost_ns);
         json.key("window_bytes_max").maybe(settings.window_bytes_max);
         json.key("outcomes").array(outcomes, |json, outcome| one(json, outcome, settings));
+        json.key("timelines").array(timelines, |json, (label, timeline)| {
+            json.object(|json| {
+                json.key("label").text(label);
+                json.key("stream_count").number(timeline.stream_count());
+                json.key("streams")
+                    .array(&timeline.streams().collect::<Vec<_>>(), |json, one| stream(json, timeline, one));
+            });
+        });
     });
     json.finish()
+}
+
+/// What became of readahead of each class.
+pub fn by_class(json: &mut Json, by_class: &ByClass) {
+    let classes: Vec<(Class, ClassCounters)> = by_class.iter().collect();
+    json.array(&classes, |json, (class, counters)| {
+        json.object(|json| {
+            json.key("class").text(class.name());
+            json.key("in_time_bytes").number(counters.in_time_bytes);
+            json.key("late_bytes").number(counters.late_bytes);
+            json.key("wasted_bytes").number(counters.wasted_bytes);
+        });
+    });
+}
+
+fn stream(json: &mut Json, timeline: &Timeline, stream: &StreamPoint) {
+    let moment = |json: &mut Json, (time, why): (Time, Why)| {
+        json.object(|json| {
+            json.key("time_ns").number(time.0);
+            json.key("why").text(why.name());
+        });
+    };
+    json.object(|json| {
+        json.key("class").text(stream.class.name());
+        json.key("object").maybe(stream.object.map(|object| object.0));
+        json.key("offset").number(stream.span.offset);
+        json.key("end").number(stream.span.end());
+        json.key("window_count").number(stream.window_count);
+        json.key("window_bytes").number(stream.window_bytes);
+        json.key("window_bytes_max").number(stream.window_bytes_max);
+        moment(json.key("first"), stream.first);
+        moment(json.key("last"), stream.last);
+        json.key("stopped").text(timeline.stop_of(stream).map_or("", Stop::name));
+    });
 }
 
 fn one(json: &mut Json, outcome: &Outcome, settings: &Settings) {
@@ -92,6 +137,7 @@ fn one(json: &mut Json, outcome: &Outcome, settings: &Settings) {
             json.object(|json| {
                 json.key("seed").number(*seed);
                 FIELDS.iter().for_each(|(name, of)| json.key(name).number(of(run)));
+                by_class(json.key("readahead"), &run.readahead);
             });
         });
     });
@@ -137,7 +183,7 @@ mod tests {
 
     #[test]
     fn an_object_of_outcomes() {
-        let text = json(&outcomes(), &Settings::default());
+        let text = json(&outcomes(), &Settings::default(), &[]);
         assert!(text.starts_with("{\n  \"forerun\": \""), "{text}");
         assert!(text.contains("\"workload\": \"a \\\"b\\\", c\""), "{text}");
         assert!(text.contains("\"clairvoyant_ns\": null"), "{text}");

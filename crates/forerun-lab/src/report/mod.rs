@@ -14,6 +14,7 @@ mod page;
 mod raster;
 mod scatter;
 mod series;
+mod streams;
 mod summary;
 mod svg;
 

@@ -3,7 +3,7 @@
 use super::case::{cases, distinct, memory, policies};
 use super::layout::{Group, groups};
 use super::svg::{Node, el, text};
-use super::{Report, cdf, clients, heat, number, scatter, series, summary};
+use super::{Report, cdf, clients, heat, number, scatter, series, streams, summary};
 
 /// Shapes of all scatter plots together: at about 14 bytes each, well below 3 MB.
 const SHAPE_COUNT_MAX: usize = 120_000;
@@ -12,11 +12,12 @@ const SHAPE_COUNT_MAX: usize = 120_000;
 const SHAPES_OF_PLOT: (usize, usize) = (400, 10_000);
 
 /// The sections, as the contents name them.
-const SECTIONS: [(&str, &str); 6] = [
+const SECTIONS: [(&str, &str); 7] = [
     ("#summary", "Summary"),
     ("#heat", "Relative time"),
     ("#waits", "Waits"),
     ("#clients", "Clients"),
+    ("#streams", "Streams"),
     ("#offsets", "Offsets over time"),
     ("#levels", "Windows and memory"),
 ];
@@ -47,6 +48,7 @@ fn body(report: &Report<'_>) -> Node {
             .with(heat::section(&cases, &policies))
             .with(cdf::section(&cases, &policies))
             .with(clients::section(&cases))
+            .with(streams::section(&cases, &groups))
     };
     el("body").with(main.with(offsets(&groups)).with(levels(&groups)))
 }
@@ -102,6 +104,7 @@ fn levels(groups: &[Group<'_>]) -> Node {
     }
     let section = section
         .with(text("p", series::HOW_WINDOWS).class("how"))
+        .with(series::legend_of_windows())
         .with(text("p", series::HOW_MEMORY).class("how"))
         .with(series::legend());
     section.with_all(groups.iter().map(|group| {

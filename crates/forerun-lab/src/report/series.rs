@@ -1,5 +1,9 @@
 //! Windows and memory over time.
 
+use std::collections::BTreeMap;
+
+use forerun_engine::Class;
+
 use crate::timeline::{Level, Timeline};
 
 use super::axis::Axis;
@@ -12,16 +16,41 @@ use super::svg::{Node, el, text};
 
 /// How to read [`windows`].
 pub(super) const HOW_WINDOWS: &str = "Each mark is a window: how much a policy wanted to have read ahead \
-    at a moment. A policy that ramps up starts low; one that gives up has gaps. The sizes have a logarithmic axis.";
+    at a moment. A policy that ramps up starts low; one that gives up has gaps. Colours say what it is for. The sizes have a logarithmic axis.";
 
 /// How to read [`memory`].
 pub(super) const HOW_MEMORY: &str = "One line is memory that waits for its reader: bytes that nobody has asked for yet, \
     resident or in flight. The other is all bytes in flight, demand included. The most in each interval is shown. Memory \
     that keeps what was already read is not in it.";
 
+/// The legend of [`windows`].
+pub(super) fn legend_of_windows() -> Node {
+    legend::squares(&COLOURS)
+}
+
 /// The legend of [`memory`].
 pub(super) fn legend() -> Node {
     legend::squares(&[("unread", "fetched or on its way, and not asked for yet"), ("flight", "in flight")])
+}
+
+/// Colours of windows.
+const COLOURS: [(&str, &str); 5] = [
+    ("w-way", "forward, and policies other than adaptive"),
+    ("w-back", "backward"),
+    ("w-stride", "strided, two-level"),
+    ("w-files", "walk, planned"),
+    ("w-bet", "filled, guessed"),
+];
+
+/// The colour of windows of `class`, and what else has it.
+fn colour(class: Class) -> (&'static str, &'static str) {
+    match class {
+        Class::Forward | Class::Other => COLOURS[0],
+        Class::Backward => COLOURS[1],
+        Class::Strided | Class::TwoLevel => COLOURS[2],
+        Class::Walk | Class::Planned => COLOURS[3],
+        Class::Filled | Class::Guessed => COLOURS[4],
+    }
 }
 
 const WIDTH: f64 = 560.0;
@@ -35,18 +64,19 @@ pub(super) fn windows(group: &Group<'_>, policy: &str, timeline: &Timeline) -> N
     let (min, max) = (lens().fold(f64::INFINITY, f64::min), lens().fold(0.0, f64::max));
     let axis = if max > 0.0 { Axis::log_size("window", min, max) } else { Axis::size("window", 0.0) };
     let frame = Frame::new(layout::time(timeline), axis, WIDTH, HEIGHT);
-    let mut raster = Raster::new(frame.width, frame.height, CELL);
+    let mut rasters: BTreeMap<&str, Raster> = BTreeMap::new();
     for window in timeline.windows() {
         let (x, y) = (frame.x(window.time.0 as f64), frame.y(window.len as f64));
-        raster.mark((x, x), (y, y));
+        let raster = rasters.entry(colour(window.class).0);
+        raster.or_insert_with(|| Raster::new(frame.width, frame.height, CELL)).mark((x, x), (y, y));
     }
-    let (data, count) = raster.path();
-    let mark = (count > 0).then(|| el("path").class("window").set("d", data));
+    let count = rasters.len();
+    let marks = rasters.iter().map(|(class, raster)| el("path").class(class).set("d", raster.path().0));
     let label = format!("windows over time of {} {policy}", group.name);
     let note = if count == 0 { " (no windows)" } else { "" };
     el("figure")
         .with(text("figcaption", format!("{}: window{note}", layout::caption(policy, timeline))))
-        .with(frame.picture(&label, mark))
+        .with(frame.picture(&label, marks))
 }
 
 /// Memory over time; sizes are on the axis of their group.

@@ -5,6 +5,7 @@
 
 mod levels;
 mod sample;
+mod streams;
 mod unread;
 
 use std::collections::BTreeMap;
@@ -14,6 +15,8 @@ use forerun_engine::{Cause, Event, Extent, FetchId, ObjectId, Time, Why};
 pub use levels::Level;
 use levels::Levels;
 use sample::Sample;
+use streams::Streams;
+pub use streams::{STREAM_COUNT_MAX, Stop, StreamPoint};
 use unread::Unread;
 
 /// Reads, fetches and windows that a timeline keeps at most, each.
@@ -82,8 +85,11 @@ pub struct Timeline {
     reads: Sample<ReadPoint>,
     fetches: Sample<FetchPoint>,
     windows: Sample<WindowPoint>,
+    streams: Streams,
     levels: Levels,
     in_flight: BTreeMap<FetchId, Flight>,
+    /// Of two fetches of the same bytes each other one.
+    twins: BTreeMap<FetchId, FetchId>,
     in_flight_bytes: u64,
     unread: Unread,
     end: Time,
@@ -103,8 +109,10 @@ impl Default for Timeline {
             reads: Sample::new(SAMPLE_COUNT_MAX),
             fetches: Sample::new(SAMPLE_COUNT_MAX),
             windows: Sample::new(SAMPLE_COUNT_MAX),
+            streams: Streams::default(),
             levels: Levels::default(),
             in_flight: BTreeMap::new(),
+            twins: BTreeMap::new(),
             in_flight_bytes: 0,
             unread: Unread::default(),
             end: Time(0),
@@ -118,6 +126,7 @@ impl Timeline {
         let time = match *event {
             Event::Read { time, object, extent, late_bytes, missing_bytes, .. } => {
                 self.unread.read(object, extent, missing_bytes);
+                self.streams.touch(object, extent);
                 let class = match (missing_bytes, late_bytes) {
                     (0, 0) => Class::Hit,
                     (0, _) => Class::Late,
@@ -129,6 +138,7 @@ impl Timeline {
             }
             Event::Window { time, object, extent, class, why, .. } => {
                 self.windows.push(WindowPoint { time, object, len: extent.len, class, why });
+                self.streams.push(time, object, extent, class, why);
                 time
             }
             Event::Fetch { time, id, object, extent, cause } => {
@@ -137,6 +147,15 @@ impl Timeline {
                     FetchPoint { time, end: None, object, extent, cause, wasted: Extent::default() },
                 );
                 self.end = self.end.max(time);
+                time
+            }
+            Event::Repeated { time, id, of, object, extent, cause } => {
+                let point = FetchPoint { time, end: None, object, extent, cause, wasted: Extent::default() };
+                let index = self.fetches.push(point);
+                self.in_flight.insert(id, Flight { index, object, extent });
+                self.in_flight_bytes += extent.len;
+                self.twins.insert(id, of);
+                self.twins.insert(of, id);
                 time
             }
             Event::Fetched { time, id } => {
@@ -179,6 +198,22 @@ impl Timeline {
         self.windows.iter()
     }
 
+    /// The streams that windows were wanted for, by their first; at most [`STREAM_COUNT_MAX`].
+    pub fn streams(&self) -> impl Iterator<Item = &StreamPoint> {
+        self.streams.iter()
+    }
+
+    /// Why `stream`, which is one of [`Timeline::streams`], wanted no more; nothing where it
+    /// goes no way.
+    pub fn stop_of(&self, stream: &StreamPoint) -> Option<Stop> {
+        self.streams.stop_of(stream)
+    }
+
+    /// How many streams there were, whether kept or not.
+    pub fn stream_count(&self) -> u64 {
+        self.streams.seen_count()
+    }
+
     /// How many reads there were, whether sampled or not.
     pub fn read_count(&self) -> u64 {
         self.reads.seen_count()
@@ -195,13 +230,17 @@ impl Timeline {
         self.in_flight.insert(id, Flight { index, object, extent });
         self.in_flight_bytes += extent.len;
         self.unread.fetch(object, extent, index);
+        self.streams.touch(object, extent);
     }
 
     /// The fetch has ended with `bytes` that never came.
     fn land(&mut self, time: Time, id: FetchId, bytes: u64) {
         let Some(Flight { index, object, extent }) = self.in_flight.remove(&id) else { return };
         self.in_flight_bytes -= extent.len;
-        if bytes > 0 {
+        // The other one brings them, or has.
+        let has_twin =
+            bytes > 0 && self.twins.remove(&id).is_some_and(|twin| self.twins.remove(&twin).is_some());
+        if bytes > 0 && !has_twin {
             self.unread.forget(object, Extent::between(extent.end().saturating_sub(bytes), extent.end()));
         }
         if let Some(fetch) = self.fetches.get_mut(index) {

@@ -64,7 +64,9 @@ impl Tree {
         }
         let file = self.files.get(handle).ok_or(Errno::EBADF)?;
         let text = words.split(|byte| *byte == 0).next().unwrap_or_default();
-        file.reader.advise(parse(text)?.advice());
+        let saying = parse(text)?;
+        // Who is read by the kernel itself asks it, by `posix_fadvise` or `madvise`.
+        file.reader().ok_or(Errno::EOPNOTSUPP)?.advise(saying.advice());
         Ok(())
     }
 
@@ -79,7 +81,7 @@ impl Tree {
         }
         let saying = text.map_or(Ok(Saying::Normal), parse)?;
         let open = self.files.all();
-        let readers = open.iter().map(|file| &file.reader);
+        let readers = open.iter().filter_map(|file| file.reader());
         let readers: Vec<_> = readers.filter(|reader| same_inode(reader.entry(), &entry)).collect();
         readers.iter().for_each(|reader| reader.advise(saying.advice()));
         if let Saying::DontNeed(_) = saying {

@@ -67,6 +67,9 @@ impl Filesystem for ForerunFilesystem {
             tracing::debug!("the kernel does without {missing:?}");
             let _ = kernel.add_capabilities(wanted & !missing);
         }
+        if let Some(passthrough) = &self.tree.passthrough {
+            passthrough.ask_for(kernel);
+        }
         // One that offers less than this is left with what it offers.
         let _ = kernel.set_max_readahead(self.kernel_readahead_bytes);
         let _ = kernel.set_max_background(BACKGROUND_REQUESTS_MAX);
@@ -129,7 +132,7 @@ impl Filesystem for ForerunFilesystem {
         reply: ReplyEmpty,
     ) {
         reply.ok();
-        self.tree.files.remove(handle);
+        self.tree.release(handle);
     }
 
     fn opendir(&self, _: &Request, ino: INodeNo, _: OpenFlags, reply: ReplyOpen) {

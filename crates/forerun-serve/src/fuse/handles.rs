@@ -37,10 +37,9 @@ impl<T> Handles<T> {
         self.open.read().values().cloned().collect()
     }
 
-    /// Closes `handle`.
-    pub(crate) fn remove(&self, handle: FileHandle) {
-        let closed = self.open.write().remove(&handle.0);
+    /// Closes `handle`: what it was open on.
+    pub(crate) fn remove(&self, handle: FileHandle) -> Option<Arc<T>> {
         // Dropped after the lock: closing an object is work of its own.
-        drop(closed);
+        self.open.write().remove(&handle.0)
     }
 }

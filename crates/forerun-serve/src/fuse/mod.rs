@@ -21,6 +21,7 @@ mod inode;
 mod listing;
 mod mount;
 mod numbers;
+mod passthrough;
 mod push;
 mod tree;
 mod window;

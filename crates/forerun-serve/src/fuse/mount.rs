@@ -1,6 +1,7 @@
 //! The life of a mount.
 
 use std::io;
+use std::os::fd::OwnedFd;
 use std::path::Path;
 use std::sync::{Arc, mpsc};
 use std::thread;
@@ -15,6 +16,7 @@ use super::attach::{Access, Attachment, attach};
 use super::attr::Defaults;
 use super::check::check_mount_point;
 use super::filesystem::ForerunFilesystem;
+use super::passthrough::Passthrough;
 use super::push::push_queue;
 use super::tree::Tree;
 use super::window::{self, KERNEL_READAHEAD_BYTES};
@@ -43,6 +45,11 @@ pub struct MountOptions {
     /// of refusing them, and the mount refuses them itself; attributes that are asked
     /// for cost a request. An ioctl says the same without.
     pub hints: bool,
+    /// Whether the kernel is to read files of a local directory itself, as soon as they are
+    /// open: then nothing is read ahead of them or kept in memory here, and what writes to
+    /// one is seen by who has it open. Needs Linux 6.9 and `CAP_SYS_ADMIN`; where it is not
+    /// possible, files are read as without it, and [`Mount::not_passed`] says why.
+    pub passthrough: bool,
 }
 
 impl Default for MountOptions {
@@ -53,6 +60,7 @@ impl Default for MountOptions {
             kernel_readahead_bytes: KERNEL_READAHEAD_BYTES,
             push: true,
             hints: false,
+            passthrough: false,
         }
     }
 }
@@ -76,6 +84,7 @@ pub struct Mount {
     session: Option<BackgroundSession>,
     alive: watch::Receiver<()>,
     tally: Arc<Tally>,
+    not_passed: Option<String>,
 }
 
 impl Mount {
@@ -100,11 +109,14 @@ impl Mount {
         let (ended, alive) = watch::channel(());
         let (pusher, queue) = push_queue();
         let tally = Arc::new(Tally::default());
+        let passthrough = options.passthrough.then(Arc::<Passthrough>::default);
         let tree = Tree::new(forerun, root, defaults, options.metadata_ttl, options.hints)
-            .with_governor(tally.clone(), options.push.then(|| pusher.clone()));
+            .with_governor(tally.clone(), options.push.then(|| pusher.clone()))
+            .with_passthrough(passthrough.clone());
         let filesystem = ForerunFilesystem::new(tree, window::offer(options.kernel_readahead_bytes), ended);
         let access = Access { allow_other: options.allow_other, writable: options.hints };
-        let mut mount = Mount::of(filesystem, alive, &directory, &source, access)?;
+        let (device, attachment) = attach(directory, &source, access)?;
+        let mut mount = Mount::serve(filesystem, alive, device, attachment, passthrough.as_deref())?;
         if let Some(session) = &mount.session {
             queue.start(session.notifier(), tally.clone(), &pusher);
         }
@@ -128,18 +140,34 @@ impl Mount {
         access: Access,
     ) -> Result<Mount> {
         let (device, attachment) = attach(check_mount_point(directory)?, source, access)?;
+        Mount::serve(filesystem, alive, device, attachment, None)
+    }
+
+    fn serve(
+        filesystem: impl Filesystem,
+        alive: watch::Receiver<()>,
+        device: OwnedFd,
+        attachment: Attachment,
+        passthrough: Option<&Passthrough>,
+    ) -> Result<Mount> {
+        let connection = passthrough.map(|_| device.try_clone()).transpose();
         // The kernel checks who may use the mount; `fuser` need not do so again.
-        let session = Session::from_fd(filesystem, device, SessionACL::All, session_config())
-            .and_then(Session::spawn)
-            .map_err(|error| {
-                attachment.remove_if_dead();
-                let shown = attachment.directory().display();
-                Error::new(
-                    ErrorKind::Permanent,
-                    format!("the kernel does not accept the mount {shown}: {error}"),
-                )
-            })?;
-        Ok(Mount { attachment, session: Some(session), alive, tally: Arc::default() })
+        let session =
+            Session::from_fd(filesystem, device, SessionACL::All, session_config()).and_then(Session::spawn);
+        let not_passed = match (passthrough, connection) {
+            (Some(passthrough), Ok(Some(connection))) => passthrough.begin(&connection).err(),
+            (_, connection) => connection.err().map(|error| error.to_string()),
+        };
+        // What is left of a mount that failed is dead only without the connection, which
+        // has gone with the session by now.
+        let session = session.map_err(|error| not_accepted(&attachment, &error))?;
+        Ok(Mount { attachment, session: Some(session), alive, tally: Arc::default(), not_passed })
+    }
+
+    /// Why no file is passed through although [`MountOptions::passthrough`] was chosen, and
+    /// what to do about it.
+    pub fn not_passed(&self) -> Option<&str> {
+        self.not_passed.as_deref()
     }
 
     /// What the kernel has asked for; nothing of a mount made by [`Mount::of`].
@@ -212,6 +240,12 @@ impl Drop for Mount {
             tracing::warn!("{error}");
         }
     }
+}
+
+fn not_accepted(attachment: &Attachment, error: &io::Error) -> Error {
+    attachment.remove_if_dead();
+    let shown = attachment.directory().display();
+    Error::new(ErrorKind::Permanent, format!("the kernel does not accept the mount {shown}: {error}"))
 }
 
 /// How `session` ended, or none if it has not within [`HANG_UP_TIME`].

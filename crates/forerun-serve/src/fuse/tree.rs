@@ -1,5 +1,6 @@
 //! Answers to the kernel's requests, taken from the engine.
 
+use std::ops::Range;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -18,6 +19,7 @@ use super::governor::Runs;
 use super::handles::Handles;
 use super::inode::{Inodes, same_inode};
 use super::listing::OpenDirectory;
+use super::passthrough::Passthrough;
 use super::push::{Push, Pusher};
 
 /// An inode number is never used for something else, so it needs no generation.
@@ -36,15 +38,38 @@ pub(crate) struct Tree {
     ttl: Duration,
     tally: Arc<Tally>,
     pusher: Option<Arc<Pusher>>,
+    /// Nothing if all is to be read through the engine.
+    pub(crate) passthrough: Option<Arc<Passthrough>>,
 }
 
 /// A file that is open.
 #[derive(Debug)]
 pub(crate) struct OpenFile {
     ino: u64,
-    pub(crate) reader: Reader,
-    /// Who reads it through the page cache, if that is of interest.
-    runs: Option<Mutex<Runs>>,
+    way: Way,
+}
+
+/// How an open file is read.
+#[derive(Debug)]
+enum Way {
+    /// Through the engine.
+    Engine {
+        reader: Reader,
+        /// Who reads it through the page cache, if that is of interest.
+        runs: Option<Mutex<Runs>>,
+    },
+    /// By the kernel itself.
+    Passed,
+}
+
+impl OpenFile {
+    /// Who reads it through the engine, if it is read that way.
+    pub(crate) fn reader(&self) -> Option<&Reader> {
+        match &self.way {
+            Way::Engine { reader, .. } => Some(reader),
+            Way::Passed => None,
+        }
+    }
 }
 
 impl Tree {
@@ -60,12 +85,18 @@ impl Tree {
             ttl,
             tally: Arc::default(),
             pusher: None,
+            passthrough: None,
         }
     }
 
     /// The same, counting what the kernel asks for and pushing what it will ask for.
     pub(crate) fn with_governor(self, tally: Arc<Tally>, pusher: Option<Arc<Pusher>>) -> Tree {
         Tree { tally, pusher, ..self }
+    }
+
+    /// The same, with files that the kernel reads itself where that is possible.
+    pub(crate) fn with_passthrough(self, passthrough: Option<Arc<Passthrough>>) -> Tree {
+        Tree { passthrough, ..self }
     }
 
     fn attributes(&self, ino: u64, entry: &Entry) -> FileAttr {
@@ -102,27 +133,53 @@ impl Tree {
     }
 
     pub(crate) async fn open(&self, ino: u64, known: &Entry, is_direct: bool, reply: ReplyOpen) {
-        match self.forerun.stat(&known.path).await {
-            Ok(now) if same_inode(&now, known) => {
-                let reader = self.forerun.reader_of(&now);
-                self.advised.tell(ino, &reader);
-                let runs = (self.pusher.is_some() && !is_direct).then(Mutex::default);
-                let handle = self.files.insert(OpenFile { ino, reader, runs });
-                // What is cached of an inode is of this version, whoever read it.
-                reply.opened(handle, FopenFlags::FOPEN_KEEP_CACHE);
-            }
+        let now = match self.forerun.stat(&known.path).await {
+            Ok(now) if same_inode(&now, known) => now,
             // The kernel then looks the name up again, and opens what is there now.
-            Ok(_) => reply.error(Errno::ESTALE),
-            Err(error) => reply.error(report(&error)),
+            Ok(_) => return reply.error(Errno::ESTALE),
+            Err(error) => return reply.error(report(&error)),
+        };
+        if let Some(passthrough) = &self.passthrough {
+            match passthrough.open(&self.forerun, ino, &now, &reply).await {
+                Ok(Some(file)) => {
+                    let handle = self.files.insert(OpenFile { ino, way: Way::Passed });
+                    return reply.opened_passthrough(handle, FopenFlags::empty(), &file);
+                }
+                Ok(None) => {}
+                // As above, and it must not meet the old version again.
+                Err(error) if matches!(error.kind, ErrorKind::Changed | ErrorKind::NotFound) => {
+                    self.forerun.invalidate_metadata(&now.path);
+                    return reply.error(Errno::ESTALE);
+                }
+                Err(error) => return reply.error(report(&error)),
+            }
+        }
+        let reader = self.forerun.reader_of(&now);
+        self.advised.tell(ino, &reader);
+        let runs = (self.pusher.is_some() && !is_direct).then(Mutex::default);
+        let handle = self.files.insert(OpenFile { ino, way: Way::Engine { reader, runs } });
+        // What is cached of an inode is of this version, whoever read it.
+        reply.opened(handle, FopenFlags::FOPEN_KEEP_CACHE);
+    }
+
+    /// One who had a file open has closed it.
+    pub(crate) fn release(&self, handle: FileHandle) {
+        if let Some(file) = self.files.remove(handle)
+            && let Some(passthrough) = &self.passthrough
+        {
+            passthrough.close(file.ino);
         }
     }
 
     pub(crate) fn read(self: &Arc<Tree>, handle: FileHandle, offset: u64, len: usize, reply: ReplyData) {
         let Some(file) = self.files.get(handle) else { return reply.error(Errno::EBADF) };
+        // Of a file that it reads itself, the kernel asks only for what a program would have
+        // it read ahead. It would keep that where nobody looks.
+        let Way::Engine { reader, runs } = &file.way else { return reply.error(Errno::EIO) };
         self.tally.add_read(len as u64);
         let tree = self.clone();
-        let path = file.reader.entry().path.clone();
-        file.reader.submit(offset, len, move |result| match result {
+        let path = reader.entry().path.clone();
+        reader.submit(offset, len, move |result| match result {
             Ok(lease) => reply.data(&lease.to_contiguous()),
             Err(error) => {
                 if matches!(error.kind, ErrorKind::Changed | ErrorKind::NotFound) {
@@ -132,18 +189,8 @@ impl Tree {
                 reply.error(report_read(&error));
             }
         });
-        self.push_ahead(&file, offset, len as u64);
-    }
-
-    /// Has put into the page cache what will be asked for after this READ.
-    fn push_ahead(&self, file: &OpenFile, offset: u64, len: u64) {
-        let (Some(pusher), Some(runs)) = (&self.pusher, &file.runs) else { return };
-        let pushes = runs.lock().read(offset..offset + len, file.reader.size());
-        for push in pushes {
-            if !push.is_empty() {
-                let len = (push.end - push.start) as usize;
-                pusher.push(Push { ino: file.ino, reader: file.reader.clone(), offset: push.start, len });
-            }
+        if let (Some(pusher), Some(runs)) = (&self.pusher, runs) {
+            push_ahead(pusher, file.ino, reader, runs, offset..offset + len as u64);
         }
     }
 
@@ -202,5 +249,16 @@ impl Tree {
             full
         });
         reply.ok();
+    }
+}
+
+/// Has put into the page cache of `ino` what will be asked for after this READ.
+fn push_ahead(pusher: &Pusher, ino: u64, reader: &Reader, runs: &Mutex<Runs>, read: Range<u64>) {
+    let pushes = runs.lock().read(read, reader.size());
+    for push in pushes {
+        if !push.is_empty() {
+            let len = (push.end - push.start) as usize;
+            pusher.push(Push { ino, reader: reader.clone(), offset: push.start, len });
+        }
     }
 }

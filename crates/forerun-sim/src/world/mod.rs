@@ -209,6 +209,7 @@ impl<'a> World<'a> {
 
     fn tally(self) -> Run {
         let counters = self.service.counters();
-        Run { read_bytes: counters.read_bytes, ..self.run.with_counters(&counters) }
+        let readahead = self.service.readahead();
+        Run { read_bytes: counters.read_bytes, readahead, ..self.run.with_counters(&counters) }
     }
 }

@@ -4,8 +4,8 @@
 use std::collections::{BTreeMap, VecDeque};
 
 use forerun_engine::{
-    Cause, Config, ConfigError, Counters, Engine, Event, Extent, Fetch, FetchError, FetchId, MemoryRange,
-    ObjectId, Outcome, ReadId, ReaderId, Reply,
+    ByClass, Cause, Config, ConfigError, Counters, Engine, Event, Extent, Fetch, FetchError, FetchId,
+    MemoryRange, ObjectId, Outcome, ReadId, ReaderId, Reply,
 };
 
 use super::directories::Directories;
@@ -60,6 +60,8 @@ pub(super) struct Service<'a> {
     writes: Map<RequestId, Job>,
     write_count: u64,
     done: VecDeque<(Job, Kind)>,
+    /// When the engine wants to be asked again at the latest.
+    timeout: Option<Time>,
     memory: Memory,
     notices: Vec<Notice>,
     observer: Option<Observer<'a>>,
@@ -80,6 +82,7 @@ impl<'a> Service<'a> {
             writes: Map::default(),
             write_count: 0,
             done: VecDeque::new(),
+            timeout: None,
             notices: Vec::new(),
             observer: None,
         })
@@ -166,7 +169,7 @@ impl<'a> Service<'a> {
     }
 
     pub(super) fn next_time(&self) -> Option<Time> {
-        self.device.next_time()
+        self.device.next_time().into_iter().chain(self.timeout).min()
     }
 
     /// It is `now`: tells the engine what the device has done.
@@ -197,6 +200,10 @@ impl<'a> Service<'a> {
 
     pub(super) fn counters(&self) -> Counters {
         self.engine.counters()
+    }
+
+    pub(super) fn readahead(&self) -> ByClass {
+        self.engine.readahead().clone()
     }
 
     /// Waits for what is still under way, and drops everything.
@@ -266,6 +273,7 @@ impl<'a> Service<'a> {
         if submitted {
             self.device.unplug(self.now);
         }
+        self.timeout = self.engine.poll_timeout();
     }
 
     fn start(&mut self, fetch: &Fetch) {

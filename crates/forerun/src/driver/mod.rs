@@ -16,7 +16,7 @@ mod waiter;
 use std::fmt;
 use std::future::Future;
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use forerun_backend::{Backend, Entry, Error, ErrorKind, Result};
 use forerun_engine::{
@@ -210,6 +210,23 @@ impl Driver {
         for (waiter, read, answer) in work.answers {
             waiter.answer(self, read, answer);
         }
+        if let Some(due) = work.alarm {
+            self.wake_at(due);
+        }
+    }
+
+    /// Drains the engine at `due`, unless this driver has gone by then.
+    fn wake_at(self: &Arc<Driver>, due: Time) {
+        let (driver, wait) = (Arc::downgrade(self), Duration::from_nanos(due.since(self.now())));
+        self.spawn(async move {
+            tokio::time::sleep(wait).await;
+            let Some(driver) = driver.upgrade() else { return };
+            let now = driver.now();
+            driver.step(|state, _| {
+                state.advance(now);
+                state.wake(due);
+            });
+        });
     }
 
     fn now(&self) -> Time {
@@ -241,8 +258,6 @@ pub(crate) fn closed() -> Error {
 
 #[cfg(test)]
 mod tests {
-    use std::time::Duration;
-
     use forerun_backend::{MemoryBackend, Version, layer::Delay};
     use forerun_engine::Config;
 

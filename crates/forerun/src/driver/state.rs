@@ -25,6 +25,8 @@ pub(crate) struct State {
     fetches: HashMap<FetchId, AbortHandle>,
     failures: Failures,
     reader_count: u64,
+    /// When the engine will be drained though nothing happens, if it will.
+    alarm: Option<Time>,
     /// The latest time the engine was told: threads read the clock before they
     /// get the lock, in another order.
     now: Time,
@@ -37,11 +39,13 @@ pub(crate) struct Work {
     pub(crate) starts: Vec<Start>,
     pub(crate) cancels: Vec<AbortHandle>,
     pub(crate) answers: Vec<(Waiter, ReadId, Answer)>,
+    /// When to come back even if nothing happens, unless that was said before.
+    pub(crate) alarm: Option<Time>,
 }
 
 impl Work {
     pub(crate) fn is_empty(&self) -> bool {
-        self.starts.is_empty() && self.cancels.is_empty() && self.answers.is_empty()
+        self.starts.is_empty() && self.cancels.is_empty() && self.answers.is_empty() && self.alarm.is_none()
     }
 }
 
@@ -55,6 +59,7 @@ impl State {
             fetches: HashMap::new(),
             failures: Failures::default(),
             reader_count: 0,
+            alarm: None,
             now: Time(0),
             closed: false,
         }
@@ -202,6 +207,14 @@ impl State {
         while let Some(object) = self.engine.poll_forgotten() {
             self.objects.remove(object);
         }
+        let timeout = self.engine.poll_timeout();
+        work.alarm = timeout.filter(|due| self.alarm.is_none_or(|alarm| *due < alarm));
+        self.alarm = work.alarm.or(self.alarm);
+    }
+
+    /// The alarm of `due` goes off.
+    pub(crate) fn wake(&mut self, due: Time) {
+        self.alarm = self.alarm.filter(|alarm| *alarm != due);
     }
 
     /// Nothing is fetched from now on; gives back who waits and what runs.

@@ -10,7 +10,8 @@ use std::time::Duration;
 use super::link::Shape;
 use super::reader::Pattern;
 use super::session::{Measured, Run, Session};
-use super::{parse_bytes, parse_pattern, say};
+use super::{parse_bytes, parse_pattern};
+use crate::print::show;
 use crate::units::parse_duration;
 
 const MEMORY_BYTES: u64 = 256 << 20;
@@ -89,7 +90,7 @@ impl BenchCommand {
                 (row, row.gate(self.size, none), Outcome::of(adaptive))
             })
             .collect();
-        say(&report::report(&judged));
+        show(&report::report(&judged))?;
         let passed = judged.iter().all(|(_, gate, outcome)| outcome.passes(gate));
         Ok(if passed { ExitCode::SUCCESS } else { ExitCode::FAILURE })
     }

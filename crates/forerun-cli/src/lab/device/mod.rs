@@ -9,7 +9,6 @@ mod pacer;
 mod stats;
 
 use std::error::Error;
-use std::io::Write;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -23,6 +22,7 @@ use self::filesystem::{DISK, DeviceFilesystem};
 use self::model::{Model, parse_elevator};
 use crate::log;
 use crate::mount::{Stop, daemon, say, unmount};
+use crate::print;
 use crate::units::{parse_size, show_size};
 
 const EXAMPLES: &str = "\
@@ -162,7 +162,7 @@ impl DeviceCommand {
         let model = self.model();
         let checking = tokio::task::spawn_blocking(move || check::check(&disk, size, model.build(), clock));
         let report = checking.await?.map_err(|error| format!("reading from the device: {error}"))?;
-        let _ = std::io::stdout().write_all(report.as_bytes());
+        print::show(&report)?;
         Ok(())
     }
 }

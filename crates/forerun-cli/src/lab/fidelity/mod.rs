@@ -18,7 +18,8 @@ use self::cell::{Cell, Point};
 use crate::demo::link::Shape;
 use crate::demo::reader::Pattern;
 use crate::demo::session::Session;
-use crate::demo::{parse_bytes, parse_demo_pattern, say};
+use crate::demo::{parse_bytes, parse_demo_pattern};
+use crate::print::show;
 use crate::units::{parse_duration, parse_size};
 
 /// Compare the simulator with a real mount
@@ -96,7 +97,7 @@ impl FidelityCommand {
             }
             Ok((calibrations, cells))
         })?;
-        say(&report::report(&calibrations, &cells, self.memory));
+        show(&report::report(&calibrations, &cells, self.memory))?;
         let is_right = cells.iter().all(Cell::is_right);
         Ok(if is_right { ExitCode::SUCCESS } else { ExitCode::FAILURE })
     }

@@ -7,7 +7,6 @@ mod row;
 mod stand;
 
 use std::error::Error;
-use std::io::Write;
 use std::process::ExitCode;
 use std::time::Duration;
 
@@ -16,6 +15,7 @@ use self::row::{ROWS, Row};
 use self::stand::{Column, Measured, Stand};
 use crate::demo::session::stop_asked;
 use crate::demo::table;
+use crate::print;
 use crate::units::show_size;
 
 /// Measure real reads on a modelled disk, through the kernel and through a mount
@@ -76,7 +76,7 @@ impl BenchKernelCommand {
         });
         let (cells, late_ns) = measured?;
         let report = self.report(&rows, &cells) + &self.doubt(late_ns);
-        let _ = std::io::stdout().write_all(report.as_bytes());
+        print::show(&report)?;
         Ok(ExitCode::SUCCESS)
     }
 

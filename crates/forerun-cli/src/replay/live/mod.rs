@@ -106,7 +106,8 @@ impl LiveOptions {
                     live.run.elapsed_ns as f64 / 1e9
                 );
                 faiths.push(live.faith.clone());
-                runs.push(live.run.with_counters(&forerun.counters()));
+                let readahead = forerun.readahead();
+                runs.push(Run { readahead, ..live.run.with_counters(&forerun.counters()) });
             }
         }
         for (policy, (runs, faiths)) in plan.policies.iter().zip(runs) {

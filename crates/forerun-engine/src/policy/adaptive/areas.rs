@@ -109,7 +109,10 @@ impl Areas {
     pub(super) fn known(&self, extent: Extent) -> Known {
         let (mut missed_count, mut filled_count) = (0, 0);
         let (first, end) = (extent.offset / self.area_bytes, extent.end().div_ceil(self.area_bytes));
-        for area in self.list.iter().filter(|area| (first..end).contains(&area.index)) {
+        let known = self.list.iter().rev().filter(|area| (first..end).contains(&area.index));
+        // Once as many were found as there are, there are no more: it is asked about those
+        // that something happened in just now.
+        for area in known.take((end - first) as usize) {
             let bits = self.bits(area.index, extent);
             missed_count += u64::from((area.missed & bits).count_ones());
             filled_count += u64::from((area.filled & bits).count_ones());

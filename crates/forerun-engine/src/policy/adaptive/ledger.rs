@@ -9,9 +9,6 @@
 const MEMORY_BYTES: u64 = 512 << 20;
 /// A stream that skips more than one of so many bytes that it has read is not trusted.
 const SKIPPED_SHARE: u64 = 10;
-/// How far ahead a stream may be whose object has wasted too much: a byte for so many
-/// that it has read.
-const OVERDRAWN_SHARE: u64 = 16;
 /// A wait is worth half as much with each of so many parts of what may be wasted.
 const PRICE_STEPS: u64 = 8;
 const PRICE_SHIFT_MAX: u64 = 20;
@@ -26,12 +23,19 @@ pub(super) struct Terms {
     /// A stream is as good as it is long, whatever others wasted, if what was wasted too
     /// much is no more than so many times as long.
     proof: u64,
-    /// And it is trusted for so many times its length then.
+    /// And it is trusted for so many times its length then,
     trust: u64,
+    /// or for so many times as long as less than half of the start was wasted.
+    trust_at_first: u64,
     /// Of so many bytes that were of use after they had been read ahead, one may be wasted.
     useful_share: u64,
     /// Where streams end is believed up to so much that was wasted too much.
     known_debt_max: u64,
+    /// How far ahead a stream may be whose object has wasted too much: a byte for so many
+    /// that it has read,
+    overdrawn_share: u64,
+    /// and if it is trusted, no more than that.
+    trust_bytes_max: u64,
 }
 
 impl Terms {
@@ -43,8 +47,11 @@ impl Terms {
         missed_share: 256,
         proof: 1,
         trust: 1,
+        trust_at_first: 2,
         useful_share: 20,
         known_debt_max: 0,
+        overdrawn_share: 16,
+        trust_bytes_max: u64::MAX,
     };
     /// From one far away it costs less: at 10 ms and 400 MB/s, one wait is as long as
     /// 4 MB take.
@@ -53,9 +60,31 @@ impl Terms {
         missed_share: 10,
         proof: 1,
         trust: 2,
+        trust_at_first: 2,
         useful_share: 10,
         known_debt_max: u64::MAX,
+        overdrawn_share: 16,
+        trust_bytes_max: u64::MAX,
     };
+
+    /// From one that answers soon and serves several fetches of `fetch_bytes` at once: there
+    /// what is wasted makes few wait, so that streams go on sooner; and two fetches keep it
+    /// busy, so that none needs more ahead than that.
+    pub(super) fn near_at_once(fetch_bytes: u64) -> Terms {
+        Terms {
+            trust_at_first: 1,
+            useful_share: 40,
+            known_debt_max: 2 << 20,
+            overdrawn_share: 10,
+            trust_bytes_max: 2 * fetch_bytes,
+            ..Terms::NEAR
+        }
+    }
+
+    /// For a stream whose every element is a fetch of its own: it takes more of those.
+    pub(super) fn in_elements(self) -> Terms {
+        Terms { trust_bytes_max: u64::MAX, ..self }
+    }
 }
 
 /// See the module's page.
@@ -122,11 +151,11 @@ impl Ledger {
     pub(super) fn window_bytes_max(&self, own: u64, skipped: u64, at_risk: u64, terms: Terms) -> u64 {
         let (left, debt) = (self.left(terms).saturating_sub(at_risk), self.debt(terms));
         let trust = if left >= terms.start_bytes / 2 {
-            2 * own
+            terms.trust_at_first * own
         } else if debt <= terms.proof * own && skipped <= own / SKIPPED_SHARE {
-            terms.trust * own
+            (terms.trust * own).min(terms.trust_bytes_max)
         } else {
-            (own / OVERDRAWN_SHARE).saturating_sub(skipped)
+            (own / terms.overdrawn_share).saturating_sub(skipped)
         };
         trust.max(left)
     }
@@ -156,12 +185,12 @@ mod tests {
 
     #[test]
     fn waste_is_bounded() {
-        for terms in [Terms::NEAR, Terms::FAR] {
+        for terms in [Terms::NEAR, Terms::near_at_once(128 << 10), Terms::FAR] {
             for len in [8 << 10, 64 << 10, 1 << 20] {
                 let (read, wasted) = read_and_wasted(len, 1000, terms);
                 // Each debt is at most that of one stream more than a stream is good for.
                 let last = (16 + terms.proof) * len;
-                let share = read / terms.missed_share + read / OVERDRAWN_SHARE;
+                let share = read / terms.missed_share + read / terms.overdrawn_share;
                 let allowed = terms.start_bytes + last + share;
                 assert!(wasted <= allowed, "{wasted} wasted of {read}");
             }

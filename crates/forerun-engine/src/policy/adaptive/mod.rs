@@ -190,7 +190,14 @@ fn bet_bytes(view: &View<'_>) -> u64 {
 }
 
 fn terms(view: &View<'_>) -> ledger::Terms {
-    if view.device.is_far() { ledger::Terms::FAR } else { ledger::Terms::NEAR }
+    let device = view.device;
+    if device.is_far() {
+        ledger::Terms::FAR
+    } else if device.turn_bytes().is_some() || device.may_be_disk() {
+        ledger::Terms::NEAR
+    } else {
+        ledger::Terms::near_at_once(device.fetch_bytes())
+    }
 }
 
 /// Bytes that arrive in the time that a reader waits for one fetch.

@@ -22,15 +22,29 @@ struct Moments {
     completed: Option<Time>,
 }
 
+/// An access that was made.
+#[derive(Clone, Copy, Debug)]
+struct Made {
+    id: u64,
+    client: u32,
+    /// `moments` has it.
+    is_remembered: bool,
+}
+
+/// A token says how many were made before and, in so many bits, where it is under way.
+const PLACE_BITS: u32 = 17;
+
 /// Remembers every access that is still to come or under way, and the last
 /// [`BUFFERED_MAX`] that are done.
 #[derive(Debug, Default)]
 pub(super) struct History {
     moments: Map<u64, Moments>,
     done: VecDeque<u64>,
-    /// Under way: by token, its id, its client and whether `moments` has it.
-    in_flight: Map<u64, (u64, u32, bool)>,
-    token: u64,
+    /// Under way, by place.
+    in_flight: Vec<Option<Made>>,
+    vacant: Vec<u64>,
+    /// How many were made so far.
+    made_count: u64,
     /// Clients whose next access waits for the access named.
     waiting: BTreeMap<u64, Vec<u32>>,
     woken: Vec<u32>,
@@ -64,20 +78,27 @@ impl History {
 
     /// An access is made; its token.
     pub(super) fn submitted(&mut self, now: Time, id: u64, client: u32, remember: bool) -> u64 {
-        self.token += 1;
-        self.in_flight.insert(self.token, (id, client, remember));
+        let place = self.vacant.pop().unwrap_or_else(|| {
+            self.in_flight.push(None);
+            self.in_flight.len() as u64 - 1
+        });
+        debug_assert!(place >> PLACE_BITS == 0, "more are under way than there may be");
+        self.in_flight[place as usize] = Some(Made { id, client, is_remembered: remember });
+        self.made_count += 1;
         if remember {
             self.moments.entry(id).or_default().submitted = Some(now);
             self.woken.extend(self.waiting.remove(&id).unwrap_or_default());
         }
-        self.token
+        self.made_count << PLACE_BITS | place
     }
 
     /// An access is done; whose it was.
     pub(super) fn completed(&mut self, now: Time, token: u64) -> u32 {
-        let (id, client, remember) =
-            self.in_flight.remove(&token).expect("a step that was made is done once");
-        if remember {
+        let place = token & ((1 << PLACE_BITS) - 1);
+        let made = self.in_flight[place as usize].take();
+        let Made { id, client, is_remembered } = made.expect("a step that was made is done once");
+        self.vacant.push(place);
+        if is_remembered {
             self.moments.entry(id).or_default().completed = Some(now);
             self.woken.extend(self.waiting.remove(&id).unwrap_or_default());
             self.done.push_back(id);

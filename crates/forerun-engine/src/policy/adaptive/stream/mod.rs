@@ -30,7 +30,7 @@ const GRAIN: u64 = 64 << 10;
 const REORDER_REQUESTS: u64 = 32;
 /// Bounds of that disorder in bytes.
 const REORDER_BYTES_MIN: u64 = 64 << 10;
-const REORDER_BYTES_MAX: u64 = 4 << 20;
+pub(super) const REORDER_BYTES_MAX: u64 = 4 << 20;
 
 /// See the module's page. `start <= frontier <= planned`.
 #[derive(Debug)]
@@ -154,7 +154,8 @@ impl Stream {
     }
 
     /// Where reads may be that are no longer than the second, and whose distance is known
-    /// or that are of what lies ahead.
+    /// or that are of what lies ahead. Longer ones may be beside that, in positions by no more
+    /// than [`REORDER_BYTES_MAX`].
     pub(super) fn reach(&self) -> (Extent, u64) {
         let reorder = self.reorder_bytes(0);
         let start = self.frontier.saturating_sub(reorder + self.read_len);

@@ -123,11 +123,11 @@ impl Stream {
     }
 
     /// Bytes that were planned are not there: plan them again. How many were, that
-    /// had not been counted as wasted.
-    pub(in crate::policy::adaptive) fn on_lost(&mut self, extent: Extent) -> u64 {
-        let Some(position) = self.lost_at(extent) else { return 0 };
+    /// had not been counted as wasted; none if the stream has not planned any.
+    pub(in crate::policy::adaptive) fn on_lost(&mut self, extent: Extent) -> Option<u64> {
+        let position = self.lost_at(extent)?;
         (self.planned, self.quiet_until) = (position, 0);
-        if self.is_settled { 0 } else { extent.len }
+        Some(if self.is_settled { 0 } else { extent.len })
     }
 
     /// Bytes that were planned could not be fetched.

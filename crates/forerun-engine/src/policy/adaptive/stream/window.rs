@@ -121,12 +121,20 @@ impl Stream {
         self.quiet_until = if is_free { next.saturating_sub(window + BLOCK_BYTES) } else { 0 };
     }
 
+    /// Whether it makes a difference if all that its reader comes for is there up to `end`.
+    pub(in crate::policy::adaptive) fn may_rest(&self, end: u64) -> bool {
+        let is_known = matches!(self.shape, Shape::Forward) && self.window > 0;
+        is_known && self.quiet_before(end) > self.quiet_until.max(self.frontier)
+    }
+
     /// All that its reader comes for is there, up to `end`.
     pub(in crate::policy::adaptive) fn rest_until(&mut self, end: u64) {
-        if matches!(self.shape, Shape::Forward) && self.window > 0 {
-            let quiet = end.saturating_sub(self.window + self.window / 4 + GRAIN);
-            self.quiet_until = self.quiet_until.max(quiet);
-        }
+        self.quiet_until = self.quiet_until.max(self.quiet_before(end));
+    }
+
+    /// Where it would want more if all is there up to `end`.
+    fn quiet_before(&self, end: u64) -> u64 {
+        end.saturating_sub(self.window + self.window / 4 + GRAIN)
     }
 
     /// The positions to add to the window, and where that is reconsidered.

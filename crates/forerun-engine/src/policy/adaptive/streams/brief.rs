@@ -3,15 +3,16 @@
 
 use alloc::vec::Vec;
 
+use crate::objects::OBJECT_BYTES_MAX;
 use crate::policy::adaptive::shape::Way;
-use crate::policy::adaptive::stream::Stream;
+use crate::policy::adaptive::stream::{REORDER_BYTES_MAX, Stream};
 use crate::types::{Extent, Time};
 
 /// One stream's.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Brief {
     /// Where reads of at most `len` bytes may be that belong to it, or that are of what
-    /// it has wanted.
+    /// it has wanted; longer ones also a little before or after that.
     reach: Extent,
     len: u64,
     pub(super) way: Way,
@@ -42,7 +43,13 @@ impl Brief {
     }
 
     fn may_concern(&self, extent: Extent) -> bool {
-        extent.len > self.len || (extent.end() >= self.reach.offset && extent.offset <= self.reach.end())
+        let slack = match self.way {
+            _ if extent.len <= self.len => 0,
+            Way::Up | Way::Down => REORDER_BYTES_MAX,
+            // Where it leaves out what it leaves out, positions say little of offsets.
+            Way::Leaps => OBJECT_BYTES_MAX,
+        };
+        extent.end() + slack >= self.reach.offset && extent.offset <= self.reach.end() + slack
     }
 }
 
@@ -83,6 +90,11 @@ impl Briefs {
         self.all.truncate(streams.len());
         self.all.iter_mut().zip(streams).for_each(|(brief, stream)| *brief = Brief::of(stream, brief.next));
         self.at_risk = self.all.iter().map(|brief| brief.at_risk).sum();
+        self.recount();
+    }
+
+    /// Those that were over first have been counted.
+    pub(super) fn recount(&mut self) {
         self.over_after_min = self.all.iter().map(|brief| brief.over_after).min().unwrap_or(u64::MAX);
     }
 

@@ -13,7 +13,7 @@ impl Streams {
         if !self.briefs.may_be_over(self.read_count) {
             return;
         }
-        for stream in &mut self.streams {
+        for (index, stream) in self.streams.iter_mut().enumerate() {
             if self.read_count > stream.over_after() {
                 self.ledger.lose(stream.unread_bytes(stream.ahead(), object, cache));
                 stream.settle();
@@ -24,9 +24,10 @@ impl Streams {
                         self.runs.note(stream.run_bytes());
                     }
                 }
+                self.briefs.note(index, stream);
             }
         }
-        self.briefs.renew(&self.streams);
+        self.briefs.recount();
     }
 
     /// How far the object was read from its start.

@@ -39,8 +39,6 @@ const STREAMS_IDLE_MAX: usize = 4;
 const CLEARING_BYTES_MAX: u64 = 8 << 20;
 /// How far ahead of who reads again what is in memory it is looked for what is not.
 const LOOK_BYTES: u64 = 8 << 20;
-/// What the cache is asked for at once.
-const PIECE_BYTES: u64 = 512 << 10;
 /// A stream that was not read for so long does not stop others at its start.
 const LIVE_NS: u64 = 10_000_000_000;
 
@@ -283,7 +281,8 @@ impl Streams {
             // Others bet as well.
             let filled = self.fill.as_ref().map_or(0, |fill| fill.unread_bytes());
             let at_risk = self.briefs.at_risk_beside(index) + filled;
-            let allowed = self.ledger.window_bytes_max(own, skipped, at_risk, share.terms);
+            let terms = if stream.shape().is_dense() { share.terms } else { share.terms.in_elements() };
+            let allowed = self.ledger.window_bytes_max(own, skipped, at_risk, terms);
             // How far a stream goes whose end is known, its price has decided.
             let is_known = reach.is_some_and(|end| end < u64::MAX);
             let is_decided = is_known && self.ledger.trusts_known_ends(share.terms);
@@ -294,9 +293,10 @@ impl Streams {
         }
         let stream = &mut self.streams[index];
         stream.settle_turn();
-        if !access.late && access.unread_bytes == 0 && access.extent.end() == stream.frontier() {
+        let ahead = Extent::between(stream.frontier(), stream.frontier() + LOOK_BYTES).to_blocks();
+        let is_back = !access.late && access.unread_bytes == 0 && access.extent.end() == stream.frontier();
+        if is_back && stream.may_rest(ahead.end()) {
             // What was read before is most likely there for long.
-            let ahead = Extent::between(stream.frontier(), stream.frontier() + LOOK_BYTES).to_blocks();
             let missing = cache.first_missing(access.object, ahead, BLOCK_BYTES);
             stream.rest_until(missing.map_or(ahead.end(), |missing| missing.offset));
         }
@@ -309,6 +309,12 @@ impl Streams {
             return;
         }
         let blocks = access.extent.to_blocks();
+        let is_awaited =
+            |stream: &Stream| !stream.is_settled() && stream.unread_bytes_of(blocks) >= access.unread_bytes;
+        // Nearly always the stream that reads awaits all of it.
+        if self.streams.get(self.last).is_some_and(is_awaited) {
+            return;
+        }
         let concerned = self.briefs.concerned(blocks).map(|index| &self.streams[index]);
         let live = concerned.filter(|stream| !stream.is_settled());
         let awaited: u64 = live.map(|stream| stream.unread_bytes_of(blocks)).sum();
@@ -334,8 +340,10 @@ impl Streams {
 
     pub(super) fn on_lost(&mut self, extent: Extent) {
         for (index, stream) in self.streams.iter_mut().enumerate() {
-            if self.briefs.may_concern(index, extent) {
-                self.ledger.lose(stream.on_lost(extent));
+            if self.briefs.may_concern(index, extent)
+                && let Some(lost) = stream.on_lost(extent)
+            {
+                self.ledger.lose(lost);
                 self.briefs.note(index, stream);
             }
         }
@@ -368,8 +376,5 @@ impl Streams {
 
 /// Bytes of `extent` that fetching it would bring.
 fn missing_bytes(object: ObjectId, extent: Extent, cache: &Cache) -> u64 {
-    let blocks = extent.to_blocks();
-    let starts = (blocks.offset..blocks.end()).step_by(PIECE_BYTES as usize);
-    let pieces = starts.map(|start| Extent::between(start, (start + PIECE_BYTES).min(blocks.end())));
-    pieces.map(|piece| cache.tally(piece, &cache.locate(object, piece)).missing * BLOCK_BYTES).sum()
+    cache.missing(object, extent.to_blocks()) * BLOCK_BYTES
 }

@@ -1,0 +1,215 @@
+//! Which row of the table holds what of which object.
+//!
+//! Rows that lie side by side share a sheet: whoever asks for many of them looks few sheets
+//! up. The tree of the sheets is in order; most are found by their shortcut.
+
+use alloc::collections::BTreeMap;
+use alloc::vec::Vec;
+
+use super::row::{RowId, rows_of};
+use crate::types::{Extent, ObjectId};
+
+/// Rows of one sheet: 4 MiB of an object.
+const SHEET_ROWS: usize = 16;
+/// Sheets that are found without a look at the tree: as many as half a gibibyte fills.
+const SHORTCUTS: usize = 128;
+const NONE: RowId = RowId(u32::MAX);
+
+/// Where a sheet is in the tree: object by object, each from its start.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Place(u128);
+
+impl Place {
+    /// Of no sheet.
+    const NOWHERE: Place = Place(u128::MAX);
+
+    /// Of the sheet that holds row `index` of `object`.
+    fn of(object: ObjectId, index: u64) -> Place {
+        Place(u128::from(object.0) << 64 | u128::from(index / SHEET_ROWS as u64))
+    }
+
+    fn object(self) -> ObjectId {
+        ObjectId((self.0 >> 64) as u64)
+    }
+
+    fn first_index(self) -> u64 {
+        self.0 as u64 * SHEET_ROWS as u64
+    }
+
+    /// Neighbours have different ones.
+    fn shortcut(self) -> usize {
+        (self.object().0.wrapping_mul(31).wrapping_add(self.0 as u64) % SHORTCUTS as u64) as usize
+    }
+}
+
+/// At least one of its rows is there, unless its place is [`Place::NOWHERE`].
+#[derive(Debug)]
+struct Sheet {
+    place: Place,
+    rows: [RowId; SHEET_ROWS],
+}
+
+impl Sheet {
+    fn get(&self, index: u64) -> Option<RowId> {
+        let id = self.rows[index as usize % SHEET_ROWS];
+        (id != NONE).then_some(id)
+    }
+
+    fn iter(&self) -> impl Iterator<Item = (u64, RowId)> {
+        let rows = (self.place.first_index()..).zip(&self.rows);
+        rows.filter(|(_, id)| **id != NONE).map(|(index, id)| (index, *id))
+    }
+}
+
+/// See the module's page.
+///
+/// Invariants: `tree` has the sheets that are somewhere, `vacant` the others; a shortcut names
+/// any sheet, or none.
+#[derive(Debug)]
+pub(super) struct Index {
+    tree: BTreeMap<Place, u32>,
+    sheets: Vec<Sheet>,
+    vacant: Vec<u32>,
+    shortcuts: [u32; SHORTCUTS],
+}
+
+impl Index {
+    pub(super) fn new() -> Index {
+        Index {
+            tree: BTreeMap::new(),
+            sheets: Vec::new(),
+            vacant: Vec::new(),
+            shortcuts: [u32::MAX; SHORTCUTS],
+        }
+    }
+
+    pub(super) fn get(&self, object: ObjectId, index: u64) -> Option<RowId> {
+        self.sheet(Place::of(object, index))?.get(index)
+    }
+
+    /// The row, which is not there yet, is `id`.
+    pub(super) fn insert(&mut self, object: ObjectId, index: u64, id: RowId) {
+        let place = Place::of(object, index);
+        let number = self.number(place).unwrap_or_else(|| self.add(place));
+        self.shortcuts[place.shortcut()] = number;
+        self.sheets[number as usize].rows[index as usize % SHEET_ROWS] = id;
+    }
+
+    pub(super) fn remove(&mut self, object: ObjectId, index: u64) {
+        let place = Place::of(object, index);
+        let Some(number) = self.number(place) else { return };
+        let sheet = &mut self.sheets[number as usize];
+        sheet.rows[index as usize % SHEET_ROWS] = NONE;
+        if sheet.rows == [NONE; SHEET_ROWS] {
+            sheet.place = Place::NOWHERE;
+            self.tree.remove(&place);
+            self.vacant.push(number);
+        }
+    }
+
+    /// The rows that `extent` touches, whether they are there or not: the number of each,
+    /// the bits of its blocks, and where it is.
+    pub(super) fn rows(
+        &self,
+        object: ObjectId,
+        extent: Extent,
+    ) -> impl Iterator<Item = (u64, u64, Option<RowId>)> {
+        let mut current: Option<(Place, Option<&Sheet>)> = None;
+        rows_of(extent).map(move |(index, bits)| {
+            let place = Place::of(object, index);
+            let sheet = match current {
+                Some((last, sheet)) if last == place => sheet,
+                _ => self.sheet(place),
+            };
+            current = Some((place, sheet));
+            (index, bits, sheet.and_then(|sheet| sheet.get(index)))
+        })
+    }
+
+    /// The rows of `object` from number `first` to before `end` that are there, in order.
+    pub(super) fn between(
+        &self,
+        object: ObjectId,
+        first: u64,
+        end: u64,
+    ) -> impl Iterator<Item = (u64, RowId)> {
+        let places = Place::of(object, first)..=Place::of(object, end.max(first + 1) - 1);
+        let sheets = self.tree.range(places).map(|(_, number)| &self.sheets[*number as usize]);
+        sheets.flat_map(Sheet::iter).filter(move |(index, _)| (first..end).contains(index))
+    }
+
+    /// All rows of `object` that are there, in order.
+    pub(super) fn of(&self, object: ObjectId) -> impl Iterator<Item = RowId> {
+        self.between(object, 0, u64::MAX).map(|(_, id)| id)
+    }
+
+    /// All rows.
+    pub(super) fn iter(&self) -> impl Iterator<Item = (ObjectId, u64, RowId)> {
+        let sheets = self.tree.values().map(|number| &self.sheets[*number as usize]);
+        sheets.flat_map(|sheet| sheet.iter().map(|(index, id)| (sheet.place.object(), index, id)))
+    }
+
+    fn sheet(&self, place: Place) -> Option<&Sheet> {
+        self.number(place).map(|number| &self.sheets[number as usize])
+    }
+
+    fn number(&self, place: Place) -> Option<u32> {
+        let shortcut = self.shortcuts[place.shortcut()];
+        match self.sheets.get(shortcut as usize) {
+            Some(sheet) if sheet.place == place => Some(shortcut),
+            _ => self.tree.get(&place).copied(),
+        }
+    }
+
+    /// A new sheet at `place`; its number.
+    fn add(&mut self, place: Place) -> u32 {
+        let sheet = Sheet { place, rows: [NONE; SHEET_ROWS] };
+        let number = match self.vacant.pop() {
+            Some(number) => {
+                self.sheets[number as usize] = sheet;
+                number
+            }
+            None => {
+                self.sheets.push(sheet);
+                self.sheets.len() as u32 - 1
+            }
+        };
+        self.tree.insert(place, number);
+        number
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use alloc::vec::Vec;
+
+    use super::*;
+    use crate::cache::ROW_BYTES;
+
+    #[test]
+    fn rows_are_found_until_they_are_removed() {
+        let mut index = Index::new();
+        let places = [(1, 0), (1, 15), (1, 16), (1, 1000), (2, 3)];
+        for (id, (object, at)) in (0..).zip(places) {
+            index.insert(ObjectId(object), at, RowId(id));
+        }
+        assert_eq!(index.get(ObjectId(1), 15), Some(RowId(1)));
+        assert_eq!(index.get(ObjectId(1), 14), None);
+        assert_eq!(index.get(ObjectId(2), 15), None);
+        let all: Vec<u32> = index.of(ObjectId(1)).map(|id| id.0).collect();
+        assert_eq!(all, [0, 1, 2, 3]);
+        let some: Vec<u64> = index.between(ObjectId(1), 15, 1000).map(|(at, _)| at).collect();
+        assert_eq!(some, [15, 16]);
+        assert_eq!(index.iter().last(), Some((ObjectId(2), 3, RowId(4))));
+        places.iter().for_each(|(object, at)| index.remove(ObjectId(*object), *at));
+        assert!(index.tree.is_empty() && index.iter().next().is_none());
+    }
+
+    #[test]
+    fn an_extent_has_rows_whether_they_are_there_or_not() {
+        let mut index = Index::new();
+        index.insert(ObjectId(1), 16, RowId(7));
+        let rows: Vec<_> = index.rows(ObjectId(1), Extent::new(15 * ROW_BYTES, 2 * ROW_BYTES + 1)).collect();
+        assert_eq!(rows, [(15, u64::MAX, None), (16, u64::MAX, Some(RowId(7))), (17, 1, None)]);
+    }
+}

@@ -1,0 +1,26 @@
+//! Readahead whose readers have gone, or are back.
+
+use super::{Cache, Reclaim};
+use crate::types::ObjectId;
+
+impl Cache {
+    /// What was read ahead of `object` and not read has lost its readers: it may
+    /// go like anything else.
+    pub(crate) fn release_unread(&mut self, object: ObjectId) {
+        self.set_released(object, true);
+    }
+
+    /// The object has readers again.
+    pub(crate) fn reclaim_unread(&mut self, object: ObjectId) {
+        if self.reclaim == Reclaim::Informed {
+            self.set_released(object, false);
+        }
+    }
+
+    fn set_released(&mut self, object: ObjectId, released: bool) {
+        for id in self.index.of(object) {
+            self.rows[id.0 as usize].released = released;
+            self.queues.refresh(&mut self.rows, id);
+        }
+    }
+}

@@ -1,0 +1,126 @@
+//! Fetches that are asked for again because their first bytes are late.
+//!
+//! Both are on their way then, and the first to bring bytes wins: the other one is
+//! cancelled. Until it has ended the memory of both is charged.
+
+use super::Engine;
+use super::dispatch::Departure;
+use crate::cache::Room;
+use crate::reads::Phase;
+use crate::scheduler::Flight;
+use crate::types::*;
+
+impl Engine {
+    /// When to drain the engine again though nothing has happened until then: something that is
+    /// on its way will be late.
+    pub fn poll_timeout(&mut self) -> Option<Time> {
+        let patience_ns = self.device.patience_ns()?;
+        self.late.next_time(patience_ns, |fetch| self.flights.is_awaited(fetch))
+    }
+
+    /// Asks again for one fetch that is late, first for those that somebody waits for.
+    /// False if there is none, or asking again is not worth it.
+    pub(super) fn ask_again(&mut self, now: Time) -> bool {
+        let patience_ns = self.device.patience_ns().unwrap_or(u64::MAX);
+        let late = self.late.take_changed(now, patience_ns, |fetch| self.flights.is_awaited(fetch));
+        if late.is_empty() {
+            return false;
+        }
+        let late = late.to_vec();
+        // Room that a waiting reader could not use yet is kept for it.
+        if !self.waiting.is_empty() || self.flights.count() >= self.config.in_flight_count_max {
+            self.late.note_busy();
+            return false;
+        }
+        [true, false].into_iter().any(|is_waited_for| {
+            self.late.can_pay(is_waited_for)
+                && late
+                    .iter()
+                    .any(|fetch| self.is_to_repeat(*fetch, is_waited_for) && self.repeat(now, *fetch))
+        })
+    }
+
+    fn is_to_repeat(&self, fetch: FetchId, is_waited_for: bool) -> bool {
+        let Some(flight) = self.flights.get(fetch) else { return false };
+        if flight.is_repeated || self.is_waited_for(flight) != is_waited_for {
+            return false;
+        }
+        // Of one that is alone nothing else can be told.
+        self.late.is_exception(flight.sample.dispatched, flight.come_before)
+            || self.flights.awaited_count() == 1
+    }
+
+    fn is_waited_for(&self, flight: &Flight) -> bool {
+        let waits = |id: &ReadId| self.reads.get(*id).is_some_and(|read| read.phase == Phase::Admitted);
+        flight.waiters.iter().any(waits)
+    }
+
+    /// Dispatches a second fetch of what `fetch` is to bring. False if there is no memory
+    /// for that, or it may still come in its turn.
+    fn repeat(&mut self, now: Time, fetch: FetchId) -> bool {
+        let excuse_ns = self.device.excuse_ns(self.flights.awaited_count(), self.flights.bytes());
+        let Some(flight) = self.flights.get_mut(fetch) else { return false };
+        let excused = Time(flight.sample.dispatched.0.saturating_add(excuse_ns));
+        if now < excused {
+            self.late.put_off(excused);
+            return false;
+        }
+        let Flight { object, extent, rides_along, cause, .. } = *flight;
+        let Some(runs) = self.cache.reserve_spare(now, extent, Room::Readahead) else { return false };
+        flight.is_repeated = true;
+        let spare_of = Some(fetch);
+        let twin = self.depart(now, Departure { object, extent, runs, rides_along, cause, spare_of });
+        self.late.pay();
+        self.emit(Event::Repeated { time: now, id: twin, of: fetch, object, extent, cause });
+        true
+    }
+
+    /// The first bytes of `fetch` are here: if it has a twin, it has won.
+    pub(super) fn win(&mut self, now: Time, fetch: FetchId) {
+        let Some(flight) = self.flights.get(fetch) else { return };
+        let (dispatched, is_spare) = (flight.sample.dispatched, flight.doomed);
+        self.late.note_come(dispatched);
+        let Some(twin) = self.flights.part(fetch) else { return };
+        if is_spare {
+            if let Some(loser) = self.flights.get(twin) {
+                self.device.on_given_up(now, loser.sample.dispatched);
+            }
+            self.hand_over(twin, fetch);
+        } else {
+            self.late.note_vain();
+        }
+        self.cancel(twin);
+    }
+
+    /// `fetch` will not bring what it should have: its twin does, if it has one.
+    pub(super) fn lose_to_twin(&mut self, fetch: FetchId) {
+        let Some(twin) = self.flights.part(fetch) else { return };
+        if self.flights.get(fetch).is_some_and(|flight| !flight.doomed) {
+            self.hand_over(fetch, twin);
+        }
+    }
+
+    /// What `fetch` brings is not wanted any more, not from a twin either.
+    pub(super) fn drop_twin(&mut self, fetch: FetchId) {
+        if let Some(twin) = self.flights.part(fetch) {
+            self.cancel(twin);
+        }
+    }
+
+    /// What `old` was to bring, `new` brings.
+    fn hand_over(&mut self, old: FetchId, new: FetchId) {
+        self.flights.replace(old, new);
+        if let Some(flight) = self.flights.get(new) {
+            self.cache.exchange(flight.object, flight.extent, &flight.runs);
+        }
+    }
+
+    /// Tells the driver that nobody wants `fetch` any more.
+    pub(super) fn cancel(&mut self, fetch: FetchId) {
+        let Some(flight) = self.flights.get_mut(fetch) else { return };
+        if !flight.cancelled {
+            flight.cancelled = true;
+            self.cancels.push_back(fetch);
+        }
+    }
+}

@@ -1,0 +1,200 @@
+//! Fetches whose first bytes are late, and how often one may be asked for again.
+//!
+//! On object stores one request in some hundreds takes as long as fifty others, and whoever
+//! asks again is answered long before. But if all of them are slow, asking again makes it
+//! worse: so only one that is late while others come is asked for again, and one in
+//! [`PRICE`] of all at most.
+
+use alloc::collections::VecDeque;
+use alloc::vec::Vec;
+
+use crate::types::{FetchId, Time};
+
+/// Fetches that have come for each one that may be asked for again.
+const PRICE: u32 = 20;
+/// Fetches asked for again one soon after the other, at most.
+const CREDIT_MAX: u32 = 4 * PRICE;
+/// Of those that came since a late one was dispatched, one in so many may be late as well.
+const LATE_SHARE: u64 = 8;
+
+/// See the module's page.
+#[derive(Debug)]
+pub(crate) struct Late {
+    /// Those that may become late, in order of dispatch. May hold some that are over.
+    young: VecDeque<(FetchId, Time)>,
+    /// Those that are late, likewise.
+    late: Vec<FetchId>,
+    /// Whether something has changed since it was asked who may be asked for again.
+    is_changed: bool,
+    /// When it is to be asked at the latest.
+    put_off: Option<Time>,
+    /// In shares of [`PRICE`].
+    credit: u32,
+    /// Fetches whose first bytes have come, and the latest moment at which one of them
+    /// was dispatched.
+    come_count: u64,
+    come_dispatched: Time,
+}
+
+impl Late {
+    pub(crate) fn new() -> Late {
+        Late {
+            young: VecDeque::new(),
+            late: Vec::new(),
+            is_changed: false,
+            put_off: None,
+            credit: PRICE,
+            come_count: 0,
+            come_dispatched: Time(0),
+        }
+    }
+
+    /// Fetches whose first bytes have come.
+    pub(crate) fn come_count(&self) -> u64 {
+        self.come_count
+    }
+
+    /// A fetch is dispatched that may be asked for again.
+    pub(crate) fn note_dispatch(&mut self, now: Time, fetch: FetchId) {
+        self.young.push_back((fetch, now));
+    }
+
+    /// The first bytes of one that was dispatched at `dispatched` have come.
+    pub(crate) fn note_come(&mut self, dispatched: Time) {
+        self.come_count += 1;
+        self.come_dispatched = self.come_dispatched.max(dispatched);
+        self.credit = (self.credit + 1).min(CREDIT_MAX);
+        self.is_changed = true;
+    }
+
+    /// One was asked for again.
+    pub(crate) fn pay(&mut self) {
+        self.credit = self.credit.saturating_sub(PRICE);
+        self.is_changed = true;
+    }
+
+    /// One failed: the backend may be asked too much.
+    pub(crate) fn note_failed(&mut self) {
+        self.credit = 0;
+    }
+
+    /// Whether one may be asked for again. Those that nobody waits for leave some for others.
+    pub(crate) fn can_pay(&self, is_waited_for: bool) -> bool {
+        self.credit >= if is_waited_for { PRICE } else { 2 * PRICE }
+    }
+
+    /// Asking again was in vain: the first one came after all.
+    pub(crate) fn note_vain(&mut self) {
+        self.credit = self.credit.saturating_sub(PRICE);
+    }
+
+    /// It is to be asked once more who may be asked for again, as if something had changed.
+    pub(crate) fn note_busy(&mut self) {
+        self.is_changed = true;
+    }
+
+    /// From `time` on it is to be asked once more, as if something had changed.
+    pub(crate) fn put_off(&mut self, time: Time) {
+        self.put_off = Some(self.put_off.map_or(time, |before| before.min(time)));
+    }
+
+    /// When to ask next: when one becomes late if whoever waits is patient for `patience_ns`,
+    /// or when asking was put off to.
+    pub(crate) fn next_time(
+        &mut self,
+        patience_ns: u64,
+        mut is_awaited: impl FnMut(FetchId) -> bool,
+    ) -> Option<Time> {
+        while self.young.front().is_some_and(|(fetch, _)| !is_awaited(*fetch)) {
+            self.young.pop_front();
+        }
+        let due = self.young.front().map(|(_, dispatched)| Time(dispatched.0.saturating_add(patience_ns)));
+        due.into_iter().chain(self.put_off).min()
+    }
+
+    /// Those that are late at `now`, the earliest first, if that is another answer than
+    /// before: nothing was asked for since, nothing came and nothing became late.
+    pub(crate) fn take_changed(
+        &mut self,
+        now: Time,
+        patience_ns: u64,
+        mut is_awaited: impl FnMut(FetchId) -> bool,
+    ) -> &[FetchId] {
+        while let Some((fetch, dispatched)) = self.young.front().copied() {
+            let is_over = !is_awaited(fetch);
+            if !is_over && now.since(dispatched) < patience_ns {
+                break;
+            }
+            self.young.pop_front();
+            if !is_over {
+                self.late.push(fetch);
+                self.is_changed = true;
+            }
+        }
+        if self.put_off.is_some_and(|time| time <= now) {
+            (self.put_off, self.is_changed) = (None, true);
+        }
+        if !core::mem::take(&mut self.is_changed) {
+            return &[];
+        }
+        self.late.retain(|fetch| is_awaited(*fetch));
+        &self.late
+    }
+
+    /// Whether one that was dispatched at `dispatched`, when `come_before` had come, is late
+    /// beside others that are not.
+    pub(crate) fn is_exception(&self, dispatched: Time, come_before: u64) -> bool {
+        let come = self.come_count - come_before;
+        let is_overtaken = come > 0 && self.come_dispatched >= dispatched;
+        is_overtaken && self.late.len() as u64 <= 1 + come / LATE_SHARE
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const PATIENCE: u64 = 100;
+
+    fn dispatched(times: &[u64]) -> Late {
+        let mut late = Late::new();
+        times.iter().zip(0..).for_each(|(time, id)| late.note_dispatch(Time(*time), FetchId(id)));
+        late
+    }
+
+    #[test]
+    fn the_oldest_becomes_late_first() {
+        let mut late = dispatched(&[0, 10, 20]);
+        assert_eq!(late.next_time(PATIENCE, |_| true), Some(Time(100)));
+        assert_eq!(late.next_time(PATIENCE, |fetch| fetch.0 > 0), Some(Time(110)));
+        assert!(late.take_changed(Time(109), PATIENCE, |fetch| fetch.0 > 0).is_empty());
+        assert_eq!(late.take_changed(Time(110), PATIENCE, |fetch| fetch.0 > 0), [FetchId(1)]);
+        assert!(late.take_changed(Time(110), PATIENCE, |fetch| fetch.0 > 0).is_empty());
+        late.note_come(Time(10));
+        assert_eq!(late.take_changed(Time(120), PATIENCE, |fetch| fetch.0 == 2), [FetchId(2)]);
+    }
+
+    #[test]
+    fn one_is_an_exception_only_beside_others_that_come() {
+        let mut late = dispatched(&[0, 10, 20]);
+        late.take_changed(Time(115), PATIENCE, |_| true);
+        assert!(!late.is_exception(Time(0), 0), "none has come");
+        late.note_come(Time(20));
+        assert!(!late.is_exception(Time(0), 0), "two are late and one has come");
+        (0..7).for_each(|_| late.note_come(Time(20)));
+        assert!(late.is_exception(Time(0), 0));
+        assert!(!late.is_exception(Time(21), 0), "those that came were dispatched before");
+    }
+
+    #[test]
+    fn asking_again_is_paid_for_by_those_that_come() {
+        let mut late = Late::new();
+        assert!(late.can_pay(true) && !late.can_pay(false));
+        late.pay();
+        assert!(!late.can_pay(true));
+        (0..PRICE).for_each(|_| late.note_come(Time(0)));
+        assert!(late.can_pay(true));
+        late.note_failed();
+        assert!(!late.can_pay(true));
+    }
+}

@@ -1,0 +1,90 @@
+//! Storage that lets one request in many wait.
+
+use std::ops::Range;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
+
+use async_trait::async_trait;
+use forerun::{Backend, Entry, Forerun, Options, Result, Version};
+use forerun_backend::{ByteStream, MemoryBackend};
+
+use crate::gate::{pattern, until};
+
+/// How long a request waits, and how long one in [`SLOW_PERIOD`] does.
+const LATENCY: Duration = Duration::from_millis(5);
+const SLOW: Duration = Duration::from_secs(2);
+const SLOW_PERIOD: usize = 50;
+
+/// Objects in memory, further away.
+#[derive(Debug, Default)]
+struct Tail {
+    objects: MemoryBackend,
+    fetch_count: AtomicUsize,
+    /// Slow requests that nobody waits for any more.
+    dropped_count: Arc<AtomicUsize>,
+}
+
+/// Counts that it was dropped.
+struct Slow(Arc<AtomicUsize>);
+
+impl Drop for Slow {
+    fn drop(&mut self) {
+        self.0.fetch_add(1, Ordering::SeqCst);
+    }
+}
+
+#[async_trait]
+impl Backend for Tail {
+    fn url(&self) -> String {
+        "tail:".to_owned()
+    }
+
+    async fn stat(&self, path: &str) -> Result<Entry> {
+        self.objects.stat(path).await
+    }
+
+    async fn list(&self, path: &str) -> Result<Vec<Entry>> {
+        self.objects.list(path).await
+    }
+
+    async fn read_link(&self, path: &str) -> Result<Vec<u8>> {
+        self.objects.read_link(path).await
+    }
+
+    async fn fetch(&self, path: &str, version: &Version, extent: Range<u64>) -> Result<ByteStream> {
+        let index = self.fetch_count.fetch_add(1, Ordering::SeqCst);
+        if index % SLOW_PERIOD == SLOW_PERIOD - 1 {
+            let slow = Slow(Arc::clone(&self.dropped_count));
+            tokio::time::sleep(SLOW).await;
+            std::mem::forget(slow);
+        } else {
+            tokio::time::sleep(LATENCY).await;
+        }
+        self.objects.fetch(path, version, extent).await
+    }
+}
+
+#[test]
+fn a_slow_request_is_made_again_and_the_first_one_dropped() {
+    let tail = Arc::new(Tail::default());
+    let source = pattern(64 << 20);
+    tail.objects.replace("a", source.clone());
+    let forerun =
+        Forerun::over(tail.clone(), Options { memory_bytes: 16 << 20, ..Options::default() }).unwrap();
+    let reader = forerun.block_on(forerun.open("a")).unwrap();
+    let begun = Instant::now();
+    let mut buf = vec![0; 64 << 10];
+    for at in (0..source.len()).step_by(buf.len()) {
+        reader.read_at(&mut buf, at as u64).unwrap();
+        assert!(buf == source[at..at + buf.len()], "wrong bytes at {at}");
+    }
+    let slow_count = tail.fetch_count.load(Ordering::SeqCst) / SLOW_PERIOD;
+    let counters = forerun.counters();
+    assert!(
+        slow_count >= 2 && counters.repeated_count >= slow_count as u64 / 2,
+        "{slow_count}: {counters:?}"
+    );
+    assert!(begun.elapsed() < SLOW * slow_count as u32 / 2, "{slow_count} in {:?}", begun.elapsed());
+    until(|| tail.dropped_count.load(Ordering::SeqCst) > 0);
+}

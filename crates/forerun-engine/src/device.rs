@@ -198,12 +198,15 @@ impl Device {
         self.advice.wait_bytes
     }
 
-    /// What could be fetched, by all fetches together, while a reader waits for one that
-    /// finds the backend idle.
-    pub(crate) fn lone_wait_bytes(&self) -> u64 {
+    /// The same for who asks for more at once than anybody did.
+    pub(crate) fn fill_bytes(&self) -> u64 {
+        bytes_in(self.lone_ns.or(self.latency_least.get()).unwrap_or(LATENCY_NS_GUESS), self.rate())
+    }
+
+    /// Bytes a second that all fetches together could bring.
+    fn rate(&self) -> u64 {
         let bandwidth = self.bandwidth.get().unwrap_or(BANDWIDTH_GUESS);
-        let rate = self.throughput.get().unwrap_or(0).max(bandwidth);
-        bytes_in(self.lone_ns.unwrap_or(LATENCY_NS_GUESS), rate)
+        self.throughput.get().unwrap_or(0).max(bandwidth)
     }
 
     /// Nearly every fetch has delivered its last byte after this long.

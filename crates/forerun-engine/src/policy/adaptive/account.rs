@@ -4,7 +4,6 @@
 /// Evidence is at least 16 times as much as the price, 8 times, ..., once, half, ..., a sixteenth.
 const CLASSES: usize = 9;
 const FAIR: usize = 4;
-const QUARTER: usize = 6;
 const EIGHTH: usize = 7;
 /// What may be bet on all objects before anything is known of what comes of it, and a byte more
 /// for so many that were read; but never more than a share of what readers waited for.
@@ -31,9 +30,9 @@ impl Evidence {
     }
 
     /// Enough where what is filled stays until somebody reads it: far away, where a wait is
-    /// worth megabytes, still less.
+    /// worth megabytes, an eighth of it.
     pub(super) fn is_enough_to_keep(self, is_far: bool) -> bool {
-        usize::from(self.0) <= if is_far { EIGHTH } else { QUARTER }
+        usize::from(self.0) <= if is_far { EIGHTH } else { FAIR }
     }
 }
 
@@ -113,7 +112,7 @@ mod tests {
     fn evidence_is_told_apart_by_halves() {
         let of = |waited| Evidence::of(waited * MIB, 8 * MIB);
         assert!(of(8).unwrap().is_fair() && of(1000).unwrap().is_fair() && !of(7).unwrap().is_fair());
-        assert!(of(2).unwrap().is_enough_to_keep(false) && !of(1).unwrap().is_enough_to_keep(false));
+        assert!(of(8).unwrap().is_enough_to_keep(false) && !of(7).unwrap().is_enough_to_keep(false));
         assert!(of(1).unwrap().is_enough_to_keep(true));
         assert_eq!(of(9), of(15));
         assert_ne!(of(8), of(16));

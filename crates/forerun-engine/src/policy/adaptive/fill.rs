@@ -7,10 +7,14 @@
 //! must be lost before it is tried again ([`Account`]).
 //!
 //! An object that fits in half of the memory is one such block, and what is filled of it stays:
-//! there a quarter of the evidence is enough, or an eighth, whatever came of it before.
+//! there as much evidence is enough whatever came of it before, and an eighth of it far away.
+//!
+//! All this is for who comes back to what lies behind: who passes over an object, and leaves
+//! out most of it, has no use for that ([`order`](super::order)).
 
 use super::account::{Account, Evidence, Trust};
 use super::areas::Areas;
+use super::order::Order;
 use crate::policy::Access;
 use crate::types::Extent;
 
@@ -55,6 +59,7 @@ pub(super) struct Fill {
     /// Bytes of the object that were read, and of those filled, not read since.
     read: u64,
     unread: u64,
+    order: Order,
 }
 
 impl Fill {
@@ -63,9 +68,15 @@ impl Fill {
         self.read += bytes;
     }
 
+    /// What was filled and not read since.
+    pub(super) fn unread_bytes(&self) -> u64 {
+        self.unread
+    }
+
     /// A read that no stream expected.
     pub(super) fn note(&mut self, access: &Access, price: &Price, trust: &mut Trust) {
         let is_small = price.is_small(access.size);
+        self.order.note(access.extent.offset);
         self.areas.fit(if is_small { access.size } else { 0 });
         if access.missing {
             self.areas.miss(access.extent.offset);
@@ -83,7 +94,7 @@ impl Fill {
 
     /// What to fill now that a read had to wait, and on what evidence.
     pub(super) fn next(&self, access: &Access, price: &Price, trust: &Trust) -> Option<(Extent, Evidence)> {
-        if !access.missing {
+        if !access.missing || !self.order.is_none() {
             return None;
         }
         let is_small = price.is_small(access.size);
@@ -242,11 +253,11 @@ mod tests {
         let needed: Vec<Option<u64>> = (0..8)
             .map(|area| {
                 let needed = filled_before(&mut world, 100 * area);
-                (0..128).for_each(|at| world.read(100 * area * MIB + at * 4 * KIB, LARGE));
+                (0..128).for_each(|at| world.read(100 * area * MIB + at * 37 % 128 * 4 * KIB, LARGE));
                 needed
             })
             .collect();
-        assert_eq!(needed[0], Some(3));
+        assert_eq!(needed[0], Some(5));
         assert_eq!(needed[7], Some(0), "{needed:?}");
     }
 
@@ -267,6 +278,15 @@ mod tests {
     }
 
     #[test]
+    fn who_passes_over_an_object_leaves_nothing_to_fill() {
+        for size in [100 * MIB, LARGE] {
+            let mut world = World::default();
+            (0..1000).for_each(|at| world.read(at * 80 * KIB, size));
+            assert_eq!(world.filled_bytes(), 0, "of {size}");
+        }
+    }
+
+    #[test]
     fn an_object_that_fits_is_filled_whole() {
         let (mut world, size) = (World::default(), 100 * MIB);
         (0..300).for_each(|at| world.read(at * 7919 % 25_600 * 4 * KIB, size));
@@ -276,7 +296,7 @@ mod tests {
     #[test]
     fn what_is_lost_is_not_there_any_more() {
         let mut world = World::default();
-        (0..4).for_each(|at| world.read(MIB + at * 13 % 32 * 16 * KIB, LARGE));
+        (0..6).for_each(|at| world.read(MIB + at * 13 % 32 * 16 * KIB, LARGE));
         assert!(world.fill.wants(Extent::new(MIB, 4 * KIB)));
         world.fill.on_lost(Extent::new(MIB, 64 * KIB));
         assert!(!world.fill.wants(Extent::new(MIB, 4 * KIB)));

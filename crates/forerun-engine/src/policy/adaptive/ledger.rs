@@ -57,8 +57,8 @@ impl Terms {
     /// 4 MB take.
     pub(super) const FAR: Terms = Terms {
         start_bytes: 4 << 20,
-        missed_share: 4,
-        proof: 4,
+        missed_share: 10,
+        proof: 1,
         trust: 2,
         trust_at_first: 2,
         useful_share: 10,

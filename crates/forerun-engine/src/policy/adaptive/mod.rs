@@ -14,7 +14,7 @@
 //! * [`shape`] and [`strides`] say which way it goes;
 //! * [`density`] says how much of its way it reads;
 //! * [`fill`] fetches the rest of what is read all over, [`areas`] remembers where that is,
-//!   [`account`] what came of it;
+//!   [`account`] what came of it, [`order`] tells who comes back from who passes;
 //! * [`ledger`] keeps what is read ahead in vain below a share of what is of use;
 //! * [`hints`] keeps what was said of reads to come, [`plan`] fetches it, [`route`] says
 //!   where and when;
@@ -32,6 +32,7 @@ mod guess;
 mod heads;
 mod hints;
 mod ledger;
+mod order;
 mod plan;
 mod procession;
 mod report;
@@ -210,7 +211,7 @@ fn wait_bytes(view: &View<'_>) -> u64 {
 
 fn fill_price(view: &View<'_>) -> fill::Price {
     fill::Price {
-        wait_bytes: view.device.lone_wait_bytes().max(WAIT_BYTES_MIN),
+        wait_bytes: view.device.fill_bytes().max(WAIT_BYTES_MIN),
         memory_bytes: view.config.memory_bytes_max,
         unread_bytes: view.cache.unread_bytes_all(),
         is_far: view.device.is_far(),

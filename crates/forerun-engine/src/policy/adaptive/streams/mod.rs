@@ -278,9 +278,11 @@ impl Streams {
         }
         if stream.on_read(access, share, reach) {
             let (own, skipped) = (stream.run_bytes(), stream.skipped_bytes());
+            // Others bet as well.
+            let filled = self.fill.as_ref().map_or(0, |fill| fill.unread_bytes());
+            let at_risk = self.briefs.at_risk_beside(index) + filled;
             let terms = if stream.shape().is_dense() { share.terms } else { share.terms.in_elements() };
-            let allowed =
-                self.ledger.window_bytes_max(own, skipped, self.briefs.at_risk_beside(index), terms);
+            let allowed = self.ledger.window_bytes_max(own, skipped, at_risk, terms);
             // How far a stream goes whose end is known, its price has decided.
             let is_known = reach.is_some_and(|end| end < u64::MAX);
             let is_decided = is_known && self.ledger.trusts_known_ends(share.terms);

@@ -193,7 +193,7 @@ fn terms(view: &View<'_>) -> ledger::Terms {
     let device = view.device;
     if device.is_far() {
         ledger::Terms::FAR
-    } else if device.turn_bytes().is_some() || device.may_be_disk() {
+    } else if device.may_take_turns() {
         ledger::Terms::NEAR
     } else {
         ledger::Terms::near_at_once(device.fetch_bytes())

@@ -1,0 +1,102 @@
+//! What follows from the measurements.
+
+use super::{Device, LATENCY_NS_GUESS, bytes_in, time_of};
+
+/// Fetches at once to begin with: enough to find out.
+const FETCHES_MIN: u64 = 16;
+/// Fewer where one fetch alone nearly fills the link and the first bytes of most come after so
+/// many times the least latency: more would only wait for one another, and readers for all.
+const FETCHES_CROWDED_MIN: u64 = 4;
+const CROWDED_LATENCIES: u64 = 4;
+/// Where moving is dear, a stream is read on for so many times what could be
+/// read during a move: it takes a seventeenth of the time then.
+const TURN_MOVES: u64 = 16;
+
+/// What is advised; worked out when they change, because it
+/// is asked for far more often.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Advice {
+    pub(super) fetch_bytes: u64,
+    pub(super) piece_bytes: u64,
+    pub(super) turn_bytes: Option<u64>,
+    pub(super) through_bytes: u64,
+    pub(super) pipe_bytes: u64,
+    pub(super) contended_bytes: u64,
+    pub(super) competitive_bytes: u64,
+    pub(super) wait_bytes: u64,
+    pub(super) patience_ns: Option<u64>,
+}
+
+impl Device {
+    pub(super) fn advise(&mut self) {
+        self.advice = if self.switching.cost_ns() > 0 { self.in_turns() } else { self.at_once() };
+        // Near by, readahead itself makes most of a wait beside it, and must not raise its own price.
+        let lone = self.lone_ns.filter(|_| !self.is_far());
+        let wait = self.latency_ns.min(lone.unwrap_or(u64::MAX));
+        self.advice.wait_bytes = bytes_in(wait, self.throughput.get().unwrap_or(0));
+        let is_told = self.is_far() && self.turn_bytes().is_none();
+        let patience = self.spread.patience_ns().filter(|_| is_told);
+        self.advice.patience_ns = patience.map(|patience| patience.max(self.excuse_ns(1, 0)));
+    }
+
+    /// The advice for a backend that serves one fetch at a time. A fetch takes
+    /// no longer than a move, so that whoever comes meanwhile waits little.
+    fn in_turns(&self) -> Advice {
+        let cost = self.switching.bytes_in(self.switching.cost_ns());
+        let through = self.switching.bytes_in(self.switching.request_ns());
+        let turn = (TURN_MOVES * cost).next_power_of_two().clamp(self.fetch_bytes_min, self.fetch_bytes_max);
+        Advice {
+            fetch_bytes: turn,
+            // What every fetch costs is worth as many bytes at least.
+            piece_bytes: (cost / 4 + 1).max(through).next_power_of_two().clamp(self.fetch_bytes_min, turn),
+            turn_bytes: Some(turn),
+            through_bytes: through,
+            pipe_bytes: turn.min(self.pipe_bytes_max),
+            contended_bytes: turn.min(self.pipe_bytes_max),
+            competitive_bytes: 0,
+            wait_bytes: 0,
+            patience_ns: None,
+        }
+    }
+
+    /// The advice for a backend that serves many fetches at once.
+    fn at_once(&self) -> Advice {
+        let latency = self.latency_least.get().unwrap_or(LATENCY_NS_GUESS);
+        let throughput = self.throughput.get().unwrap_or(0);
+        let bandwidth = self.bandwidth.get().unwrap_or(0);
+        // An eighth of what arrives in one latency, so that no single fetch is
+        // long compared with the wait for its first byte.
+        let fetch_bytes = (bytes_in(latency, throughput) / 8)
+            .next_power_of_two()
+            .clamp(self.fetch_bytes_min, self.fetch_bytes_max);
+        // What the best throughput seen needs: Little's law with the time that a
+        // fetch takes when the link is not full. On a full link every fetch looks
+        // slow, because all share it; twice the latency bounds the mistake.
+        let transfer = if bandwidth == 0 { 0 } else { time_of(fetch_bytes, bandwidth).min(2 * latency) };
+        let needed = bytes_in(latency + transfer, throughput);
+        // A quarter more to find out whether there is more to have, and two
+        // fetches; at least enough to begin to find out.
+        let one_fills_the_link = bandwidth >= throughput / 4 * 3;
+        let is_crowded = one_fills_the_link && self.latency_ns > CROWDED_LATENCIES * latency;
+        let least = if is_crowded { FETCHES_CROWDED_MIN } else { FETCHES_MIN };
+        let pipe_bytes = (needed + needed / 4 + 2 * fetch_bytes).max(least * fetch_bytes);
+        Advice {
+            fetch_bytes,
+            piece_bytes: fetch_bytes,
+            turn_bytes: None,
+            through_bytes: 0,
+            pipe_bytes: pipe_bytes.min(self.pipe_bytes_max),
+            // Nothing is learned of several fetches at once without them.
+            contended_bytes: if self.switching.is_judged() && !self.may_be_disk() {
+                needed
+            } else {
+                pipe_bytes
+            }
+            .min(pipe_bytes)
+            .min(self.pipe_bytes_max),
+            competitive_bytes: bytes_in(latency, bandwidth),
+            wait_bytes: 0,
+            patience_ns: None,
+        }
+    }
+}

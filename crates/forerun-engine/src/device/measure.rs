@@ -1,0 +1,68 @@
+//! What becomes of fetches, and what that tells of the backend.
+
+use super::{Device, Sample, rate};
+use crate::types::Time;
+
+/// A fetch must carry that much for its own bandwidth to be more than noise.
+const BANDWIDTH_SAMPLE_BYTES: u64 = 128 << 10;
+
+impl Device {
+    /// A fetch is given up that has brought nothing since `dispatched`.
+    pub(crate) fn on_given_up(&mut self, now: Time, dispatched: Time) {
+        self.spread.note(now.since(dispatched));
+    }
+
+    /// A fetch is dispatched; how many were before it.
+    pub(crate) fn on_dispatch(&mut self) -> u64 {
+        self.switching.on_dispatch()
+    }
+
+    /// A fetch ended, well or not.
+    pub(crate) fn on_ended(&mut self) {
+        self.switching.on_ended();
+    }
+
+    /// The first bytes of a fetch came.
+    pub(crate) fn on_first_bytes(&mut self, now: Time, sample: &Sample) {
+        let wait_ns = now.since(sample.dispatched);
+        self.switching.on_first_bytes(sample);
+        // The estimator of TCP's retransmission timer (RFC 6298, section 2).
+        if self.latency_least.get().is_none() {
+            self.latency_ns = wait_ns;
+            self.latency_deviation_ns = wait_ns / 2;
+        } else {
+            let off = self.latency_ns.abs_diff(wait_ns);
+            self.latency_deviation_ns = self.latency_deviation_ns - self.latency_deviation_ns / 4 + off / 4;
+            self.latency_ns = self.latency_ns - self.latency_ns / 8 + wait_ns / 8;
+        }
+        if sample.ahead == 0 {
+            self.lone_ns = Some(self.lone_ns.map_or(wait_ns, |mean| mean - mean / 8 + wait_ns / 8));
+        }
+        self.latency_least.add(now, wait_ns);
+        self.spread.note(wait_ns);
+        self.advise();
+    }
+
+    /// `bytes` more bytes arrived.
+    pub(crate) fn on_bytes(&mut self, bytes: u64) {
+        self.delivered_bytes += bytes;
+    }
+
+    /// A fetch ended well. What all fetches delivered while it was on its way, over
+    /// that time, is a sample of the throughput; what it delivered itself after
+    /// its first bytes is one of the bandwidth of a single fetch.
+    pub(crate) fn on_fetched(&mut self, now: Time, sample: &Sample) {
+        let took = now.since(sample.dispatched);
+        self.throughput.add(now, rate(self.delivered_bytes - sample.delivered_before, took));
+        self.service_ns = self.service_ns - self.service_ns / 8 + took / 8;
+        let rest = sample.bytes - sample.first_bytes;
+        if rest >= BANDWIDTH_SAMPLE_BYTES {
+            self.bandwidth.add(now, rate(rest, now.since(sample.first_arrived)));
+        }
+        if sample.bytes >= BANDWIDTH_SAMPLE_BYTES {
+            self.spread.note_large(rest == 0);
+        }
+        self.switching.on_fetched(now, sample);
+        self.advise();
+    }
+}

@@ -160,7 +160,8 @@ impl Cache {
     }
 
     /// The first run of blocks of `extent` that are neither resident nor in
-    /// flight, at most `len_max` bytes of it.
+    /// flight, at most `len_max` bytes of it in whole blocks: half a block would be
+    /// served as a whole one.
     pub(crate) fn first_missing(&self, object: ObjectId, extent: Extent, len_max: u64) -> Option<Extent> {
         let mut found: Option<Extent> = None;
         for (index, bits, id) in self.index.rows(object, extent) {
@@ -228,5 +229,21 @@ impl Cache {
 }
 
 fn clip(run: Extent, len_max: u64) -> Extent {
-    Extent::new(run.offset, run.len.min(len_max))
+    Extent::new(run.offset, run.len.min(len_max / BLOCK_BYTES * BLOCK_BYTES))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_missing_is_told_in_whole_blocks() {
+        let cache = Cache::new(64 << 20, Reclaim::Informed);
+        let told = |len_max| {
+            let missing = cache.first_missing(ObjectId(0), Extent::new(0, 64 << 10), len_max);
+            missing.map(|run| run.len)
+        };
+        assert_eq!(told(u64::MAX), Some(64 << 10));
+        assert_eq!(told(10_000), Some(8192));
+    }
 }

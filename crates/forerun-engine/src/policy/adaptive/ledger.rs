@@ -21,9 +21,7 @@ pub(super) struct Terms {
     /// And one byte for so many that somebody had to wait for.
     missed_share: u64,
     /// A stream is as good as it is long, whatever others wasted, if what was wasted too
-    /// much is no more than so many times as long.
-    proof: u64,
-    /// And it is trusted for so many times its length then,
+    /// much is no longer. It is trusted for so many times its length then,
     trust: u64,
     /// or for so many times as long as less than half of the start was wasted.
     trust_at_first: u64,
@@ -45,7 +43,6 @@ impl Terms {
     pub(super) const NEAR: Terms = Terms {
         start_bytes: 512 << 10,
         missed_share: 256,
-        proof: 1,
         trust: 1,
         trust_at_first: 2,
         useful_share: 20,
@@ -58,7 +55,6 @@ impl Terms {
     pub(super) const FAR: Terms = Terms {
         start_bytes: 4 << 20,
         missed_share: 10,
-        proof: 1,
         trust: 2,
         trust_at_first: 2,
         useful_share: 10,
@@ -152,7 +148,7 @@ impl Ledger {
         let (left, debt) = (self.left(terms).saturating_sub(at_risk), self.debt(terms));
         let trust = if left >= terms.start_bytes / 2 {
             terms.trust_at_first * own
-        } else if debt <= terms.proof * own && skipped <= own / SKIPPED_SHARE {
+        } else if debt <= own && skipped <= own / SKIPPED_SHARE {
             (terms.trust * own).min(terms.trust_bytes_max)
         } else {
             (own / terms.overdrawn_share).saturating_sub(skipped)
@@ -189,7 +185,7 @@ mod tests {
             for len in [8 << 10, 64 << 10, 1 << 20] {
                 let (read, wasted) = read_and_wasted(len, 1000, terms);
                 // Each debt is at most that of one stream more than a stream is good for.
-                let last = (16 + terms.proof) * len;
+                let last = 17 * len;
                 let share = read / terms.missed_share + read / terms.overdrawn_share;
                 let allowed = terms.start_bytes + last + share;
                 assert!(wasted <= allowed, "{wasted} wasted of {read}");

@@ -3,7 +3,7 @@
 use crate::types::BLOCK_BYTES;
 
 /// A fetch holds whole blocks: half a block would be served as a whole one.
-pub(super) fn whole_blocks(bytes: u64) -> u64 {
+pub(crate) fn whole_blocks(bytes: u64) -> u64 {
     (bytes / BLOCK_BYTES).max(1) * BLOCK_BYTES
 }
 

@@ -4,6 +4,7 @@
 
 use crate::cache::Reclaim;
 use crate::config::Config;
+use crate::device::whole_blocks;
 use crate::types::BLOCK_BYTES;
 
 /// The most bytes of one request to a disk: 1024 sectors.
@@ -83,10 +84,6 @@ impl Rules {
 
 fn fetch_bytes_max(config: &Config) -> u64 {
     config.fetch_bytes_max.min(config.memory_bytes_max / MEMORY_SHARE)
-}
-
-fn whole_blocks(bytes: u64) -> u64 {
-    (bytes / BLOCK_BYTES).max(1) * BLOCK_BYTES
 }
 
 #[cfg(test)]

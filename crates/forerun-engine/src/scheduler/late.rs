@@ -17,6 +17,10 @@ const CREDIT_MAX: u32 = 4 * PRICE;
 /// Of those that came since a late one was dispatched, one in so many may be late as well.
 const LATE_SHARE: u64 = 8;
 
+/// So many that may become late, and those that are over among them are forgotten: they
+/// pile up behind one that brings nothing for long.
+const YOUNG_MAX: usize = 1024;
+
 /// See the module's page.
 #[derive(Debug)]
 pub(crate) struct Late {
@@ -120,6 +124,9 @@ impl Late {
         patience_ns: u64,
         mut is_awaited: impl FnMut(FetchId) -> bool,
     ) -> &[FetchId] {
+        if self.young.len() > YOUNG_MAX {
+            self.young.retain(|(fetch, _)| is_awaited(*fetch));
+        }
         while let Some((fetch, dispatched)) = self.young.front().copied() {
             let is_over = !is_awaited(fetch);
             if !is_over && now.since(dispatched) < patience_ns {
@@ -172,6 +179,16 @@ mod tests {
         assert!(late.take_changed(Time(110), PATIENCE, |fetch| fetch.0 > 0).is_empty());
         late.note_come(Time(10));
         assert_eq!(late.take_changed(Time(120), PATIENCE, |fetch| fetch.0 == 2), [FetchId(2)]);
+    }
+
+    #[test]
+    fn one_that_never_comes_does_not_keep_all_others() {
+        let mut late = Late::new();
+        for id in 0..10 * YOUNG_MAX as u64 {
+            late.note_dispatch(Time(id), FetchId(id));
+            assert!(late.take_changed(Time(id), u64::MAX, |fetch| fetch.0 == 0).is_empty());
+        }
+        assert!(late.young.len() <= YOUNG_MAX + 1, "{}", late.young.len());
     }
 
     #[test]

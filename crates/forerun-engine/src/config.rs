@@ -114,6 +114,30 @@ impl Config {
     /// Extents of one object that a plan has at most: of advice, or of a profile.
     pub const PLAN_EXTENTS_MAX: usize = 65_536;
 
+    /// Of so many bytes that were of use `adaptive` may waste one.
+    pub const USEFUL_SHARE: u64 = 10;
+
+    /// And so many besides of each object, which no length of reading makes more. 64 MiB, since
+    /// so large an object is fetched that is read all over, as soon as that costs less than
+    /// the waits for its parts, and whoever reads so may stop at any time; 4 MiB for others
+    /// who read the same object; and 4 MiB for what shows only once it was fetched.
+    pub const WASTE_BYTES_PER_OBJECT: u64 = 72 << 20;
+
+    /// How much of an object of `size` bytes `adaptive` may waste besides: no more than twice what
+    /// there is, since what went unread may be fetched again.
+    pub fn waste_bytes_of(size: u64) -> u64 {
+        size.saturating_mul(2).min(Config::WASTE_BYTES_PER_OBJECT)
+    }
+
+    /// The most that `adaptive` wastes, as told by [`Event::Wasted`](crate::Event::Wasted), of
+    /// objects of these sizes of which `useful_bytes` were fetched that were of use. One thing is
+    /// not part of that: what a stream reads through because a request that leaves it out costs
+    /// more, up to 64 KiB at a time, and four times what it reads.
+    pub fn waste_bytes_max(useful_bytes: u64, object_sizes: impl IntoIterator<Item = u64>) -> u64 {
+        let of_objects = object_sizes.into_iter().map(Config::waste_bytes_of).sum::<u64>();
+        useful_bytes / Config::USEFUL_SHARE + of_objects
+    }
+
     /// The usual limits with `memory_bytes_max` of memory.
     pub fn new(memory_bytes_max: u64) -> Config {
         Config {

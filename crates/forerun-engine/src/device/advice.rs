@@ -59,6 +59,14 @@ impl Device {
         }
     }
 
+    /// How long a fetch is on its way to its first bytes, of which the least is `latency`. Where
+    /// that differs, the mean of those that found no other ahead, but no more than is typical:
+    /// the others may have waited for one another.
+    fn way_ns(&self, latency: u64) -> u64 {
+        let lone = self.lone_ns.filter(|_| !self.is_serial()).zip(self.spread.typical_ns());
+        lone.map_or(latency, |(lone, typical)| lone.min(typical).max(latency))
+    }
+
     /// The advice for a backend that serves many fetches at once.
     fn at_once(&self) -> Advice {
         let latency = self.latency_least.get().unwrap_or(LATENCY_NS_GUESS);
@@ -73,13 +81,18 @@ impl Device {
         // fetch takes when the link is not full. On a full link every fetch looks
         // slow, because all share it; twice the latency bounds the mistake.
         let transfer = if bandwidth == 0 { 0 } else { time_of(fetch_bytes, bandwidth).min(2 * latency) };
-        let needed = bytes_in(latency + transfer, throughput);
+        // Over a link as much at least as one fetch could bring: a long way off a few small
+        // ones bring less, and that must not be all there ever is.
+        let is_link = self.is_far_link();
+        let rate = if is_link { throughput.max(bandwidth) } else { throughput };
+        let needed = bytes_in(self.way_ns(latency) + transfer, rate);
         // A quarter more to find out whether there is more to have, and two
         // fetches; at least enough to begin to find out.
+        let more = if is_link && self.growth.goes_on() { needed } else { needed / 4 };
         let one_fills_the_link = bandwidth >= throughput / 4 * 3;
         let is_crowded = one_fills_the_link && self.latency_ns > CROWDED_LATENCIES * latency;
         let least = if is_crowded { FETCHES_CROWDED_MIN } else { FETCHES_MIN };
-        let pipe_bytes = (needed + needed / 4 + 2 * fetch_bytes).max(least * fetch_bytes);
+        let pipe_bytes = (needed + more + 2 * fetch_bytes).max(least * fetch_bytes);
         Advice {
             fetch_bytes,
             piece_bytes: fetch_bytes,

@@ -63,6 +63,9 @@ impl Device {
             self.spread.note_large(rest == 0);
         }
         self.switching.on_fetched(now, sample);
+        let throughput = self.throughput.get().unwrap_or(0);
+        let before = sample.delivered_before;
+        self.growth.note(before, self.delivered_bytes, self.advice.pipe_bytes, throughput);
         self.advise();
     }
 }

@@ -6,6 +6,7 @@
 
 mod advice;
 mod filter;
+mod growth;
 mod measure;
 mod rates;
 mod sample;
@@ -16,6 +17,7 @@ use crate::config::Config;
 use crate::types::DeviceEstimate;
 use advice::Advice;
 use filter::Filter;
+use growth::Growth;
 pub(crate) use rates::{bytes_in, rate, time_of, whole_blocks};
 pub(crate) use sample::Sample;
 use spread::Spread;
@@ -54,6 +56,7 @@ pub(crate) struct Device {
     /// Until the first bytes of any.
     spread: Spread,
     switching: Switching,
+    growth: Growth,
     advice: Advice,
 }
 
@@ -75,6 +78,7 @@ impl Device {
             lone_ns: None,
             spread: Spread::new(),
             switching: Switching::new(),
+            growth: Growth::default(),
             advice: Advice::default(),
         };
         device.advise();
@@ -175,6 +179,11 @@ impl Device {
     /// wait is worth many bytes. A disk's luckiest comes from its own buffer.
     pub(crate) fn is_far(&self) -> bool {
         self.latency_least.get().unwrap_or(LATENCY_NS_GUESS) >= FAR_NS
+    }
+
+    /// Whether it is far away, and bytes of a fetch come one after the other, as over a connection.
+    pub(crate) fn is_far_link(&self) -> bool {
+        self.is_far() && self.bandwidth.get().is_some()
     }
 
     /// What one fetch could carry in the time that its latency takes: asking for

@@ -29,6 +29,8 @@ pub(crate) struct Spread {
     bins: [u16; BINS],
     /// Their sum.
     count: u32,
+    /// Half of them took no longer; known together with the next.
+    typical_ns: u64,
     patience_ns: Option<u64>,
     /// How many of 1024 large fetches came all at once, smoothed.
     whole: Option<u64>,
@@ -36,7 +38,7 @@ pub(crate) struct Spread {
 
 impl Spread {
     pub(crate) fn new() -> Spread {
-        Spread { bins: [0; BINS], count: 0, patience_ns: None, whole: None }
+        Spread { bins: [0; BINS], count: 0, typical_ns: 0, patience_ns: None, whole: None }
     }
 
     /// One took `ns`, or was given up after that.
@@ -49,10 +51,16 @@ impl Spread {
         self.count += 1;
         if self.count >= COUNT_MIN {
             let typical = self.quantile(self.count.div_ceil(2));
+            self.typical_ns = typical;
             let high = self.quantile(self.count - self.count / OUTLIER_SHARE - 1);
             let least = PATIENCE_TIMES * typical + DOUBT_TIMES * typical / u64::from(self.count);
             self.patience_ns = Some(least.max(high));
         }
+    }
+
+    /// Half of them took no longer, where [`Spread::patience_ns`] is known.
+    pub(crate) fn typical_ns(&self) -> Option<u64> {
+        self.patience_ns().map(|_| self.typical_ns)
     }
 
     /// A large fetch ended; whether all of it came at once. Then its time does not tell a

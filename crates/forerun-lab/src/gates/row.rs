@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use forerun_engine::Config;
 use forerun_sim::bound::Bounds;
 use forerun_sim::run::Run;
 use forerun_sim::source::Placed;
@@ -20,13 +21,6 @@ pub const PEER_MARGIN: f64 = 0.02;
 
 /// A stream's time is at most so many times the best possible one.
 const BOUND_FACTOR: f64 = 1.25;
-
-/// Bytes that nobody reads, as a share of those that somebody does.
-const WASTE_SHARE: f64 = 0.1;
-
-/// And so many besides for each object, of those that it has: the beginning of a stream that ends
-/// at once.
-const WASTE_BYTES_PER_OBJECT: u64 = 1 << 20;
 
 /// A promise; the first is the most important.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -51,7 +45,7 @@ impl Gate {
             Gate::Harm => "not 1 % slower than none",
             Gate::Peers => "not 2 % slower than the best peer",
             Gate::Bound => "streams within 25 % of the clairvoyant bound",
-            Gate::Regret => "unread bytes at most a tenth of the read ones and 1 MiB per object",
+            Gate::Regret => "unread bytes at most a tenth of the read ones and 72 MiB per object",
         }
     }
 }
@@ -98,6 +92,8 @@ pub struct Row {
     pub wasted_bytes: f64,
     /// How many there may be.
     pub waste_bytes_max: f64,
+    /// The same of the best peer, which has no such promise to keep.
+    pub peer_wasted_bytes: f64,
 }
 
 impl Row {
@@ -109,7 +105,7 @@ impl Row {
         let own = &outcomes[0];
         let wasted_bytes = mean(own, |run| run.wasted_bytes);
         let used = mean(own, |run| run.demand_bytes + run.readahead_bytes) - wasted_bytes;
-        let start: u64 = objects.iter().map(|object| object.size.min(WASTE_BYTES_PER_OBJECT)).sum();
+        let sizes = objects.iter().map(|object| object.size);
         Row {
             workload: own.workload.clone(),
             device: own.device.clone(),
@@ -124,13 +120,19 @@ impl Row {
             is_vague: !crate::show::is_narrow(own.bounds),
             fetched: mean(own, |run| run.device.read_bytes) / mean(own, |run| run.read_bytes).max(1.0),
             wasted_bytes,
-            waste_bytes_max: used * WASTE_SHARE + start as f64,
+            waste_bytes_max: Config::waste_bytes_max(used as u64, sizes) as f64,
+            peer_wasted_bytes: mean(&outcomes[peer_at], |run| run.wasted_bytes),
         }
     }
 
     /// The best peer's name.
     pub fn peer_name(&self) -> &'static str {
         CONTENDERS[self.peer_at].name
+    }
+
+    /// Whether the best peer would break the last promise here.
+    pub fn is_peer_wasteful(&self) -> bool {
+        self.peer_wasted_bytes > self.waste_bytes_max
     }
 
     /// Whether `gate` holds; `None` where it has nothing to say. What is undecided does not hold.

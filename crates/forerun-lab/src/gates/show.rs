@@ -48,6 +48,7 @@ fn lines(rows: &[&Row], with_memory: bool) -> Table {
         number("/asked", "fetched"),
         number("MB", "unread"),
         number("may be", "unread"),
+        number("the peer's", "unread"),
     ]);
     for row in rows {
         let failing: Vec<String> = row.failing().map(|gate| gate.to_string()).collect();
@@ -70,6 +71,7 @@ fn lines(rows: &[&Row], with_memory: bool) -> Table {
             format!("{:.3}", row.fetched),
             format!("{:.1}", row.wasted_bytes / 1e6),
             format!("{:.1}", row.waste_bytes_max / 1e6),
+            format!("{:.1}", row.peer_wasted_bytes / 1e6),
         ]);
     }
     table
@@ -90,11 +92,22 @@ fn summary(gate: Gate, findings: &Findings) -> String {
     let (count, holds) = said.fold((0, 0), |(count, holds), said| (count + 1, holds + usize::from(said)));
     let more = match gate {
         Gate::Harm => verdicts(rows.iter().map(|row| row.harm), HARM_MARGIN),
-        Gate::Peers => verdicts(rows.iter().map(|row| row.peer), PEER_MARGIN),
+        Gate::Peers => verdicts(rows.iter().map(|row| row.peer), PEER_MARGIN) + &wasteful(rows),
         Gate::Bound | Gate::Regret => String::new(),
     };
     let word = if findings.hold(gate) { "holds" } else { "FAILS" };
     format!("{gate:6}  {word}  {holds} of {count}: {}{more}\n", gate.promise())
+}
+
+/// How many of the rows that a peer wins it wins by more bytes than may be wasted.
+fn wasteful(rows: &[Row]) -> String {
+    let lost = rows.iter().filter(|row| row.holds(Gate::Peers) == Some(false));
+    match lost.filter(|row| row.is_peer_wasteful()).count() {
+        0 => String::new(),
+        count => {
+            format!("; of those that do not hold, {count} by a peer that does not keep the last promise")
+        }
+    }
 }
 
 fn verdicts(ratios: impl Iterator<Item = Ratio>, margin: f64) -> String {

@@ -17,10 +17,6 @@ const OBJECTS: u64 = 3;
 const READS_MAX: usize = 3000;
 /// The largest object.
 const SIZE_MAX: u64 = 1 << 30;
-/// A quarter of the most memory here: so large an object is fetched that is read all over.
-const WASTE_BYTES_PER_OBJECT: u64 = 64 * MIB;
-/// Of so many bytes that were of use one may be wasted.
-const USEFUL_SHARE: u64 = 10;
 
 /// Reads of some objects on some device, with some memory.
 #[derive(Clone, Debug)]
@@ -71,10 +67,10 @@ impl Accesses {
     pub(crate) fn check(&self) {
         let Some(run) = self.run() else { return };
         let used = run.demand_bytes + run.readahead_bytes - run.wasted_bytes;
-        let start: u64 = self.sizes.iter().map(|size| WASTE_BYTES_PER_OBJECT.min(*size)).sum();
+        let most = Config::waste_bytes_max(used, self.sizes.iter().copied());
         assert!(
-            run.wasted_bytes <= used / USEFUL_SHARE + start,
-            "{}, {} bytes of memory: {} bytes wasted of {used} that were of use, objects of {:?} bytes",
+            run.wasted_bytes <= most,
+            "{}, {} bytes of memory: {} bytes wasted where {most} may be, objects of {:?} bytes",
             self.device,
             self.memory_bytes,
             run.wasted_bytes,

@@ -92,14 +92,20 @@ impl Fill {
         }
     }
 
-    /// What to fill now that a read had to wait, and on what evidence.
-    pub(super) fn next(&self, access: &Access, price: &Price, trust: &Trust) -> Option<(Extent, Evidence)> {
+    /// What to fill now that a read had to wait, and on what evidence; no more than `bytes_max`.
+    pub(super) fn next(
+        &self,
+        access: &Access,
+        price: &Price,
+        trust: &Trust,
+        bytes_max: u64,
+    ) -> Option<(Extent, Evidence)> {
         if !access.missing || !self.order.is_none() {
             return None;
         }
         let is_small = price.is_small(access.size);
         let len_max = if is_small { access.size.next_power_of_two() } else { BLOCK_BYTES_MAX };
-        let room = self.room(is_small, price);
+        let room = self.room(is_small, price).min(bytes_max);
         let (mut len, mut found) = (PARTS_MIN * self.areas.part_bytes(), None);
         while len <= len_max {
             let start = access.extent.offset / len * len;
@@ -144,11 +150,11 @@ impl Fill {
         self.areas.mark(extent.offset).is_some()
     }
 
-    /// Some of it went before anybody came: that costs twice.
-    pub(super) fn on_lost(&mut self, extent: Extent) {
-        if let Some(evidence) = self.areas.lose(extent) {
-            self.gain(evidence, -(extent.len as i64), None);
-        }
+    /// Some of it went before anybody came: that costs twice. How much.
+    pub(super) fn on_lost(&mut self, extent: Extent) -> u64 {
+        let Some(evidence) = self.areas.lose(extent) else { return 0 };
+        self.gain(evidence, -(extent.len as i64), None);
+        extent.len
     }
 
     /// Nobody has the object open any more.
@@ -217,7 +223,7 @@ mod tests {
             // With what streams read meanwhile.
             self.fill.earn(24 * MIB);
             self.fill.note(&access, &PRICE, &mut self.trust);
-            if let Some((extent, evidence)) = self.fill.next(&access, &PRICE, &self.trust) {
+            if let Some((extent, evidence)) = self.fill.next(&access, &PRICE, &self.trust, u64::MAX) {
                 self.fill.begin(extent, size, evidence, extent.len, &PRICE, &mut self.trust);
                 self.filled.push(extent);
             }

@@ -4,7 +4,20 @@
 //! ledger of an object keeps such waste below a share of what was read, but for a
 //! small start and the last window of a long stream. Waste makes windows smaller,
 //! down to a share of what a stream has read itself; reads make them large again.
+//!
+//! Streams that have come a long way are trusted past that, and where an object is filled other
+//! rules hold. All of them together keep within one bound, see [`Ledger::room`].
 
+use crate::config::Config;
+
+/// What may be wasted and shows only once it was fetched: guesses, the ends of windows, and what
+/// streams read through.
+const UNSEEN_BYTES: u64 = 4 << 20;
+/// What streams far away may waste before anything was read: of a small memory a share, since it
+/// is in the way there until it is gone.
+const START_BYTES_MAX: u64 = 32 << 20;
+const START_BYTES_MIN: u64 = 4 << 20;
+const START_MEMORY_SHARE: u64 = 8;
 /// What was long ago counts less.
 const MEMORY_BYTES: u64 = 512 << 20;
 /// A stream that skips more than one of so many bytes that it has read is not trusted.
@@ -51,9 +64,10 @@ impl Terms {
         trust_bytes_max: u64::MAX,
     };
     /// From one far away it costs less: at 10 ms and 400 MB/s, one wait is as long as
-    /// 4 MB take.
+    /// 4 MB take. What may be wasted in all is wasted best at first, as long as nothing is
+    /// known of who reads: half of it on streams, see [`Terms::far`].
     pub(super) const FAR: Terms = Terms {
-        start_bytes: 4 << 20,
+        start_bytes: START_BYTES_MAX,
         missed_share: 10,
         trust: 2,
         trust_at_first: 2,
@@ -62,6 +76,12 @@ impl Terms {
         overdrawn_share: 16,
         trust_bytes_max: u64::MAX,
     };
+
+    /// [`Terms::FAR`] with so much memory.
+    pub(super) fn far(memory_bytes: u64) -> Terms {
+        let start_bytes = (memory_bytes / START_MEMORY_SHARE).clamp(START_BYTES_MIN, START_BYTES_MAX);
+        Terms { start_bytes, ..Terms::FAR }
+    }
 
     /// From one that answers soon and serves several fetches of `fetch_bytes` at once: there
     /// what is wasted makes few wait, so that streams go on sooner; and two fetches keep it
@@ -89,12 +109,15 @@ pub(super) struct Ledger {
     read: u64,
     earned: u64,
     wasted: u64,
+    /// What may be wasted for what was read, less what was wasted, however long ago.
+    spare: i64,
 }
 
 impl Ledger {
     /// Somebody read bytes: so many that had been read ahead, and so many others.
     pub(super) fn earn(&mut self, useful: u64, missed: u64, terms: Terms) {
         self.read += useful + missed;
+        self.spare += ((useful + missed) / Config::USEFUL_SHARE) as i64;
         self.earned += useful / terms.useful_share + missed / terms.missed_share;
         if self.read > MEMORY_BYTES {
             self.read /= 2;
@@ -106,6 +129,20 @@ impl Ledger {
     /// Nobody came for `bytes` that were read ahead.
     pub(super) fn lose(&mut self, bytes: u64) {
         self.wasted += bytes;
+        self.forget(bytes);
+    }
+
+    /// Nobody may come for `bytes`, or it is accounted for elsewhere what comes of them.
+    pub(super) fn forget(&mut self, bytes: u64) {
+        self.spare -= bytes as i64;
+    }
+
+    /// How much may be fetched ahead of an object of `size` bytes, while so much is that nobody
+    /// has read yet: if nobody ever does, no more is wasted than may be.
+    pub(super) fn room(&self, unread_bytes: u64, size: u64) -> u64 {
+        let most = Config::waste_bytes_of(size).min(Config::WASTE_BYTES_PER_OBJECT - UNSEEN_BYTES);
+        let most = most.saturating_add_signed(self.spare);
+        most.saturating_sub(unread_bytes)
     }
 
     /// Whether anything was lost that somebody may come for after all.
@@ -115,7 +152,9 @@ impl Ledger {
 
     /// Somebody came for `bytes` after all.
     pub(super) fn regain(&mut self, bytes: u64) {
-        self.wasted = self.wasted.saturating_sub(bytes);
+        let back = bytes.min(self.wasted);
+        self.wasted -= back;
+        self.spare += back as i64;
     }
 
     /// What a wait is worth, in bytes, that is worth `wait_bytes` as long as nothing is
@@ -191,6 +230,22 @@ mod tests {
                 assert!(wasted <= allowed, "{wasted} wasted of {read}");
             }
         }
+    }
+
+    #[test]
+    fn there_is_room_for_no_more_than_may_be_wasted() {
+        let (mut ledger, mut wasted) = (Ledger::default(), 0);
+        for _ in 0..1000 {
+            ledger.earn(1 << 20, 1 << 20, Terms::FAR);
+            let room = ledger.room(0, u64::MAX);
+            assert_eq!(ledger.room(room, u64::MAX), 0);
+            ledger.lose(room / 2);
+            ledger.forget(room - room / 2);
+            wasted += room;
+        }
+        assert!(wasted <= Config::waste_bytes_max(2000 << 20, [u64::MAX]));
+        ledger.lose(1 << 20);
+        assert_eq!(ledger.room(0, u64::MAX), 0);
     }
 
     #[test]

@@ -61,6 +61,8 @@ use streams::Begun;
 const TURN_MOVES: u64 = 16;
 /// What a wait is worth at least.
 const WAIT_BYTES_MIN: u64 = 64 << 10;
+/// So few streams may grow fast far away.
+const STEEP_COUNT_MAX: u64 = 16;
 /// The share of what is left of half the memory that one stream may take of it.
 const SPARE_SHARE: u64 = 8;
 
@@ -134,6 +136,8 @@ struct Share {
     is_serial: bool,
     /// If it does: how much is read of a stream before it goes elsewhere.
     turn_bytes: Option<u64>,
+    /// Each step of a window costs so long a wait that few should lead to a large one.
+    is_steep: bool,
     /// How much may be wanted of a plan that is read in order of address.
     sweep_bytes_max: u64,
     /// What is read through rather than left out.
@@ -163,6 +167,7 @@ impl Share {
             service_ns: view.device.service_high_ns(),
             reading_count: activity.reading_count(),
             is_serial: view.device.is_serial(),
+            is_steep: view.device.is_far_link() && activity.reading_count() <= STEEP_COUNT_MAX,
             turn_bytes: view.device.turn_bytes(),
             sweep_bytes_max: all / 2 / activity.reading_count(),
             gap_bytes: plan::gap_bytes(view.device.pipe_bytes(), view.device.turn_bytes()),
@@ -192,7 +197,7 @@ fn bet_bytes(view: &View<'_>) -> u64 {
 fn terms(view: &View<'_>) -> ledger::Terms {
     let device = view.device;
     if device.is_far() {
-        ledger::Terms::FAR
+        ledger::Terms::far(view.config.memory_bytes_max)
     } else if device.may_take_turns() {
         ledger::Terms::NEAR
     } else {

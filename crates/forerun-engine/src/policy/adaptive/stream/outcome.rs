@@ -122,12 +122,14 @@ impl Stream {
         self.shape.positions(extent, self.frontier).is_some_and(|positions| positions.end() < self.frontier)
     }
 
-    /// Bytes that were planned are not there: plan them again. How many were, that
-    /// had not been counted as wasted; none if the stream has not planned any.
-    pub(in crate::policy::adaptive) fn on_lost(&mut self, extent: Extent) -> Option<u64> {
+    /// Bytes that were planned are not there: plan them again, and all that follows. How many
+    /// were, and how many follow, that had not been counted as wasted; none if the stream has not
+    /// planned any.
+    pub(in crate::policy::adaptive) fn on_lost(&mut self, extent: Extent) -> Option<(u64, u64)> {
         let position = self.lost_at(extent)?;
+        let follow = (self.planned - position).saturating_sub(extent.len);
         (self.planned, self.quiet_until) = (position, 0);
-        Some(if self.is_settled { 0 } else { extent.len })
+        Some(if self.is_settled { (0, 0) } else { (extent.len, follow) })
     }
 
     /// Bytes that were planned could not be fetched.

@@ -59,7 +59,8 @@ impl Stream {
         let rate = rate(self.frontier - frontier, now.since(then));
         self.note_turn(rate, share.service_ns);
         if self.late {
-            self.window *= if self.is_announced || self.window < max / 16 { 4 } else { 2 };
+            let small = max / if share.is_steep { 4 } else { 16 };
+            self.window *= if self.is_announced || self.window < small { 4 } else { 2 };
         } else {
             // Twice, since the rate is an average; and a fetch that is being
             // consumed while the next is on its way.

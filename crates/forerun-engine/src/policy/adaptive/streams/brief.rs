@@ -18,7 +18,9 @@ pub(super) struct Brief {
     pub(super) way: Way,
     pub(super) start: u64,
     pub(super) last_read: Time,
-    /// What it has wanted, as long as it may be no stream at all.
+    /// What it has wanted and nobody has come for, unless that is counted as wasted.
+    ahead: u64,
+    /// The same, as long as it may be no stream at all.
     at_risk: u64,
     /// The object's read after which it is over, unless it goes on before.
     over_after: u64,
@@ -29,14 +31,15 @@ pub(super) struct Brief {
 impl Brief {
     fn of(stream: &Stream, next: u32) -> Brief {
         let (reach, len) = stream.reach();
-        let is_doubtful = !stream.is_settled() && !stream.is_proven();
+        let ahead = if stream.is_settled() { 0 } else { stream.ahead().len };
         Brief {
             reach,
             len,
             way: stream.shape().way(),
             start: stream.start(),
             last_read: stream.last_read(),
-            at_risk: if is_doubtful { stream.ahead().len } else { 0 },
+            ahead,
+            at_risk: if stream.is_proven() { 0 } else { ahead },
             over_after: stream.over_after(),
             next,
         }
@@ -57,6 +60,7 @@ impl Brief {
 #[derive(Debug)]
 pub(super) struct Briefs {
     all: Vec<Brief>,
+    ahead: u64,
     at_risk: u64,
     /// No stream is over before that read of the object, if none goes on.
     over_after_min: u64,
@@ -64,7 +68,7 @@ pub(super) struct Briefs {
 
 impl Default for Briefs {
     fn default() -> Briefs {
-        Briefs { all: Vec::new(), at_risk: 0, over_after_min: u64::MAX }
+        Briefs { all: Vec::new(), ahead: 0, at_risk: 0, over_after_min: u64::MAX }
     }
 }
 
@@ -72,9 +76,14 @@ impl Briefs {
     /// The stream at `index`, which may be new, is as it is now.
     pub(super) fn note(&mut self, index: usize, stream: &Stream) {
         let brief = Brief::of(stream, self.all.get(index).map_or(0, |before| before.next));
+        self.ahead += brief.ahead;
         self.at_risk += brief.at_risk;
         match self.all.get_mut(index) {
-            Some(before) => self.at_risk -= core::mem::replace(before, brief).at_risk,
+            Some(before) => {
+                let before = core::mem::replace(before, brief);
+                self.ahead -= before.ahead;
+                self.at_risk -= before.at_risk;
+            }
             None => {
                 if self.all.len() == self.all.capacity() {
                     self.all.reserve_exact(self.all.len().max(1));
@@ -89,6 +98,7 @@ impl Briefs {
     pub(super) fn renew(&mut self, streams: &[Stream]) {
         self.all.truncate(streams.len());
         self.all.iter_mut().zip(streams).for_each(|(brief, stream)| *brief = Brief::of(stream, brief.next));
+        self.ahead = self.all.iter().map(|brief| brief.ahead).sum();
         self.at_risk = self.all.iter().map(|brief| brief.at_risk).sum();
         self.recount();
     }
@@ -128,6 +138,16 @@ impl Briefs {
 
     pub(super) fn iter(&self) -> impl Iterator<Item = (usize, &Brief)> {
         self.all.iter().enumerate()
+    }
+
+    /// What they have wanted and nobody has come for yet.
+    pub(super) fn ahead(&self) -> u64 {
+        self.ahead
+    }
+
+    /// The same without the one at `index`.
+    pub(super) fn ahead_beside(&self, index: usize) -> u64 {
+        self.ahead - self.all[index].ahead
     }
 
     /// What all but the one at `index` have wanted that may be no streams at all.

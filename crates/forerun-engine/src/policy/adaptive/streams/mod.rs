@@ -209,7 +209,8 @@ impl Streams {
         if view.is_contended {
             return None;
         }
-        let (wanted, evidence) = fill.next(access, price, trust)?;
+        let room = self.ledger.room(self.briefs.ahead() + fill.unread_bytes(), access.size);
+        let (wanted, evidence) = fill.next(access, price, trust, room)?;
         let bytes = missing_bytes(access.object, wanted, view.cache);
         fill.begin(wanted, access.size, evidence, bytes, price, trust);
         Some(wanted)
@@ -286,7 +287,8 @@ impl Streams {
             // How far a stream goes whose end is known, its price has decided.
             let is_known = reach.is_some_and(|end| end < u64::MAX);
             let is_decided = is_known && self.ledger.trusts_known_ends(share.terms);
-            let allowed = if is_decided { u64::MAX } else { allowed };
+            let room = self.ledger.room(self.briefs.ahead_beside(index) + filled, access.size);
+            let allowed = if is_decided { room } else { allowed.min(room) };
             let likely_end = self.streams[index].start().saturating_add(reach.unwrap_or(u64::MAX));
             let limit = self.clear_until(index, access).min(likely_end);
             self.streams[index].top_up(share, limit, allowed, windows);
@@ -318,7 +320,12 @@ impl Streams {
         let concerned = self.briefs.concerned(blocks).map(|index| &self.streams[index]);
         let live = concerned.filter(|stream| !stream.is_settled());
         let awaited: u64 = live.map(|stream| stream.unread_bytes_of(blocks)).sum();
-        self.ledger.regain(access.unread_bytes.saturating_sub(awaited));
+        let bytes = access.unread_bytes.saturating_sub(awaited);
+        self.ledger.regain(bytes);
+        if self.fill.as_ref().is_some_and(|fill| fill.wants(access.extent)) {
+            // Where filling makes up for what streams lost, that was wasted all the same.
+            self.ledger.forget(bytes);
+        }
     }
 
     /// The position at which the stream has to stop reading ahead: at the end of
@@ -341,13 +348,16 @@ impl Streams {
     pub(super) fn on_lost(&mut self, extent: Extent) {
         for (index, stream) in self.streams.iter_mut().enumerate() {
             if self.briefs.may_concern(index, extent)
-                && let Some(lost) = stream.on_lost(extent)
+                && let Some((lost, forgotten)) = stream.on_lost(extent)
             {
                 self.ledger.lose(lost);
+                self.ledger.forget(forgotten);
                 self.briefs.note(index, stream);
             }
         }
-        self.fill.iter_mut().for_each(|fill| fill.on_lost(extent));
+        if let Some(fill) = &mut self.fill {
+            self.ledger.forget(fill.on_lost(extent));
+        }
     }
 
     pub(super) fn on_failed(&mut self, extent: Extent) {
@@ -355,7 +365,9 @@ impl Streams {
             stream.on_failed(extent);
             self.briefs.note(index, stream);
         }
-        self.fill.iter_mut().for_each(|fill| fill.on_lost(extent));
+        if let Some(fill) = &mut self.fill {
+            fill.on_lost(extent);
+        }
     }
 
     /// Keeps little of an object that nobody reads: thousands are remembered.

@@ -20,8 +20,8 @@ pub(super) struct Brief {
     pub(super) last_read: Time,
     /// What it has wanted and nobody has come for, unless that is counted as wasted.
     ahead: u64,
-    /// The same, as long as it may be no stream at all.
-    at_risk: u64,
+    /// It may be no stream at all.
+    is_doubtful: bool,
     /// The object's read after which it is over, unless it goes on before.
     over_after: u64,
     /// The stream that was read next after it lately.
@@ -39,7 +39,7 @@ impl Brief {
             start: stream.start(),
             last_read: stream.last_read(),
             ahead,
-            at_risk: if stream.is_proven() { 0 } else { ahead },
+            is_doubtful: !stream.is_proven(),
             over_after: stream.over_after(),
             next,
         }
@@ -60,15 +60,13 @@ impl Brief {
 #[derive(Debug)]
 pub(super) struct Briefs {
     all: Vec<Brief>,
-    ahead: u64,
-    at_risk: u64,
     /// No stream is over before that read of the object, if none goes on.
     over_after_min: u64,
 }
 
 impl Default for Briefs {
     fn default() -> Briefs {
-        Briefs { all: Vec::new(), ahead: 0, at_risk: 0, over_after_min: u64::MAX }
+        Briefs { all: Vec::new(), over_after_min: u64::MAX }
     }
 }
 
@@ -76,14 +74,8 @@ impl Briefs {
     /// The stream at `index`, which may be new, is as it is now.
     pub(super) fn note(&mut self, index: usize, stream: &Stream) {
         let brief = Brief::of(stream, self.all.get(index).map_or(0, |before| before.next));
-        self.ahead += brief.ahead;
-        self.at_risk += brief.at_risk;
         match self.all.get_mut(index) {
-            Some(before) => {
-                let before = core::mem::replace(before, brief);
-                self.ahead -= before.ahead;
-                self.at_risk -= before.at_risk;
-            }
+            Some(before) => *before = brief,
             None => {
                 if self.all.len() == self.all.capacity() {
                     self.all.reserve_exact(self.all.len().max(1));
@@ -98,8 +90,6 @@ impl Briefs {
     pub(super) fn renew(&mut self, streams: &[Stream]) {
         self.all.truncate(streams.len());
         self.all.iter_mut().zip(streams).for_each(|(brief, stream)| *brief = Brief::of(stream, brief.next));
-        self.ahead = self.all.iter().map(|brief| brief.ahead).sum();
-        self.at_risk = self.all.iter().map(|brief| brief.at_risk).sum();
         self.recount();
     }
 
@@ -142,17 +132,19 @@ impl Briefs {
 
     /// What they have wanted and nobody has come for yet.
     pub(super) fn ahead(&self) -> u64 {
-        self.ahead
+        self.all.iter().map(|brief| brief.ahead).sum()
     }
 
     /// The same without the one at `index`.
     pub(super) fn ahead_beside(&self, index: usize) -> u64 {
-        self.ahead - self.all[index].ahead
+        self.ahead() - self.all[index].ahead
     }
 
     /// What all but the one at `index` have wanted that may be no streams at all.
     pub(super) fn at_risk_beside(&self, index: usize) -> u64 {
-        self.at_risk - self.all[index].at_risk
+        let others =
+            self.all.iter().enumerate().filter(|(other, brief)| *other != index && brief.is_doubtful);
+        others.map(|(_, brief)| brief.ahead).sum()
     }
 
     /// Whether a stream may be over by the object's read number `index`.

@@ -3,7 +3,7 @@
 use alloc::vec::Vec;
 use core::fmt;
 
-use crate::explain::{Class, Why};
+use crate::explain::{Class, End, Why};
 
 /// The cache unit: fetches start at multiples of it. 4 KiB is the kernel's page
 /// and the smallest random read worth its own fetch.
@@ -52,6 +52,10 @@ pub struct ReadId(pub u64);
 /// One fetch, from `poll_fetch` to `handle_fetched` or `handle_failed`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct FetchId(pub u64);
+
+/// One stream, by the number of the read that it began with, among those of all objects.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct StreamId(pub u64);
 
 /// Bytes `offset .. offset + len` of an object.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
@@ -184,8 +188,21 @@ pub enum Event {
         missing_bytes: u64,
     },
     /// The policy wants `extent` read ahead, and to be heard again when the
-    /// reader gets to `mark`; for what, and what decided its size.
-    Window { time: Time, object: ObjectId, extent: Extent, mark: u64, class: Class, why: Why },
+    /// reader gets to `mark`; for what, and what decided its size. For no `stream` in
+    /// particular where it fills an object, follows a plan or a walk, is a bet, or is of
+    /// another policy than `adaptive`.
+    Window {
+        time: Time,
+        object: ObjectId,
+        extent: Extent,
+        mark: u64,
+        class: Class,
+        why: Why,
+        stream: Option<StreamId>,
+    },
+    /// A stream is over, as far as can be told. Should its reader come back after all, it
+    /// goes on, and has another end.
+    StreamEnd { time: Time, object: ObjectId, stream: StreamId, end: End },
     /// A fetch was dispatched.
     Fetch { time: Time, id: FetchId, object: ObjectId, extent: Extent, cause: Cause },
     /// A fetch was dispatched of what `of` should have brought long ago. The first of them to
@@ -272,7 +289,7 @@ impl Counters {
             Event::Failed { cancelled: true, .. } => self.cancelled_count += 1,
             Event::Failed { .. } => self.failed_count += 1,
             Event::Wasted { extent, .. } => self.wasted_bytes += extent.len,
-            Event::Window { .. } | Event::Fetched { .. } => {}
+            Event::Window { .. } | Event::StreamEnd { .. } | Event::Fetched { .. } => {}
         }
     }
 }

@@ -108,6 +108,7 @@ impl Engine {
         if self.objects.close(object) {
             self.stop_readahead(object);
             self.policy.on_idle(object);
+            self.emit_ends(now);
             self.leave(object);
             self.forget_surplus(now);
         }
@@ -252,6 +253,7 @@ impl Engine {
             is_contended: self.is_contended(access.time),
         };
         self.policy.on_read(access, &view, &mut self.windows);
+        self.emit_ends(time);
         for rescued in self.policy.take_rescued() {
             self.cache.rescue(object, rescued);
         }

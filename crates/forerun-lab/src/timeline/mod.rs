@@ -16,7 +16,7 @@ pub use levels::Level;
 use levels::Levels;
 use sample::Sample;
 use streams::Streams;
-pub use streams::{STREAM_COUNT_MAX, Stop, StreamPoint};
+pub use streams::{STREAM_COUNT_MAX, StreamPoint};
 use unread::Unread;
 
 /// Reads, fetches and windows that a timeline keeps at most, each.
@@ -126,7 +126,6 @@ impl Timeline {
         let time = match *event {
             Event::Read { time, object, extent, late_bytes, missing_bytes, .. } => {
                 self.unread.read(object, extent, missing_bytes);
-                self.streams.touch(object, extent);
                 let class = match (missing_bytes, late_bytes) {
                     (0, 0) => Class::Hit,
                     (0, _) => Class::Late,
@@ -136,9 +135,13 @@ impl Timeline {
                 self.end = self.end.max(time);
                 time
             }
-            Event::Window { time, object, extent, class, why, .. } => {
+            Event::Window { time, object, extent, class, why, stream, .. } => {
                 self.windows.push(WindowPoint { time, object, len: extent.len, class, why });
-                self.streams.push(time, object, extent, class, why);
+                self.streams.push(time, object, extent, (class, why), stream);
+                time
+            }
+            Event::StreamEnd { time, stream, end, .. } => {
+                self.streams.end(stream, end);
                 time
             }
             Event::Fetch { time, id, object, extent, cause } => {
@@ -203,12 +206,6 @@ impl Timeline {
         self.streams.iter()
     }
 
-    /// Why `stream`, which is one of [`Timeline::streams`], wanted no more; nothing where it
-    /// goes no way.
-    pub fn stop_of(&self, stream: &StreamPoint) -> Option<Stop> {
-        self.streams.stop_of(stream)
-    }
-
     /// How many streams there were, whether kept or not.
     pub fn stream_count(&self) -> u64 {
         self.streams.seen_count()
@@ -230,7 +227,6 @@ impl Timeline {
         self.in_flight.insert(id, Flight { index, object, extent });
         self.in_flight_bytes += extent.len;
         self.unread.fetch(object, extent, index);
-        self.streams.touch(object, extent);
     }
 
     /// The fetch has ended with `bytes` that never came.

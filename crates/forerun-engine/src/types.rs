@@ -208,6 +208,8 @@ pub enum Event {
     /// A fetch was dispatched of what `of` should have brought long ago. The first of them to
     /// bring bytes wins, and the other is cancelled.
     Repeated { time: Time, id: FetchId, of: FetchId, object: ObjectId, extent: Extent, cause: Cause },
+    /// The fetch that was dispatched again was the first of the two to bring bytes.
+    Won { time: Time, id: FetchId },
     /// A fetch ended well.
     Fetched { time: Time, id: FetchId },
     /// A fetch failed or was cancelled with `bytes` still to come.
@@ -254,6 +256,8 @@ pub struct Counters {
     pub repeated_count: u64,
     /// Their bytes.
     pub repeated_bytes: u64,
+    /// How many of them were the first to bring bytes.
+    pub won_count: u64,
     /// Bytes evicted or invalidated before anybody read them.
     pub wasted_bytes: u64,
     /// Fetches that failed.
@@ -286,6 +290,7 @@ impl Counters {
                 self.repeated_count += 1;
                 self.repeated_bytes += extent.len;
             }
+            Event::Won { .. } => self.won_count += 1,
             Event::Failed { cancelled: true, .. } => self.cancelled_count += 1,
             Event::Failed { .. } => self.failed_count += 1,
             Event::Wasted { extent, .. } => self.wasted_bytes += extent.len,

@@ -161,6 +161,7 @@ impl Timeline {
                 self.twins.insert(of, id);
                 time
             }
+            Event::Won { time, .. } => time,
             Event::Fetched { time, id } => {
                 self.land(time, id, 0);
                 time

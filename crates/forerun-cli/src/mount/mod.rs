@@ -3,7 +3,6 @@
 pub(crate) mod daemon;
 
 use std::error::Error;
-use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Duration;
@@ -17,6 +16,7 @@ use tokio::signal::unix::{Signal, SignalKind, signal};
 
 use crate::explain::{Socket, Subject};
 use crate::log;
+use crate::print::say;
 use crate::units::{parse_duration, parse_size, show_size};
 
 const EXAMPLES: &str = "\
@@ -278,12 +278,6 @@ pub(crate) fn unmount(mount: Mount) -> Result<(), Box<dyn Error>> {
         )),
     }
     Ok(())
-}
-
-/// Tells whoever is there to read it: a terminal that was closed is no reason to
-/// leave a mount behind.
-pub(crate) fn say(message: &str) {
-    let _ = writeln!(std::io::stderr(), "forerun: {message}");
 }
 
 /// How far the kernel itself may read ahead.

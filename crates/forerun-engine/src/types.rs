@@ -178,7 +178,8 @@ pub struct FetchError {
 #[allow(missing_docs)] // The fields say what the variant's line names.
 pub enum Event {
     /// A read was asked for; `late_bytes` of it were in flight, `missing_bytes`
-    /// neither resident nor in flight.
+    /// neither resident nor in flight. If some of it was read ahead and nobody had asked for
+    /// that before: for which class of reading, that of the first such bytes.
     Read {
         time: Time,
         object: ObjectId,
@@ -186,6 +187,7 @@ pub enum Event {
         extent: Extent,
         late_bytes: u64,
         missing_bytes: u64,
+        ahead: Option<Class>,
     },
     /// The policy wants `extent` read ahead, and to be heard again when the
     /// reader gets to `mark`; for what, and what decided its size. For no `stream` in

@@ -81,6 +81,15 @@ pub fn json(outcomes: &[Outcome], settings: &Settings, timelines: &[(String, Tim
             json.object(|json| {
                 json.key("label").text(label);
                 json.key("stream_count").number(timeline.stream_count());
+                let served: Vec<_> = timeline.served().collect();
+                json.key("reads").array(&served, |json, (ahead, served)| {
+                    json.object(|json| {
+                        json.key("ahead").text(ahead.map_or("", Class::name));
+                        json.key("hit_count").number(served.hit_count);
+                        json.key("late_count").number(served.late_count);
+                        json.key("miss_count").number(served.miss_count);
+                    });
+                });
                 let streams: Vec<&StreamPoint> = timeline.streams().collect();
                 json.key("streams").array(&streams, |json, one| stream(json, one));
             });

@@ -31,8 +31,7 @@ fn a_reader_at_random_is_not_starved_by_streams() {
         backward(SIZE, 64 * KIB),
         interleaved(SIZE, 64 * KIB, 4),
     ];
-    // The link of rbd-2014 is full without readahead: all that is read in vain takes time.
-    for (device, most) in [("nvme", 1.01), ("rbd-2014", 1.12), ("ide-2006", 1.01), ("demo", 1.01)] {
+    for device in ["nvme", "rbd-2014", "ide-2006", "demo"] {
         let (adaptive, none) = (
             together(&readings, device, PolicyKind::Adaptive),
             together(&readings, device, PolicyKind::None),
@@ -42,6 +41,6 @@ fn a_reader_at_random_is_not_starved_by_streams() {
             "{device}: {times:.3} times as long as without, {:.3} fetched for each asked",
             adaptive.fetched
         );
-        assert!(times <= most, "{device}: {times:.3} times as long as without");
+        assert!(times <= 1.01, "{device}: {times:.3} times as long as without");
     }
 }

@@ -110,7 +110,7 @@ const BOOT_ON_IDE: Counts = Counts {
 /// `eager` 249 operations, 6 for the boot loader; `plain` 451 of 221 MB, 9 of them with
 /// 24 MB for the boot loader: 1.8 windows a run. Without readahead a read takes 0.76 ms,
 /// less than one of a single sector does on the other bus: several were under way at once.
-/// Two of those that are alone are an assumption: by the document's 9.05 s it was more.
+/// Two of those that are alone are an assumption, which the 9.05 s agree with.
 const BOOT_ON_VIRTIO: Counts = Counts {
     reads: 11_851,
     bytes: 393_000_000,

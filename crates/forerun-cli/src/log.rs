@@ -27,7 +27,8 @@ pub(crate) fn start(verbose: u8, file: Option<&Path>) -> Result<(), String> {
         })?,
         _ => EnvFilter::new(usual),
     };
-    let log = tracing_subscriber::fmt().with_env_filter(filter);
+    // Nor is it told on standard error that standard error is closed.
+    let log = tracing_subscriber::fmt().with_env_filter(filter).log_internal_errors(false);
     match file {
         None => log.with_writer(io::stderr).with_ansi(io::stderr().is_terminal()).init(),
         Some(path) => {

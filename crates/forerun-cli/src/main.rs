@@ -1,7 +1,7 @@
 //! The `forerun` program.
 
 // What it prints goes through `print`: `println!` panics where nobody reads any more.
-#![warn(clippy::print_stdout)]
+#![warn(clippy::print_stdout, clippy::print_stderr)]
 
 mod demo;
 mod explain;
@@ -62,7 +62,7 @@ fn main() -> ExitCode {
         Command::BenchKernelReader(reader) => reader.run(),
     };
     done.unwrap_or_else(|error| {
-        eprintln!("forerun: {error}");
+        print::say(&error.to_string());
         ExitCode::FAILURE
     })
 }

@@ -1,4 +1,5 @@
-//! Standard output. Whoever has closed it has seen enough, as `head` has: that is no failure.
+//! Standard output and standard error. Whoever has closed them has seen enough, as `head` has:
+//! that is no failure.
 
 use std::io::{self, ErrorKind, Write};
 
@@ -12,4 +13,15 @@ pub(crate) fn show(text: &str) -> io::Result<()> {
         Err(error) if error.kind() == ErrorKind::BrokenPipe => Ok(()),
         done => done,
     }
+}
+
+/// Writes a line to standard error, where nobody need listen: a terminal that was closed is no
+/// reason to leave a mount behind.
+pub(crate) fn tell(line: &str) {
+    let _ = io::stderr().write_all(format!("{line}\n").as_bytes());
+}
+
+/// Tells that the program says so.
+pub(crate) fn say(message: &str) {
+    tell(&format!("forerun: {message}"));
 }

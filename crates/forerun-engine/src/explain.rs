@@ -98,6 +98,37 @@ impl Why {
     }
 }
 
+/// Why a stream is over.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum End {
+    /// It was read to the end of its object; backward, to its start.
+    ObjectEnd,
+    /// Its reader left out so much that whatever it does, it is not this.
+    LeftOut,
+    /// Its reader went elsewhere: the object was read again and again, but not there.
+    ReaderLeft,
+    /// Another took its place: there were too many.
+    PushedOut,
+    /// The last reader of its object closed it.
+    Closed,
+    /// Its object is not known any more: it was replaced, say.
+    Forgotten,
+}
+
+impl End {
+    /// One word for it, of lower-case letters and dashes.
+    pub const fn name(self) -> &'static str {
+        match self {
+            End::ObjectEnd => "object-end",
+            End::LeftOut => "left-out",
+            End::ReaderLeft => "reader-left",
+            End::PushedOut => "pushed-out",
+            End::Closed => "closed",
+            End::Forgotten => "forgotten",
+        }
+    }
+}
+
 /// What became of readahead of one class, in bytes of whole blocks; what is not read yet
 /// and still in memory or in flight is in none of them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -58,5 +58,5 @@ mod walk;
 pub use advice::Advice;
 pub use config::{Config, ConfigError, PolicyKind};
 pub use engine::Engine;
-pub use explain::{ByClass, Class, ClassCounters, ObjectReport, StreamReport, Why};
+pub use explain::{ByClass, Class, ClassCounters, End, ObjectReport, StreamReport, Why};
 pub use types::*;

@@ -3,7 +3,7 @@
 use alloc::vec::Vec;
 use core::fmt;
 
-use crate::explain::{Class, Why};
+use crate::explain::{Class, End, Why};
 
 /// The cache unit: fetches start at multiples of it. 4 KiB is the kernel's page
 /// and the smallest random read worth its own fetch.
@@ -52,6 +52,10 @@ pub struct ReadId(pub u64);
 /// One fetch, from `poll_fetch` to `handle_fetched` or `handle_failed`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct FetchId(pub u64);
+
+/// One stream, by the number of the read that it began with, among those of all objects.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct StreamId(pub u64);
 
 /// Bytes `offset .. offset + len` of an object.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
@@ -174,7 +178,8 @@ pub struct FetchError {
 #[allow(missing_docs)] // The fields say what the variant's line names.
 pub enum Event {
     /// A read was asked for; `late_bytes` of it were in flight, `missing_bytes`
-    /// neither resident nor in flight.
+    /// neither resident nor in flight. If some of it was read ahead and nobody had asked for
+    /// that before: for which class of reading, that of the first such bytes.
     Read {
         time: Time,
         object: ObjectId,
@@ -182,15 +187,31 @@ pub enum Event {
         extent: Extent,
         late_bytes: u64,
         missing_bytes: u64,
+        ahead: Option<Class>,
     },
     /// The policy wants `extent` read ahead, and to be heard again when the
-    /// reader gets to `mark`; for what, and what decided its size.
-    Window { time: Time, object: ObjectId, extent: Extent, mark: u64, class: Class, why: Why },
+    /// reader gets to `mark`; for what, and what decided its size. For no `stream` in
+    /// particular where it fills an object, follows a plan or a walk, is a bet, or is of
+    /// another policy than `adaptive`.
+    Window {
+        time: Time,
+        object: ObjectId,
+        extent: Extent,
+        mark: u64,
+        class: Class,
+        why: Why,
+        stream: Option<StreamId>,
+    },
+    /// A stream is over, as far as can be told. Should its reader come back after all, it
+    /// goes on, and has another end.
+    StreamEnd { time: Time, object: ObjectId, stream: StreamId, end: End },
     /// A fetch was dispatched.
     Fetch { time: Time, id: FetchId, object: ObjectId, extent: Extent, cause: Cause },
     /// A fetch was dispatched of what `of` should have brought long ago. The first of them to
     /// bring bytes wins, and the other is cancelled.
     Repeated { time: Time, id: FetchId, of: FetchId, object: ObjectId, extent: Extent, cause: Cause },
+    /// The fetch that was dispatched again was the first of the two to bring bytes.
+    Won { time: Time, id: FetchId },
     /// A fetch ended well.
     Fetched { time: Time, id: FetchId },
     /// A fetch failed or was cancelled with `bytes` still to come.
@@ -237,6 +258,8 @@ pub struct Counters {
     pub repeated_count: u64,
     /// Their bytes.
     pub repeated_bytes: u64,
+    /// How many of them were the first to bring bytes.
+    pub won_count: u64,
     /// Bytes evicted or invalidated before anybody read them.
     pub wasted_bytes: u64,
     /// Fetches that failed.
@@ -269,10 +292,11 @@ impl Counters {
                 self.repeated_count += 1;
                 self.repeated_bytes += extent.len;
             }
+            Event::Won { .. } => self.won_count += 1,
             Event::Failed { cancelled: true, .. } => self.cancelled_count += 1,
             Event::Failed { .. } => self.failed_count += 1,
             Event::Wasted { extent, .. } => self.wasted_bytes += extent.len,
-            Event::Window { .. } | Event::Fetched { .. } => {}
+            Event::Window { .. } | Event::StreamEnd { .. } | Event::Fetched { .. } => {}
         }
     }
 }

@@ -1,5 +1,7 @@
 //! What the engine says of its streams and of what became of what it read ahead.
 
+use std::collections::BTreeSet;
+
 use forerun_engine::*;
 
 const OBJECT: ObjectId = ObjectId(1);
@@ -13,6 +15,9 @@ struct Bed {
     engine: Engine,
     now: u64,
     windows: Vec<(Class, Why)>,
+    /// The streams of the windows, each once.
+    streams: BTreeSet<StreamId>,
+    ends: Vec<(StreamId, End)>,
 }
 
 impl Bed {
@@ -23,7 +28,7 @@ impl Bed {
     fn with(config: Config) -> Bed {
         let mut engine = Engine::new(config).expect("a configuration that works");
         engine.open(OBJECT, SIZE);
-        Bed { engine, now: 0, windows: Vec::new() }
+        Bed { engine, now: 0, windows: Vec::new(), streams: BTreeSet::new(), ends: Vec::new() }
     }
 
     fn settle(&mut self) {
@@ -42,11 +47,27 @@ impl Bed {
             self.engine.handle_failed(Time(self.now), fetch, FetchError { code: 0 });
         }
         while self.engine.poll_reply().is_some() {}
+        self.listen();
+    }
+
+    fn listen(&mut self) {
         while let Some(event) = self.engine.poll_event() {
-            if let Event::Window { class, why, .. } = event {
-                self.windows.push((class, why));
+            match event {
+                Event::Window { class, why, stream, .. } => {
+                    self.windows.push((class, why));
+                    self.streams.extend(stream);
+                }
+                Event::StreamEnd { stream, end, .. } => self.ends.push((stream, end)),
+                _ => {}
             }
         }
+    }
+
+    /// Why the only stream that wanted anything ended, each time that it did.
+    fn ends_of_one(&mut self) -> Vec<End> {
+        self.listen();
+        assert_eq!(self.streams.len(), 1, "{:?}", self.streams);
+        self.ends.iter().filter(|(stream, _)| self.streams.contains(stream)).map(|(_, end)| *end).collect()
     }
 
     fn read(&mut self, offset: u64, len: u64) {
@@ -154,6 +175,84 @@ fn why_a_window_is_as_large_as_it_is() {
     let mut bed = Bed::new(64 * MIB);
     bed.engine.plan(Time(0), OBJECT, &[Extent::new(8 * MIB, MIB)]);
     assert_eq!(bed.report().streams[0].why, Why::Planned);
+}
+
+#[test]
+fn windows_say_which_stream_they_are_of() {
+    let mut bed = Bed::new(64 * MIB);
+    for step in 0..64 {
+        for start in [8 * MIB, 64 * MIB, 128 * MIB] {
+            bed.read(start + step * 64 * KIB, 64 * KIB);
+        }
+    }
+    assert_eq!(bed.streams.len(), 3, "{:?}", bed.streams);
+    // What follows a plan is of no stream.
+    let mut bed = Bed::new(64 * MIB);
+    bed.engine.advise(Time(0), OBJECT, READER, Advice::WillNeed(&[Extent::new(8 * MIB, MIB)]));
+    bed.read(8 * MIB, 64 * KIB);
+    assert!(bed.streams.is_empty() && !bed.windows.is_empty());
+}
+
+#[test]
+fn streams_end_for_a_reason() {
+    let read = |count: u64, end: u64| {
+        let mut bed = Bed::new(64 * MIB);
+        (0..count).for_each(|step| bed.read(end - (count - step) * 64 * KIB, 64 * KIB));
+        bed
+    };
+    let mut to_the_end = read(64, SIZE);
+    to_the_end.engine.close(Time(to_the_end.now), OBJECT, READER);
+    assert_eq!(to_the_end.ends_of_one(), [End::ObjectEnd]);
+
+    let mut closed = read(64, SIZE / 2);
+    closed.engine.close(Time(closed.now), OBJECT, READER);
+    assert_eq!(closed.ends_of_one(), [End::Closed]);
+    closed.engine.forget(Time(closed.now), OBJECT);
+    assert_eq!(closed.ends_of_one(), [End::Closed], "told once");
+
+    let mut forgotten = read(64, SIZE / 2);
+    forgotten.engine.forget(Time(forgotten.now), OBJECT);
+    assert_eq!(forgotten.ends_of_one(), [End::Forgotten]);
+
+    // Here and there, far from it and from one another.
+    let mut left = read(64, SIZE / 2);
+    (0..512).for_each(|index| left.read(SIZE / 2 + (index * 7919 % 512) * 256 * KIB, 4 * KIB));
+    let ends = left.ends.clone();
+    let first = left.streams.first().copied().expect("the first stream");
+    assert!(ends.contains(&(first, End::ReaderLeft)), "{ends:?}");
+
+    // One who leaves out more and more.
+    let mut sparse = read(64, SIZE / 2);
+    (0..64).for_each(|step| sparse.read(SIZE / 2 + step * 512 * KIB, 4 * KIB));
+    sparse.engine.close(Time(sparse.now), OBJECT, READER);
+    sparse.listen();
+    let first = sparse.streams.first().copied().expect("the first stream");
+    assert!(sparse.ends.contains(&(first, End::LeftOut)), "{:?}", sparse.ends);
+}
+
+#[test]
+fn the_stream_read_longest_ago_gives_way() {
+    let mut bed = Bed::new(64 * MIB);
+    // In no order, so that they are not the steps of one.
+    let start = |index: u64| (index.pow(3) % 251 + 1) * MIB;
+    for round in 0..6 {
+        (0..100).for_each(|index| bed.read(start(index) + round * 16 * KIB, 16 * KIB));
+    }
+    for index in 100..150 {
+        (0..3).for_each(|step| bed.read(start(index) + step * 16 * KIB, 16 * KIB));
+    }
+    assert!(bed.ends.iter().any(|(_, end)| *end == End::PushedOut), "{:?}", bed.ends);
+}
+
+#[test]
+fn who_comes_back_goes_on_with_the_same_stream() {
+    let mut bed = Bed::new(64 * MIB);
+    (0..64).for_each(|step| bed.read(step * 64 * KIB, 64 * KIB));
+    bed.engine.close(Time(bed.now), OBJECT, READER);
+    bed.engine.open(OBJECT, SIZE);
+    (64..4096).for_each(|step| bed.read(step * 64 * KIB, 64 * KIB));
+    bed.engine.close(Time(bed.now), OBJECT, READER);
+    assert_eq!(bed.ends_of_one(), [End::Closed, End::ObjectEnd]);
 }
 
 #[test]

@@ -119,7 +119,7 @@ fn one_slow_fetch_of_many_is_asked_for_again() {
         let longest = bed.stream(0, 128 * MIB);
         assert!(longest < 50 * MS, "somebody waited {longest} ns");
         let counters = bed.engine.counters();
-        assert_eq!((counters.repeated_count, counters.cancelled_count), (1, 1));
+        assert_eq!((counters.repeated_count, counters.won_count, counters.cancelled_count), (1, 1, 1));
         assert!(counters.repeated_bytes <= counters.readahead_bytes / 16, "{counters:?}");
     }
 }
@@ -173,6 +173,16 @@ fn near_by_nothing_is_asked_for_again() {
     bed.stream(0, 256 * MIB);
     bed.random(100);
     assert_eq!(bed.repeated_count(), 0);
+}
+
+#[test]
+fn a_first_fetch_that_comes_after_all_is_told_from_one_that_lost() {
+    let mut bed = Bed::new(64 * MIB, |_, _| 10 * MS);
+    bed.random(20);
+    bed.script = [(60 * MS, false), (2000 * MS, false)].into();
+    bed.read(PLACE, 4096);
+    let counters = bed.engine.counters();
+    assert_eq!((counters.repeated_count, counters.won_count, counters.cancelled_count), (1, 0, 1));
 }
 
 #[test]

@@ -117,6 +117,7 @@ fn the_page_is_complete_and_well_formed() {
         assert!(page.contains(name), "{name} is not in the page");
     }
     assert!(!page.contains(NAME));
+    assert!(page.contains(" forward") && page.contains("<title>hit: "), "what was read ahead for hits");
     for class in ["hit", "late", "miss", "wasted", "ahead"] {
         assert!(page.contains(&format!("<path class=\"{class}\"")), "nothing is {class}");
     }

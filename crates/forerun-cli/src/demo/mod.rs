@@ -26,7 +26,7 @@ use self::link::Shape;
 use self::reader::Pattern;
 use self::session::{Measured, Run, Session};
 use self::store::Store;
-use crate::print::show;
+use crate::print::{show, tell};
 use crate::units::{parse_duration, parse_size, show_size};
 
 /// See what reading ahead does, on this machine
@@ -99,7 +99,7 @@ impl DemoCommand {
                 random_reads: RANDOM_READS,
             };
             let measured = session.measure(&run).await?;
-            eprintln!("{}, policy {policy}: {}", pattern.title(), cell(&measured, shape));
+            tell(&format!("{}, policy {policy}: {}", pattern.title(), cell(&measured, shape)));
             cells.push(measured);
         }
         Ok(cells)

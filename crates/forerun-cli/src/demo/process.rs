@@ -15,6 +15,7 @@ use tokio::time::timeout;
 use super::http;
 use super::link::Shape;
 use super::store::BUCKET;
+use crate::print::tell;
 
 /// Both start in far less; a machine that is busy with a build gets this long.
 const START_MAX: Duration = Duration::from_secs(30);
@@ -150,7 +151,7 @@ impl MountProcess {
                 if line.starts_with(IS_MOUNTED) {
                     _ = ready.take().map(|ready| ready.send(()));
                 } else if !line.starts_with(IS_UNMOUNTED) {
-                    eprintln!("{line}");
+                    tell(&line);
                 }
             }
         });

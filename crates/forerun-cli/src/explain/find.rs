@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use super::place;
+use crate::print::say;
 
 /// How long a mount may take to answer.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -94,7 +95,7 @@ fn running() -> Vec<Running> {
             Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
             // Of another user: what XDG_RUNTIME_DIR says after `sudo`, for one.
             Err(error) => {
-                eprintln!("forerun: mounts in {} cannot be asked: {error}", folder.display());
+                say(&format!("mounts in {} cannot be asked: {error}", folder.display()));
                 continue;
             }
         };

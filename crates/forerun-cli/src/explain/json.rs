@@ -24,6 +24,12 @@ pub(super) fn all(subject: &Subject) -> String {
             json.key("pipe_bytes").number(device.pipe_bytes);
         });
         by_class(json.key("readahead"), &forerun.readahead());
+        let counters = forerun.counters();
+        json.key("made_again").object(|json| {
+            json.key("count").number(counters.repeated_count);
+            json.key("bytes").number(counters.repeated_bytes);
+            json.key("won_count").number(counters.won_count);
+        });
         json.key("objects").array(&forerun.explain(), object);
     });
     json.finish()

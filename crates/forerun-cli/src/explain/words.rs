@@ -3,7 +3,7 @@
 use std::fmt::Write;
 use std::time::Duration;
 
-use forerun::{ClassCounters, Explained, StreamReport, Why};
+use forerun::{ClassCounters, Counters, Explained, StreamReport, Why};
 
 use super::answer::Subject;
 use super::numbers::{percent, rate, size, time};
@@ -39,6 +39,9 @@ pub(super) fn all(subject: &Subject) -> String {
     line(&mut text, &format!("read ahead since the start: {}", outcome(readahead.total())));
     for (class, counters) in readahead.iter() {
         line(&mut text, &format!("    {}, {}: {}", class.name(), size(counters.sum()), outcome(counters)));
+    }
+    if let Some(said) = repeated(&forerun.counters()) {
+        line(&mut text, &said);
     }
     text.push('\n');
     let (open, closed): (Vec<_>, Vec<_>) =
@@ -145,6 +148,18 @@ fn outcome(counters: ClassCounters) -> String {
     )
 }
 
+/// How many requests were made again because their answers were late, and how often that paid.
+fn repeated(counters: &Counters) -> Option<String> {
+    let Counters { repeated_count, repeated_bytes, won_count, .. } = *counters;
+    let requests = match repeated_count {
+        0 => return None,
+        1 => "1 late request was".to_owned(),
+        more => format!("{more} late requests were"),
+    };
+    let bytes = size(repeated_bytes);
+    Some(format!("{requests} made again, {bytes}: {won_count} of them answered before the first"))
+}
+
 /// Names may hold anything; a terminal gets no commands of them.
 fn printable(name: &str) -> String {
     name.chars()
@@ -160,6 +175,17 @@ fn line(text: &mut String, said: &str) {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn requests_made_again_in_words() {
+        let of = |repeated_count, won_count| {
+            repeated(&Counters { repeated_count, won_count, repeated_bytes: 3 << 20, ..Counters::default() })
+        };
+        assert_eq!(of(0, 0), None);
+        let said = "12 late requests were made again, 3 MiB: 9 of them answered before the first";
+        assert_eq!(of(12, 9).as_deref(), Some(said));
+        assert!(of(1, 1).is_some_and(|said| said.starts_with("1 late request was")));
+    }
 
     #[test]
     fn outcomes_in_words() {

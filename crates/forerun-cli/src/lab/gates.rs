@@ -8,7 +8,7 @@ use forerun_lab::export;
 use forerun_lab::gates::{Gate, Plan, generated, recordings, table};
 use forerun_lab::replay::Settings;
 
-use crate::mount::say as tell;
+use crate::print::say as tell;
 use crate::print::show as print;
 use crate::replay::lists::Devices;
 use crate::replay::output::{check_folder, put};

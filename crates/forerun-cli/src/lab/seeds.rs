@@ -7,7 +7,7 @@ use std::process::ExitCode;
 
 use forerun_lab::seeds::{self, EXPERIMENTS, Experiment};
 
-use crate::mount::say as tell;
+use crate::print::say as tell;
 use crate::print::show as print;
 
 /// Make the tables of the readahead literature again

@@ -1,23 +1,24 @@
 //! `forerun mount`.
 
 pub(crate) mod daemon;
+mod end;
+mod kernel_readahead;
 
 use std::error::Error;
-use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Duration;
 
 use forerun::{Forerun, Options, PolicyKind};
 use forerun_backend::ConnectOptions;
-use forerun_serve::fuse::{
-    KERNEL_READAHEAD_BYTES, KERNEL_READAHEAD_BYTES_OFFERED, Mount, MountOptions, Unmounted, check_mount_point,
-};
-use tokio::signal::unix::{Signal, SignalKind, signal};
+use forerun_serve::fuse::{Mount, MountOptions, check_mount_point};
 
 use crate::explain::{Socket, Subject};
 use crate::log;
+use crate::print::say;
 use crate::units::{parse_duration, parse_size, show_size};
+pub(crate) use end::{Stop, unmount};
+pub(crate) use kernel_readahead::KernelReadahead;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -99,7 +100,7 @@ pub(crate) struct MountCommand {
     /// map files then cause no more reading than they need, and those that read forward get what
     /// comes next all the same. With other policies it is the kernel's own 128KiB. More than that
     /// needs root.
-    #[arg(long, value_name = "SIZE", default_value = "auto", value_parser = parse_kernel_readahead)]
+    #[arg(long, value_name = "SIZE", default_value = "auto", value_parser = KernelReadahead::parse)]
     kernel_readahead: KernelReadahead,
 
     /// Let the kernel read the files of a fast local directory itself
@@ -240,91 +241,6 @@ impl MountCommand {
     }
 }
 
-/// The signals that ask for an end.
-pub(crate) struct Stop {
-    interrupt: Signal,
-    terminate: Signal,
-    hangup: Signal,
-}
-
-impl Stop {
-    /// Listens from now on. Called within a runtime.
-    pub(crate) fn new() -> std::io::Result<Stop> {
-        Ok(Stop {
-            interrupt: signal(SignalKind::interrupt())?,
-            terminate: signal(SignalKind::terminate())?,
-            hangup: signal(SignalKind::hangup())?,
-        })
-    }
-
-    /// Waits for a signal, or until `mount` has been unmounted.
-    pub(crate) async fn or_end_of(mut self, mount: &Mount) {
-        tokio::select! {
-            _ = self.interrupt.recv() => {}
-            _ = self.terminate.recv() => {}
-            _ = self.hangup.recv() => {}
-            () = mount.ended() => {}
-        }
-    }
-}
-
-/// Unmounts, and says how that went.
-pub(crate) fn unmount(mount: Mount) -> Result<(), Box<dyn Error>> {
-    let directory = mount.directory().display().to_string();
-    match mount.unmount()? {
-        Unmounted::Clean => say(&format!("unmounted {directory}")),
-        Unmounted::Detached => say(&format!(
-            "{directory} was in use; it is unmounted, and programs that have it open get errors from now on"
-        )),
-    }
-    Ok(())
-}
-
-/// Tells whoever is there to read it: a terminal that was closed is no reason to
-/// leave a mount behind.
-pub(crate) fn say(message: &str) {
-    let _ = writeln!(std::io::stderr(), "forerun: {message}");
-}
-
-/// How far the kernel itself may read ahead.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum KernelReadahead {
-    /// What suits the policy.
-    Auto,
-    /// So much.
-    Bytes(u64),
-}
-
-impl KernelReadahead {
-    /// In bytes, below a mount with `policy`. Policies that others use are shown as
-    /// others see them: with the kernel's own readahead above.
-    pub(crate) fn bytes(self, policy: PolicyKind) -> u64 {
-        match self {
-            KernelReadahead::Bytes(bytes) => bytes,
-            KernelReadahead::Auto if policy == PolicyKind::default() => KERNEL_READAHEAD_BYTES,
-            KernelReadahead::Auto => KERNEL_READAHEAD_BYTES_OFFERED,
-        }
-    }
-}
-
-fn parse_kernel_readahead(text: &str) -> Result<KernelReadahead, String> {
-    if text == "auto" { Ok(KernelReadahead::Auto) } else { parse_size(text).map(KernelReadahead::Bytes) }
-}
-
 fn policy_values() -> clap::builder::PossibleValuesParser {
     clap::builder::PossibleValuesParser::new(PolicyKind::ALL.map(PolicyKind::name))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_kernels_window_is_a_page_under_adaptive_unless_one_is_chosen() {
-        let bytes = |text: &str, policy| parse_kernel_readahead(text).unwrap().bytes(policy);
-        assert_eq!(bytes("auto", PolicyKind::Adaptive), 4096);
-        assert_eq!(bytes("auto", PolicyKind::None), 128 << 10);
-        assert_eq!(bytes("1MiB", PolicyKind::Adaptive), 1 << 20);
-        assert!(parse_kernel_readahead("much").is_err());
-    }
 }

@@ -12,7 +12,7 @@ use std::time::Duration;
 use clap::Subcommand;
 use forerun_trace::{Format, ReadOptions, Reader, Written};
 
-use crate::print::show;
+use crate::print::{say, show};
 use crate::units::parse_duration;
 
 const EXAMPLES: &str = "\
@@ -105,12 +105,12 @@ pub(crate) fn check_output(output: &Path, inputs: &[&Path]) -> Result<(), String
 /// Says what the format of the output has no word for.
 fn report(written: Written, output: &Path) {
     if written.left_out > 0 {
-        eprintln!(
-            "forerun: {} of {} accesses are not in {}: its format has no word for what they did",
+        say(&format!(
+            "{} of {} accesses are not in {}: its format has no word for what they did",
             written.left_out,
             written.left_out + written.written,
             output.display()
-        );
+        ));
     }
 }
 

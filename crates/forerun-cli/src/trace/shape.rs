@@ -7,6 +7,7 @@ use std::time::Duration;
 use forerun_trace::{Cut, Format, Merge, Repair, Writer};
 
 use super::{Input, check_output, nanoseconds, parse_time, report};
+use crate::print::say;
 
 /// Write a recording in another format
 #[derive(Debug, clap::Args)]
@@ -49,7 +50,7 @@ impl ConvertCommand {
         }
         report(writer.finish(reader.files())?, &self.output);
         if repair.is_some() {
-            eprintln!("forerun: {mended} dependencies now wait for completions");
+            say(&format!("{mended} dependencies now wait for completions"));
         }
         Ok(())
     }

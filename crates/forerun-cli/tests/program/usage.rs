@@ -77,6 +77,23 @@ fn who_has_seen_enough_of_a_table_hears_no_complaint() {
 }
 
 #[test]
+fn who_hears_no_complaint_gets_the_same_status() {
+    let complaints: [(&[&str], i32); 4] = [
+        (&["trace", "info", "/does/not/exist"], 1),
+        (&["explain", "/does/not/exist"], 1),
+        (&["mount", "/does/not/exist", "/does/not/exist"], 1),
+        (&["mount", "--write", "/", "/mnt"], 2),
+    ];
+    for (arguments, status) in complaints {
+        let (reader, writer) = std::io::pipe().unwrap();
+        drop(reader);
+        let mut complaining = forerun();
+        complaining.args(arguments).stdout(writer.try_clone().unwrap()).stderr(writer);
+        assert_eq!(complaining.status().unwrap().code(), Some(status), "{arguments:?}");
+    }
+}
+
+#[test]
 fn help_has_examples_and_the_version_is_told() {
     let (code, stdout, _) = run(&["help", "mount"]);
     assert_eq!(code, 0);

@@ -61,8 +61,16 @@ impl Cache {
         }
     }
 
-    /// Somebody asks for `extent`, whose rows are `rows`; `missing_bytes` are not there.
-    pub(crate) fn note_outcome(&mut self, object: ObjectId, extent: Extent, rows: &Rows, missing_bytes: u64) {
+    /// Somebody asks for `extent`, whose rows are `rows`; `missing_bytes` are not there. For
+    /// what class of reading the first of it was read ahead that nobody had asked for.
+    pub(crate) fn note_outcome(
+        &mut self,
+        object: ObjectId,
+        extent: Extent,
+        rows: &Rows,
+        missing_bytes: u64,
+    ) -> Option<Class> {
+        let mut first = None;
         if missing_bytes > 0 {
             self.ahead.objects.entry(object).or_default().missed_bytes += missing_bytes;
         }
@@ -74,6 +82,7 @@ impl Cache {
                 continue;
             }
             row.ahead &= !asked;
+            first = first.or(Some(row.class));
             let counters = ClassCounters {
                 in_time_bytes: bytes_of(asked & row.resident),
                 late_bytes: bytes_of(asked & row.in_flight),
@@ -81,6 +90,7 @@ impl Cache {
             };
             self.ahead.add(object, row.class, counters);
         }
+        first
     }
 
     /// What became of what was read ahead of all objects.

@@ -56,7 +56,7 @@ impl Engine {
             if extent.is_empty() {
                 continue;
             }
-            self.emit_window(time, object, window.extent, window.mark);
+            self.emit_window(time, object, &window);
             if !self.pending.push(object, extent) {
                 self.policy.on_lost(object, extent);
             }

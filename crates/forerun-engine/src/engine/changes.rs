@@ -45,6 +45,7 @@ impl Engine {
         self.cut_pending(object, Extent::new(0, OBJECT_BYTES_MAX));
         self.drop_from(now, object, 0);
         self.policy.on_forget(object);
+        self.emit_ends(now);
         self.unfollow(object);
         self.cache.forget_pace(object);
         if self.reads.any_of(object) {

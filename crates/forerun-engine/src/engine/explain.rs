@@ -4,7 +4,7 @@ use alloc::vec::Vec;
 
 use super::Engine;
 use crate::explain::{ByClass, Class, ObjectReport, Why};
-use crate::policy::View;
+use crate::policy::{Ended, Reason, View, Window};
 use crate::types::{Event, Extent, ObjectId, Time};
 
 impl Engine {
@@ -38,14 +38,13 @@ impl Engine {
         self.cache.outcomes()
     }
 
-    /// What readahead of `extent` is for, and what decided its window.
-    pub(super) fn reason(&self, object: ObjectId, extent: Extent) -> (Class, Why) {
+    /// What readahead is for, if the policy says that it is `known`.
+    fn reason(&self, object: ObjectId, known: impl FnOnce() -> Option<Reason>) -> Reason {
+        let walk = Reason { class: Class::Walk, why: Why::Listed };
         if self.walks.is_some() && !self.objects.is_open(object) {
-            return (Class::Walk, Why::Listed);
+            return walk;
         }
-        let reason = self.policy.reason(object, extent, &self.view());
-        let other = if self.walks.is_some() { (Class::Walk, Why::Listed) } else { Default::default() };
-        reason.unwrap_or(other)
+        known().unwrap_or_else(|| if self.walks.is_some() { walk } else { Reason::default() })
     }
 
     /// What of a fetch of `extent` is past the `asked` bytes that a reader waits for counts
@@ -53,16 +52,33 @@ impl Engine {
     pub(super) fn attribute(&mut self, object: ObjectId, extent: Extent, asked: u64) {
         let ahead = Extent::between(extent.offset + asked, extent.end());
         if !ahead.is_empty() {
-            let (class, _) = self.reason(object, ahead);
-            self.cache.mark_ahead(object, ahead, class);
+            let reason = self.reason(object, || self.policy.reason(object, ahead, &self.view()));
+            self.cache.mark_ahead(object, ahead, reason.class);
         }
     }
 
     /// Tells of a window, and what it is for.
-    pub(super) fn emit_window(&mut self, time: Time, object: ObjectId, extent: Extent, mark: u64) {
+    pub(super) fn emit_window(&mut self, time: Time, object: ObjectId, window: &Window) {
         if self.config.events_max > 0 {
-            let (class, why) = self.reason(object, extent);
-            self.emit(Event::Window { time, object, extent, mark, class, why });
+            let Window { extent, mark, stream } = *window;
+            let reason = self.reason(object, || self.policy.reason_of(object, window, &self.view()));
+            let Reason { class, why } = reason;
+            self.emit(Event::Window { time, object, extent, mark, class, why, stream });
+        }
+    }
+
+    /// Tells of the streams that are over.
+    pub(super) fn emit_ends(&mut self, time: Time) {
+        if self.config.events_max > 0 {
+            self.emit_all_ends(time);
+        }
+    }
+
+    // Apart, so that reads that nobody hears of do not pay for it.
+    #[cold]
+    fn emit_all_ends(&mut self, time: Time) {
+        for Ended { object, stream, end } in self.policy.take_ended() {
+            self.emit(Event::StreamEnd { time, object, stream, end });
         }
     }
 

@@ -16,6 +16,7 @@ use alloc::vec::Vec;
 use crate::cache::{Cache, Pins, Tally};
 use crate::config::{Config, ConfigError, PolicyKind};
 use crate::device::Device;
+use crate::explain::Class;
 use crate::objects::Objects;
 use crate::policy::{self, Access, Policy, Rules, View, Window};
 use crate::reads::{Phase, Read, Reads};
@@ -108,6 +109,7 @@ impl Engine {
         if self.objects.close(object) {
             self.stop_readahead(object);
             self.policy.on_idle(object);
+            self.emit_ends(now);
             self.leave(object);
             self.forget_surplus(now);
         }
@@ -141,11 +143,13 @@ impl Engine {
         let late = tally.in_flight + tally.missing > 0;
         let missing = tally.missing > 0;
         let unread_bytes = tally.unread * BLOCK_BYTES;
-        if missing || tally.unread > 0 {
-            self.cache.note_outcome(object, extent, &rows, tally.missing * BLOCK_BYTES);
-        }
+        let ahead = if missing || tally.unread > 0 {
+            self.cache.note_outcome(object, extent, &rows, tally.missing * BLOCK_BYTES)
+        } else {
+            None
+        };
         let access = Access { time: now, object, reader, extent, size, late, missing, unread_bytes };
-        self.consult(&access, tally);
+        self.consult(&access, tally, ahead);
         let outcome = if !late {
             let pins = self.cache.pin_located(rows);
             self.cache.mark_read(extent, &pins);
@@ -238,12 +242,12 @@ impl Engine {
         self.device.estimate()
     }
 
-    /// Tells the policy of a read and queues what it wants.
-    fn consult(&mut self, access: &Access, tally: Tally) {
+    /// Tells the policy of a read, some of which was `ahead`, and queues what it wants.
+    fn consult(&mut self, access: &Access, tally: Tally, ahead: Option<Class>) {
         let Access { time, object, reader, extent, size, .. } = *access;
         let missing_bytes = (tally.missing * BLOCK_BYTES).min(extent.len);
         let late_bytes = (tally.in_flight * BLOCK_BYTES).min(extent.len - missing_bytes);
-        self.emit(Event::Read { time, object, reader, extent, late_bytes, missing_bytes });
+        self.emit(Event::Read { time, object, reader, extent, late_bytes, missing_bytes, ahead });
 
         let view = View {
             cache: &self.cache,
@@ -252,6 +256,7 @@ impl Engine {
             is_contended: self.is_contended(access.time),
         };
         self.policy.on_read(access, &view, &mut self.windows);
+        self.emit_ends(time);
         for rescued in self.policy.take_rescued() {
             self.cache.rescue(object, rescued);
         }

@@ -86,6 +86,7 @@ impl Engine {
                 self.device.on_given_up(now, loser.sample.dispatched);
             }
             self.hand_over(twin, fetch);
+            self.emit(Event::Won { time: now, id: fetch });
         } else {
             self.late.note_vain();
         }

@@ -2,7 +2,7 @@
 //! it does about files that nobody has opened yet.
 
 use super::Engine;
-use crate::policy::Access;
+use crate::policy::{Access, Window};
 use crate::types::*;
 use crate::walk::{Share, Walks};
 
@@ -44,7 +44,7 @@ impl Engine {
         self.objects.announce(object, size);
         self.cache.expect(now, object);
         for extent in wanted.into_iter().flatten() {
-            self.emit_window(now, object, extent, extent.offset);
+            self.emit_window(now, object, &Window::of_none(extent, extent.offset));
             if !self.pending.push(object, extent) {
                 self.miss(object);
             }

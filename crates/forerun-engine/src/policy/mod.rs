@@ -18,9 +18,9 @@ use core::fmt::Debug;
 use crate::cache::Cache;
 use crate::config::{Config, PolicyKind};
 use crate::device::Device;
-use crate::explain::{Class, StreamReport, Why};
+use crate::explain::{Class, End, StreamReport, Why};
 use crate::kernel::{Ara, OnDemand, Stock};
-use crate::types::{BLOCK_BYTES, Extent, ObjectId, ReaderId, Time};
+use crate::types::{BLOCK_BYTES, Extent, ObjectId, ReaderId, StreamId, Time};
 use kernel::Kernel;
 pub(crate) use rules::Rules;
 
@@ -29,6 +29,15 @@ pub(crate) use rules::Rules;
 pub(crate) struct Window {
     pub(crate) extent: Extent,
     pub(crate) mark: u64,
+    /// The stream that wants it, if one does.
+    pub(crate) stream: Option<StreamId>,
+}
+
+impl Window {
+    /// For no stream in particular.
+    pub(crate) fn of_none(extent: Extent, mark: u64) -> Window {
+        Window { extent, mark, stream: None }
+    }
 }
 
 /// One read, as a policy sees it.
@@ -70,6 +79,22 @@ pub(crate) struct Said {
     pub(crate) reader: Option<ReaderId>,
     /// The object's size in bytes.
     pub(crate) size: u64,
+}
+
+/// What readahead is for.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Reason {
+    pub(crate) class: Class,
+    /// What decided its window.
+    pub(crate) why: Why,
+}
+
+/// A stream that is over.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Ended {
+    pub(crate) object: ObjectId,
+    pub(crate) stream: StreamId,
+    pub(crate) end: End,
 }
 
 /// What a policy may look at.
@@ -116,9 +141,19 @@ pub(crate) trait Policy: Debug + Send {
         false
     }
 
-    /// What readahead of `extent` is for, and what decided its window, if that is known.
-    fn reason(&self, _object: ObjectId, _extent: Extent, _view: &View<'_>) -> Option<(Class, Why)> {
+    /// What readahead of `extent` is for, if that is known.
+    fn reason(&self, _object: ObjectId, _extent: Extent, _view: &View<'_>) -> Option<Reason> {
         None
+    }
+
+    /// What `window`, which was just added, is for, if that is known.
+    fn reason_of(&self, object: ObjectId, window: &Window, view: &View<'_>) -> Option<Reason> {
+        self.reason(object, window.extent, view)
+    }
+
+    /// The streams that are over since it was asked last, where anybody listens to events.
+    fn take_ended(&mut self) -> Vec<Ended> {
+        Vec::new()
     }
 
     /// Tells of the streams and plans of `object`.
@@ -158,6 +193,6 @@ pub(crate) fn build(config: &Config) -> Box<dyn Policy> {
         PolicyKind::OnDemand => Box::new(Kernel::new(OnDemand::linux_6_12(pages))),
         PolicyKind::Ara => Box::new(Kernel::new(Ara::new(config.ara))),
         PolicyKind::Amp => Box::new(amp::Amp::new(window)),
-        PolicyKind::Adaptive => Box::new(adaptive::Adaptive::new()),
+        PolicyKind::Adaptive => Box::new(adaptive::Adaptive::new(config)),
     }
 }

@@ -3,12 +3,12 @@
 
 pub mod json;
 
-use forerun_engine::{ByClass, Class, ClassCounters, Time, Why};
+use forerun_engine::{ByClass, Class, ClassCounters, End, Time, Why};
 use forerun_sim::run::Run;
 
 use crate::outcome::Outcome;
 use crate::replay::Settings;
-use crate::timeline::{Stop, StreamPoint, Timeline};
+use crate::timeline::{StreamPoint, Timeline};
 use json::Json;
 
 /// A number of a run, and what it is called.
@@ -81,8 +81,17 @@ pub fn json(outcomes: &[Outcome], settings: &Settings, timelines: &[(String, Tim
             json.object(|json| {
                 json.key("label").text(label);
                 json.key("stream_count").number(timeline.stream_count());
-                json.key("streams")
-                    .array(&timeline.streams().collect::<Vec<_>>(), |json, one| stream(json, timeline, one));
+                let served: Vec<_> = timeline.served().collect();
+                json.key("reads").array(&served, |json, (ahead, served)| {
+                    json.object(|json| {
+                        json.key("ahead").text(ahead.map_or("", Class::name));
+                        json.key("hit_count").number(served.hit_count);
+                        json.key("late_count").number(served.late_count);
+                        json.key("miss_count").number(served.miss_count);
+                    });
+                });
+                let streams: Vec<&StreamPoint> = timeline.streams().collect();
+                json.key("streams").array(&streams, |json, one| stream(json, one));
             });
         });
     });
@@ -102,7 +111,7 @@ pub fn by_class(json: &mut Json, by_class: &ByClass) {
     });
 }
 
-fn stream(json: &mut Json, timeline: &Timeline, stream: &StreamPoint) {
+fn stream(json: &mut Json, stream: &StreamPoint) {
     let moment = |json: &mut Json, (time, why): (Time, Why)| {
         json.object(|json| {
             json.key("time_ns").number(time.0);
@@ -119,7 +128,7 @@ fn stream(json: &mut Json, timeline: &Timeline, stream: &StreamPoint) {
         json.key("window_bytes_max").number(stream.window_bytes_max);
         moment(json.key("first"), stream.first);
         moment(json.key("last"), stream.last);
-        json.key("stopped").text(timeline.stop_of(stream).map_or("", Stop::name));
+        json.key("ended").text(stream.end.map_or("", End::name));
     });
 }
 

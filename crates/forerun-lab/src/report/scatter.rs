@@ -7,6 +7,7 @@ use crate::timeline::{Class, FetchPoint, Timeline};
 use super::frame::Frame;
 use super::layout::{self, Group};
 use super::legend;
+use super::number;
 use super::raster::Raster;
 use super::svg::{Node, el, text};
 
@@ -15,7 +16,8 @@ pub(super) const HOW: &str = "Each mark is a read: when (left to right) and wher
     what it found: its bytes in memory (hit), on their way (late), or neither (miss, which makes the reader wait the \
     longest). Grey is readahead, from the fetch's dispatch to its end; fetches of which bytes were evicted before anybody read \
     them have the colour of waste, over those bytes. Good readahead is a grey edge just in front of blue marks. \
-    Several files lie one above the other. Each picture has its own axis of time, whose length is in its title. Long runs show a sample.";
+    Several files lie one above the other. Each picture has its own axis of time, whose length is in its title. Long runs show a sample. \
+    Point at a mark to see how many reads found the same, and for which kind of reading their bytes were read ahead.";
 
 /// The legend of [`figure`].
 pub(super) fn legend() -> Node {
@@ -84,7 +86,34 @@ fn layers(group: &Group<'_>, timeline: &Timeline, frame: &Frame, cell: f64) -> (
     let paths = rasters.map(|(class, raster)| (class, raster.path()));
     let count = paths.iter().map(|(_, (_, count))| count).sum();
     let filled = paths.into_iter().filter(|(_, (_, count))| *count > 0);
-    (filled.map(|(class, (data, _))| el("path").class(class).set("d", data)).collect(), count)
+    let path = |(class, (data, _))| {
+        let path = el("path").class(class).set("d", data);
+        match tooltip(class, timeline) {
+            Some(said) => path.with(text("title", said)),
+            None => path,
+        }
+    };
+    (filled.map(path).collect(), count)
+}
+
+/// How many reads found that, and what their bytes were read ahead for; nothing of what is
+/// no read.
+fn tooltip(class: &str, timeline: &Timeline) -> Option<String> {
+    let found = match class {
+        "hit" => Class::Hit,
+        "late" => Class::Late,
+        "miss" => Class::Miss,
+        _ => return None,
+    };
+    let parts: Vec<String> = timeline
+        .served()
+        .filter(|(_, served)| served.of(found) > 0)
+        .map(|(ahead, served)| {
+            let ahead = ahead.map_or("not read ahead", |ahead| ahead.name());
+            format!("{} {ahead}", number::count(served.of(found)))
+        })
+        .collect();
+    Some(format!("{class}: {}", parts.join(", ")))
 }
 
 fn end_of(fetch: &FetchPoint, timeline: &Timeline) -> f64 {

@@ -2,10 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use forerun_engine::{Class, ClassCounters, Time, Why};
+use forerun_engine::{Class, ClassCounters, End, Time, Why};
 
 use crate::outcome::Outcome;
-use crate::timeline::{Stop, StreamPoint, Timeline};
+use crate::timeline::{StreamPoint, Timeline};
 
 use super::case::Case;
 use super::layout::Group;
@@ -19,8 +19,9 @@ const SHOWN_MAX: usize = 20;
 const HOW_CLASSES: &str = "What was read ahead, by the kind of reading it was for, and what became of it: in memory \
     when it was asked for, still on its way, or never asked for. Means of all seeds; blocks are counted once, whole.";
 
-const HOW_STREAMS: &str = "One row per stream, those that wanted most first: windows of one kind that go on where one \
-    before ended. Began and last are its first and its last window, and what decided how long that one was; stopped, why no other was wanted.";
+const HOW_STREAMS: &str = "One row per stream, those that wanted most first; what fills a file, follows a plan or a walk, is \
+    a bet or another policy\u{2019}s is none, and in a row of its own. Began and last are the first and the last window, and what \
+    decided how long that one was; ended, why the stream is over.";
 
 /// Colours of what became of readahead.
 const OUTCOMES: [(&str, &str); 3] = [
@@ -138,14 +139,15 @@ fn meaning(why: Why) -> &'static str {
     }
 }
 
-fn stopped(class: Class, stop: Option<Stop>) -> &'static str {
-    match stop {
-        Some(Stop::ObjectEnd) if class == Class::Backward => "at the file\u{2019}s start",
-        Some(Stop::ObjectEnd) => "at the file\u{2019}s end",
-        Some(Stop::NextStream) => "where another began",
-        Some(Stop::ExpectedEnd) => "where it was expected to end",
-        Some(Stop::InVain) => "too much was in vain",
-        Some(Stop::ReaderLeft) => "nobody read on",
+fn ended(class: Class, end: Option<End>) -> &'static str {
+    match end {
+        Some(End::ObjectEnd) if class == Class::Backward => "at the file\u{2019}s start",
+        Some(End::ObjectEnd) => "at the file\u{2019}s end",
+        Some(End::LeftOut) => "too much was left out",
+        Some(End::ReaderLeft) => "its reader went elsewhere",
+        Some(End::PushedOut) => "others took its place",
+        Some(End::Closed) => "the file was closed",
+        Some(End::Forgotten) => "the run was over",
         None => NONE,
     }
 }
@@ -171,28 +173,16 @@ fn streams(policy: &str, timeline: &Timeline) -> Node {
     if shown.is_empty() {
         return figure;
     }
-    let head = [
-        "for",
-        "file",
-        "where",
-        "wanted MB",
-        "windows",
-        "mean",
-        "largest",
-        "began",
-        "",
-        "last",
-        "",
-        "stopped",
-    ];
+    let head =
+        ["for", "file", "where", "wanted MB", "windows", "mean", "largest", "began", "", "last", "", "ended"];
     let head = head.map(|name| text("th", name).set("scope", "col"));
-    let rows = shown.iter().map(|stream| row(timeline, stream));
+    let rows = shown.iter().map(row);
     let table = el("table").with(el("thead").with(el("tr").with_all(head))).with(el("tbody").with_all(rows));
     figure.with(el("div").class("wide").with(table))
 }
 
-fn row(timeline: &Timeline, stream: &StreamPoint) -> Node {
-    let StreamPoint { object, class, first, last, span, window_count, window_bytes, window_bytes_max } =
+fn row(stream: &StreamPoint) -> Node {
+    let StreamPoint { object, class, first, last, span, window_count, window_bytes, window_bytes_max, end } =
         *stream;
     let size = |bytes: u64| number::size(bytes as f64);
     let number = |cell: String| text("td", cell);
@@ -209,5 +199,5 @@ fn row(timeline: &Timeline, stream: &StreamPoint) -> Node {
         .with(number(size(window_bytes_max)))
         .with_all(moment(first))
         .with_all(moment(last))
-        .with(text("td", stopped(class, timeline.stop_of(stream))).class("word"))
+        .with(text("td", ended(class, end)).class("word"))
 }

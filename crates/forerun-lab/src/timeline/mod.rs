@@ -4,80 +4,25 @@
 //! length gives a timeline of the same size, and the same run the same timeline.
 
 mod levels;
+mod points;
 mod sample;
 mod streams;
 mod unread;
 
 use std::collections::BTreeMap;
 
-use forerun_engine::{Cause, Event, Extent, FetchId, ObjectId, Time, Why};
+use forerun_engine::{Event, Extent, FetchId, ObjectId, Time};
 
 pub use levels::Level;
 use levels::Levels;
+pub use points::{Class, FetchPoint, ReadPoint, Served, WindowPoint};
 use sample::Sample;
 use streams::Streams;
-pub use streams::{STREAM_COUNT_MAX, Stop, StreamPoint};
+pub use streams::{STREAM_COUNT_MAX, StreamPoint};
 use unread::Unread;
 
 /// Reads, fetches and windows that a timeline keeps at most, each.
 pub const SAMPLE_COUNT_MAX: usize = 20_000;
-
-/// What a read found.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Class {
-    /// All bytes were resident.
-    Hit,
-    /// Some bytes were in flight, none were missing.
-    Late,
-    /// Some bytes were neither resident nor in flight.
-    Miss,
-}
-
-/// A read.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct ReadPoint {
-    /// When it was asked for.
-    pub time: Time,
-    /// Of what.
-    pub object: ObjectId,
-    /// Which bytes.
-    pub extent: Extent,
-    /// What it found.
-    pub class: Class,
-}
-
-/// A fetch.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct FetchPoint {
-    /// When it was dispatched.
-    pub time: Time,
-    /// When it ended; `None` while it is in flight.
-    pub end: Option<Time>,
-    /// Of what.
-    pub object: ObjectId,
-    /// Which bytes.
-    pub extent: Extent,
-    /// Why.
-    pub cause: Cause,
-    /// From the first to the last byte of it that was evicted before anybody read
-    /// it; empty if none was.
-    pub wasted: Extent,
-}
-
-/// A window of a policy.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct WindowPoint {
-    /// When the policy wanted it.
-    pub time: Time,
-    /// Of what.
-    pub object: ObjectId,
-    /// Its length in bytes.
-    pub len: u64,
-    /// What it is for.
-    pub class: forerun_engine::Class,
-    /// What decided its length.
-    pub why: Why,
-}
 
 /// A timeline; see the module's page.
 #[derive(Clone, Debug)]
@@ -86,6 +31,8 @@ pub struct Timeline {
     fetches: Sample<FetchPoint>,
     windows: Sample<WindowPoint>,
     streams: Streams,
+    /// All reads, by what they were read ahead for.
+    served: BTreeMap<Option<forerun_engine::Class>, Served>,
     levels: Levels,
     in_flight: BTreeMap<FetchId, Flight>,
     /// Of two fetches of the same bytes each other one.
@@ -110,6 +57,7 @@ impl Default for Timeline {
             fetches: Sample::new(SAMPLE_COUNT_MAX),
             windows: Sample::new(SAMPLE_COUNT_MAX),
             streams: Streams::default(),
+            served: BTreeMap::new(),
             levels: Levels::default(),
             in_flight: BTreeMap::new(),
             twins: BTreeMap::new(),
@@ -124,21 +72,25 @@ impl Timeline {
     /// Takes what has happened next.
     pub fn observe(&mut self, event: &Event) {
         let time = match *event {
-            Event::Read { time, object, extent, late_bytes, missing_bytes, .. } => {
+            Event::Read { time, object, extent, late_bytes, missing_bytes, ahead, .. } => {
                 self.unread.read(object, extent, missing_bytes);
-                self.streams.touch(object, extent);
                 let class = match (missing_bytes, late_bytes) {
                     (0, 0) => Class::Hit,
                     (0, _) => Class::Late,
                     _ => Class::Miss,
                 };
-                self.reads.push(ReadPoint { time, object, extent, class });
+                self.reads.push(ReadPoint { time, object, extent, class, ahead });
+                self.served.entry(ahead).or_default().count(class);
                 self.end = self.end.max(time);
                 time
             }
-            Event::Window { time, object, extent, class, why, .. } => {
+            Event::Window { time, object, extent, class, why, stream, .. } => {
                 self.windows.push(WindowPoint { time, object, len: extent.len, class, why });
-                self.streams.push(time, object, extent, class, why);
+                self.streams.push(time, object, extent, (class, why), stream);
+                time
+            }
+            Event::StreamEnd { time, stream, end, .. } => {
+                self.streams.end(stream, end);
                 time
             }
             Event::Fetch { time, id, object, extent, cause } => {
@@ -158,6 +110,7 @@ impl Timeline {
                 self.twins.insert(of, id);
                 time
             }
+            Event::Won { time, .. } => time,
             Event::Fetched { time, id } => {
                 self.land(time, id, 0);
                 time
@@ -203,12 +156,6 @@ impl Timeline {
         self.streams.iter()
     }
 
-    /// Why `stream`, which is one of [`Timeline::streams`], wanted no more; nothing where it
-    /// goes no way.
-    pub fn stop_of(&self, stream: &StreamPoint) -> Option<Stop> {
-        self.streams.stop_of(stream)
-    }
-
     /// How many streams there were, whether kept or not.
     pub fn stream_count(&self) -> u64 {
         self.streams.seen_count()
@@ -217,6 +164,11 @@ impl Timeline {
     /// How many reads there were, whether sampled or not.
     pub fn read_count(&self) -> u64 {
         self.reads.seen_count()
+    }
+
+    /// All reads, sampled or not, by what their first bytes were read ahead for, if any were.
+    pub fn served(&self) -> impl Iterator<Item = (Option<forerun_engine::Class>, Served)> + '_ {
+        self.served.iter().map(|(ahead, served)| (*ahead, *served))
     }
 
     /// Memory over time: the beginning of each interval, and the most in it.
@@ -230,7 +182,6 @@ impl Timeline {
         self.in_flight.insert(id, Flight { index, object, extent });
         self.in_flight_bytes += extent.len;
         self.unread.fetch(object, extent, index);
-        self.streams.touch(object, extent);
     }
 
     /// The fetch has ended with `bytes` that never came.

@@ -1,30 +1,20 @@
-//! Windows that go on where others ended, as streams: what was read ahead for what, from
-//! when to when, and what decided it first and last.
+//! The streams that windows were wanted for: from when to when, what decided their windows
+//! first and last, and why they ended.
 
 use std::collections::BTreeMap;
 
-use forerun_engine::{Class, Extent, ObjectId, Time, Why};
+use forerun_engine::{Class, End, Extent, ObjectId, StreamId, Time, Why};
 
 /// Streams that a timeline keeps at most; later ones are only counted.
 pub const STREAM_COUNT_MAX: usize = 4096;
 
-/// Streams of one object that a window is compared with, those of the latest windows.
-const COMPARED_MAX: usize = 256;
-
-/// How far from the last window of a stream its next one is at most, unless that was longer.
-const GAP_BYTES: u64 = 1 << 20;
-
-/// The same where a stream leaves something out, again and again.
-const STEP_BYTES: u64 = 64 << 20;
-
-/// A stream: windows of one class that go on where one before ended. Bets are one for all
-/// objects, and so are walks; what fills an object, follows a plan or another policy's
-/// rules is one for each object.
+/// A stream, or windows that are of none: all bets together, and all walks; what fills an
+/// object, follows a plan or another policy's rules together for each object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct StreamPoint {
     /// Of what; nothing where it is of several objects.
     pub object: Option<ObjectId>,
-    /// What it is for.
+    /// What it is for, last.
     pub class: Class,
     /// When its first window was wanted, and what decided its length.
     pub first: (Time, Why),
@@ -38,106 +28,68 @@ pub struct StreamPoint {
     pub window_bytes: u64,
     /// Bytes of the largest.
     pub window_bytes_max: u64,
+    /// Why it is over; nothing if it is not, and where it is no stream.
+    pub end: Option<End>,
 }
 
-/// Why a stream wanted no more.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Stop {
-    /// It came to the end of its object; backward, to its start.
-    ObjectEnd,
-    /// It came to where another that goes the same way began.
-    NextStream,
-    /// It came to where it was expected to end.
-    ExpectedEnd,
-    /// Too much of its object was read ahead in vain.
-    InVain,
-    /// Nobody read on.
-    ReaderLeft,
+/// What windows have in common that are shown as one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Key {
+    Stream(StreamId),
+    Rest(Class, Option<ObjectId>),
 }
-
-impl Stop {
-    /// One word for it, of lower-case letters and dashes.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Stop::ObjectEnd => "object-end",
-            Stop::NextStream => "next-stream",
-            Stop::ExpectedEnd => "expected-end",
-            Stop::InVain => "in-vain",
-            Stop::ReaderLeft => "reader-left",
-        }
-    }
-}
-
-/// The index of a stream, and its last window; those of the latest windows come last.
-type Open = (usize, Extent);
 
 /// See the module's page.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Streams {
     all: Vec<StreamPoint>,
-    /// Which of them may go on, by object, if they are of one, and class.
-    open: BTreeMap<(Option<ObjectId>, Class), Vec<Open>>,
+    /// Which of them is which; nothing for those that are only counted, and not over.
+    indices: BTreeMap<Key, Option<usize>>,
     seen_count: u64,
-    /// How far each object was read or fetched.
-    ends: BTreeMap<ObjectId, u64>,
 }
 
 impl Streams {
-    /// Some of `object` was read or fetched.
-    pub(super) fn touch(&mut self, object: ObjectId, extent: Extent) {
-        let end = self.ends.entry(object).or_default();
-        *end = (*end).max(extent.end());
-    }
-
-    /// Why `stream` wanted no more; nothing where it is none that goes one way.
-    pub(super) fn stop_of(&self, stream: &StreamPoint) -> Option<Stop> {
-        let end = self.ends.get(&stream.object?).copied().unwrap_or(0);
-        let is_at_end = match stream.class {
-            Class::Forward | Class::Strided | Class::TwoLevel => stream.span.end() >= end,
-            Class::Backward => stream.span.offset == 0,
-            Class::Filled | Class::Planned | Class::Walk | Class::Guessed | Class::Other => return None,
-        };
-        Some(match stream.last.1 {
-            _ if is_at_end => Stop::ObjectEnd,
-            _ if self.all.iter().any(|next| stream.meets(next)) => Stop::NextStream,
-            Why::EndKnown => Stop::ExpectedEnd,
-            Why::LimitedByLedger => Stop::InVain,
-            _ => Stop::ReaderLeft,
-        })
-    }
-
     /// The next window of a run.
-    pub(super) fn push(&mut self, time: Time, object: ObjectId, extent: Extent, class: Class, why: Why) {
+    pub(super) fn push(
+        &mut self,
+        time: Time,
+        object: ObjectId,
+        extent: Extent,
+        (class, why): (Class, Why),
+        stream: Option<StreamId>,
+    ) {
         let of_all = matches!(class, Class::Walk | Class::Guessed);
-        let open = self.open.entry((Some(object).filter(|_| !of_all), class)).or_default();
-        let found = match reach(class) {
-            Some(reach) => nearest(open, extent, reach),
-            None => open.len().checked_sub(1),
-        };
-        if let Some(place) = found {
-            let (index, _) = open.remove(place);
-            open.push((index, extent));
-            self.all[index].go_on(time, object, extent, why);
+        let key = stream.map_or(Key::Rest(class, Some(object).filter(|_| !of_all)), Key::Stream);
+        if let Some(known) = self.indices.get(&key) {
+            known.iter().for_each(|index| self.all[*index].go_on(time, object, extent, class, why));
             return;
         }
         self.seen_count += 1;
-        if self.all.len() == STREAM_COUNT_MAX {
-            return;
+        let is_kept = self.all.len() < STREAM_COUNT_MAX;
+        self.indices.insert(key, is_kept.then_some(self.all.len()));
+        if is_kept {
+            self.all.push(StreamPoint {
+                object: Some(object),
+                class,
+                first: (time, why),
+                last: (time, why),
+                span: extent,
+                window_count: 1,
+                window_bytes: extent.len,
+                window_bytes_max: extent.len,
+                end: None,
+            });
         }
-        if open.len() == COMPARED_MAX {
-            open.remove(0);
+    }
+
+    /// `stream` is over, unless it is heard of again.
+    pub(super) fn end(&mut self, stream: StreamId, end: End) {
+        match self.indices.get(&Key::Stream(stream)) {
+            Some(Some(index)) => self.all[*index].end = Some(end),
+            Some(None) => _ = self.indices.remove(&Key::Stream(stream)),
+            // It has wanted nothing.
+            None => {}
         }
-        open.push((self.all.len(), extent));
-        self.all.push(StreamPoint {
-            object: Some(object),
-            class,
-            first: (time, why),
-            last: (time, why),
-            span: extent,
-            window_count: 1,
-            window_bytes: extent.len,
-            window_bytes_max: extent.len,
-        });
     }
 
     pub(super) fn iter(&self) -> impl Iterator<Item = &StreamPoint> {
@@ -150,45 +102,14 @@ impl Streams {
 }
 
 impl StreamPoint {
-    /// Whether the last of this is just before the first of `next`, which goes the same way.
-    fn meets(&self, next: &StreamPoint) -> bool {
-        let gap = match self.class {
-            Class::Backward => self.span.offset.checked_sub(next.span.end()),
-            _ => next.span.offset.checked_sub(self.span.end()),
-        };
-        let is_other = (next.object, next.class) == (self.object, self.class) && next.span != self.span;
-        is_other && gap.is_some_and(|gap| gap <= GAP_BYTES)
-    }
-
-    fn go_on(&mut self, time: Time, object: ObjectId, extent: Extent, why: Why) {
+    fn go_on(&mut self, time: Time, object: ObjectId, extent: Extent, class: Class, why: Why) {
         self.object = self.object.filter(|of| *of == object);
-        self.last = (time, why);
+        (self.class, self.last, self.end) = (class, (time, why), None);
         self.span = super::hull(self.span, extent);
         self.window_count += 1;
         self.window_bytes += extent.len;
         self.window_bytes_max = self.window_bytes_max.max(extent.len);
     }
-}
-
-/// How far off windows of `class` may be from one before to go on with it; nothing where
-/// all of an object's are one stream.
-fn reach(class: Class) -> Option<u64> {
-    match class {
-        Class::Forward | Class::Backward => Some(GAP_BYTES),
-        Class::Strided | Class::TwoLevel => Some(STEP_BYTES),
-        Class::Filled | Class::Planned | Class::Walk | Class::Guessed | Class::Other => None,
-    }
-}
-
-/// The place in `open` of the last window that is nearest to `extent`, if it is near; of
-/// several the one of the latest.
-fn nearest(open: &[Open], extent: Extent, reach: u64) -> Option<usize> {
-    let gap = |last: &Extent| {
-        extent.offset.saturating_sub(last.end()).max(last.offset.saturating_sub(extent.end()))
-    };
-    let near = open.iter().enumerate().rev().map(|(place, (_, last))| (gap(last), last.len, place));
-    let near = near.filter(|(gap, len, _)| *gap <= reach.max(*len));
-    near.min_by_key(|(gap, ..)| *gap).map(|(.., place)| place)
 }
 
 #[cfg(test)]
@@ -198,80 +119,60 @@ mod tests {
     const MIB: u64 = 1 << 20;
     const OBJECT: ObjectId = ObjectId(1);
 
-    fn push(streams: &mut Streams, ms: u64, object: ObjectId, offset: u64, class: Class, why: Why) {
-        streams.push(Time(ms * 1_000_000), object, Extent::new(offset, MIB), class, why);
+    fn push(streams: &mut Streams, ms: u64, offset: u64, class: Class, stream: Option<u64>) {
+        let why = if ms == 0 { Why::FirstWindow } else { Why::Steady };
+        let time = Time(ms * 1_000_000);
+        streams.push(time, OBJECT, Extent::new(offset, MIB), (class, why), stream.map(StreamId));
     }
 
     #[test]
-    fn interleaved_streams_of_an_object_are_told_apart_either_way() {
+    fn a_stream_is_what_the_engine_says() {
         let mut streams = Streams::default();
         for step in 0..8 {
-            let why = if step == 0 { Why::FirstWindow } else { Why::Steady };
-            push(&mut streams, step, OBJECT, step * MIB, Class::Forward, why);
-            push(&mut streams, step, OBJECT, (100 + step) * MIB, Class::Forward, why);
-            push(&mut streams, step, OBJECT, (99 - step) * MIB, Class::Backward, why);
-            push(&mut streams, step, OBJECT, (200 + 16 * step) * MIB, Class::Strided, why);
-            push(&mut streams, step, ObjectId(2), step * MIB, Class::Forward, why);
+            push(&mut streams, step, step * MIB, Class::Forward, Some(1));
+            push(&mut streams, step, (99 - step) * MIB, Class::Backward, Some(2));
         }
+        streams.end(StreamId(2), End::ReaderLeft);
+        streams.end(StreamId(3), End::Closed);
         let all: Vec<&StreamPoint> = streams.iter().collect();
-        assert_eq!(all.len(), 5);
+        assert_eq!(all.len(), 2);
         assert!(all.iter().all(|stream| (stream.window_count, stream.window_bytes) == (8, 8 * MIB)));
-        assert_eq!(all[1].span, Extent::new(100 * MIB, 8 * MIB));
-        assert_eq!((all[2].class, all[2].span), (Class::Backward, Extent::new(92 * MIB, 8 * MIB)));
-        assert_eq!(all[3].span, Extent::new(200 * MIB, 113 * MIB));
-        assert_eq!(all[4].first, (Time(0), Why::FirstWindow));
-        assert_eq!(all[4].last, (Time(7_000_000), Why::Steady));
-        assert_eq!(all[4].object, Some(ObjectId(2)));
+        assert_eq!((all[0].span, all[0].end), (Extent::new(0, 8 * MIB), None));
+        assert_eq!((all[1].span, all[1].end), (Extent::new(92 * MIB, 8 * MIB), Some(End::ReaderLeft)));
+        assert_eq!(
+            (all[0].first, all[0].last),
+            ((Time(0), Why::FirstWindow), (Time(7_000_000), Why::Steady))
+        );
+        // Its reader comes back.
+        push(&mut streams, 9, 20 * MIB, Class::Backward, Some(2));
+        assert_eq!(streams.iter().nth(1).map(|stream| (stream.window_count, stream.end)), Some((9, None)));
     }
 
     #[test]
-    fn why_a_stream_stopped_is_told_from_where_it_came_to_and_what_decided_last() {
-        let stop = |class, offset, why| {
-            let mut streams = Streams::default();
-            streams.touch(OBJECT, Extent::new(0, 8 * MIB));
-            push(&mut streams, 0, OBJECT, offset, class, why);
-            streams.stop_of(streams.iter().next().unwrap())
-        };
-        assert_eq!(stop(Class::Forward, 7 * MIB, Why::Steady), Some(Stop::ObjectEnd));
-        assert_eq!(stop(Class::Backward, 0, Why::Growing), Some(Stop::ObjectEnd));
-        assert_eq!(stop(Class::Backward, 7 * MIB, Why::Growing), Some(Stop::ReaderLeft));
-        assert_eq!(stop(Class::Forward, 3 * MIB, Why::EndKnown), Some(Stop::ExpectedEnd));
-        assert_eq!(stop(Class::Strided, 3 * MIB, Why::LimitedByLedger), Some(Stop::InVain));
+    fn walks_and_bets_are_one_of_all_files() {
         let mut streams = Streams::default();
-        streams.touch(OBJECT, Extent::new(0, 8 * MIB));
-        push(&mut streams, 0, OBJECT, 4 * MIB, Class::Forward, Why::Steady);
-        push(&mut streams, 0, OBJECT, 0, Class::Forward, Why::Steady);
-        push(&mut streams, 0, OBJECT, 5 * MIB, Class::Forward, Why::Steady);
-        push(&mut streams, 0, OBJECT, MIB, Class::Forward, Why::Steady);
-        push(&mut streams, 0, OBJECT, 2 * MIB, Class::Forward, Why::Steady);
-        let stops: Vec<_> = streams.iter().map(|stream| streams.stop_of(stream)).collect();
-        assert_eq!(stops, [Some(Stop::ReaderLeft), Some(Stop::NextStream)]);
-        assert_eq!(stop(Class::Walk, 0, Why::Listed), None);
-        assert_eq!(stop(Class::Other, 0, Why::Policy), None);
-    }
-
-    #[test]
-    fn a_jump_is_another_stream_and_walks_and_bets_are_one_of_all_files() {
-        let mut streams = Streams::default();
-        push(&mut streams, 0, OBJECT, 0, Class::Forward, Why::FirstWindow);
-        push(&mut streams, 1, OBJECT, 50 * MIB, Class::Forward, Why::FirstWindow);
         for object in 0..5 {
-            push(&mut streams, 2, ObjectId(object), 0, Class::Walk, Why::Listed);
-            push(&mut streams, 2, ObjectId(object), 0, Class::Other, Why::Policy);
+            for class in [Class::Walk, Class::Other] {
+                let extent = Extent::new(0, MIB);
+                streams.push(Time(0), ObjectId(object), extent, (class, Why::Policy), None);
+            }
         }
         let classes: Vec<Class> = streams.iter().map(|stream| stream.class).collect();
-        assert_eq!(classes[..3], [Class::Forward, Class::Forward, Class::Walk]);
-        assert_eq!(classes[3..], [Class::Other; 5]);
-        let walk = streams.iter().nth(2).unwrap();
+        assert_eq!(classes[0], Class::Walk);
+        assert_eq!(classes[1..], [Class::Other; 5]);
+        let walk = streams.iter().next().unwrap();
         assert_eq!((walk.object, walk.window_count), (None, 5));
     }
 
     #[test]
     fn what_is_kept_is_bounded_and_the_rest_counted() {
         let mut streams = Streams::default();
-        for index in 0..2 * STREAM_COUNT_MAX as u64 {
-            push(&mut streams, index, OBJECT, index * 100 * MIB, Class::Forward, Why::FirstWindow);
+        for id in 0..2 * STREAM_COUNT_MAX as u64 {
+            (0..2)
+                .for_each(|step| push(&mut streams, step, (100 * id + step) * MIB, Class::Forward, Some(id)));
+            streams.end(StreamId(id), End::Closed);
         }
         assert_eq!((streams.iter().count(), streams.seen_count()), (STREAM_COUNT_MAX, 8192));
+        assert_eq!(streams.indices.len(), STREAM_COUNT_MAX);
     }
 }

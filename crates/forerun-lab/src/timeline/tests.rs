@@ -1,6 +1,6 @@
 use forerun_engine::{Cause, Event, Extent, FetchId, ObjectId, ReaderId, Time};
 
-use super::{Class, Level, SAMPLE_COUNT_MAX, Timeline};
+use super::{Class, Level, SAMPLE_COUNT_MAX, Served, Timeline};
 
 const KB: u64 = 1024;
 const OBJECT: ObjectId = ObjectId(0);
@@ -13,6 +13,7 @@ fn read(ms: u64, offset: u64, len: u64, late_bytes: u64, missing_bytes: u64) -> 
         extent: Extent::new(offset, len),
         late_bytes,
         missing_bytes,
+        ahead: (late_bytes > 0).then_some(forerun_engine::Class::Strided),
     }
 }
 
@@ -39,6 +40,10 @@ fn reads_have_a_class() {
     let timeline = of(&[read(1, 0, 8192, 0, 8192), read(2, 0, 8192, 4096, 0), read(3, 0, 8192, 0, 0)]);
     let classes: Vec<Class> = timeline.reads().map(|read| read.class).collect();
     assert_eq!(classes, [Class::Miss, Class::Late, Class::Hit]);
+    let served: Vec<_> = timeline.served().collect();
+    let of_none = Served { hit_count: 1, late_count: 0, miss_count: 1 };
+    let strided = Served { late_count: 1, ..Served::default() };
+    assert_eq!(served, [(None, of_none), (Some(forerun_engine::Class::Strided), strided)]);
 }
 
 #[test]

@@ -11,7 +11,7 @@ use super::link::Shape;
 use super::reader::Pattern;
 use super::session::{Measured, Run, Session};
 use super::{parse_bytes, parse_pattern};
-use crate::print::show;
+use crate::print::{show, tell};
 use crate::units::parse_duration;
 
 const MEMORY_BYTES: u64 = 256 << 20;
@@ -123,13 +123,13 @@ impl Row {
             random_reads: (5000 / (self.shape.latency.as_millis() as usize + 1)).clamp(50, 400),
         };
         let measured = session.measure(&run).await?;
-        eprintln!(
+        tell(&format!(
             "{} ms, {}, policy {policy}: {:.2} MB/s{}",
             self.shape.latency.as_millis(),
             self.pattern.title(),
             measured.mb_s(),
             if measured.processors_taken > PROCESSORS_TAKEN_MAX { ", disturbed" } else { "" }
-        );
+        ));
         Ok(measured)
     }
 }

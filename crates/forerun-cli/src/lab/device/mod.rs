@@ -21,8 +21,8 @@ use self::clock::Clock;
 use self::filesystem::{DISK, DeviceFilesystem};
 use self::model::{Model, parse_elevator};
 use crate::log;
-use crate::mount::{Stop, daemon, say, unmount};
-use crate::print;
+use crate::mount::{Stop, daemon, unmount};
+use crate::print::{self, say};
 use crate::units::{parse_size, show_size};
 
 const EXAMPLES: &str = "\

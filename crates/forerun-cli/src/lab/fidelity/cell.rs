@@ -15,6 +15,7 @@ use crate::demo::data::Contents;
 use crate::demo::reader::Pattern;
 use crate::demo::session::{Measured, Run, Session};
 use crate::mount::KernelReadahead;
+use crate::print::tell;
 
 /// Predicted over measured rates.
 const RATIO_MIN: f64 = 0.85;
@@ -124,14 +125,14 @@ impl Cell {
             }
             self.rates.push(measured.mb_s());
             let is_disturbed = measured.processors_taken > PROCESSORS_TAKEN_MAX;
-            eprintln!(
+            tell(&format!(
                 "{}, policy {}: {:.2} MB/s, predicted {:.2}{}",
                 pattern.title(),
                 policy.name(),
                 measured.mb_s(),
                 self.predicted_mb_s(),
                 if is_disturbed { ", disturbed" } else { "" }
-            );
+            ));
             if best.is_none_or(|best| measured.processors_taken < best.processors_taken) {
                 best = Some(measured);
             }

@@ -19,7 +19,7 @@ use crate::demo::link::Shape;
 use crate::demo::reader::Pattern;
 use crate::demo::session::Session;
 use crate::demo::{parse_bytes, parse_demo_pattern};
-use crate::print::show;
+use crate::print::{show, tell};
 use crate::units::{parse_duration, parse_size};
 
 /// Compare the simulator with a real mount
@@ -82,7 +82,7 @@ impl FidelityCommand {
             for latency in &self.latency {
                 let shape = Shape { latency: *latency, ..Shape::default() };
                 calibrations.push(Calibration::measure(session, shape).await?);
-                calibrations.iter().rev().take(1).for_each(|done| eprintln!("{}", done.describe()));
+                calibrations.iter().rev().take(1).for_each(|done| tell(&done.describe()));
             }
             let points = self.points(&calibrations);
             let mut cells = on_all_cores(&points, |point| Cell::predict(*point, session.contents()))?;

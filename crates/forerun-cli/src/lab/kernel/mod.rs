@@ -15,7 +15,7 @@ use self::row::{ROWS, Row};
 use self::stand::{Column, Measured, Stand};
 use crate::demo::session::stop_asked;
 use crate::demo::table;
-use crate::print;
+use crate::print::{self, tell};
 use crate::units::show_size;
 
 /// Measure real reads on a modelled disk, through the kernel and through a mount
@@ -93,7 +93,7 @@ impl BenchKernelCommand {
                         Ok(run) => format!("{:.2} s", self.device_seconds(run.elapsed)),
                         Err(error) => error.clone(),
                     };
-                    eprintln!("{}, {}: {shown}", row.name, column.name());
+                    tell(&format!("{}, {}: {shown}", row.name, column.name()));
                     cell.push(run);
                 }
             }

@@ -8,6 +8,8 @@ use std::time::{Duration, Instant};
 use rustix::process::{Pid, Signal, kill_process};
 use tokio::process::Command;
 
+use crate::print::say;
+
 /// Where the memory controller of cgroup v1 is.
 const MEMORY_GROUPS: &str = "/sys/fs/cgroup/memory";
 /// A killed process is gone in much less.
@@ -43,7 +45,7 @@ impl Scratch {
 impl Drop for Scratch {
     fn drop(&mut self) {
         if let Err(error) = fs::remove_dir_all(&self.0) {
-            eprintln!("forerun: {} is left behind: {error}", self.0.display());
+            say(&format!("{} is left behind: {error}", self.0.display()));
         }
     }
 }
@@ -155,7 +157,7 @@ impl Drop for Group {
                 let _ = kill_process(pid, Signal::KILL);
             }
             if Instant::now() > until {
-                eprintln!("forerun: {} is left behind: remove it with `rmdir`", self.0.display());
+                say(&format!("{} is left behind: remove it with `rmdir`", self.0.display()));
                 return;
             }
             // A control group of version 1 tells nobody when its last process has gone.

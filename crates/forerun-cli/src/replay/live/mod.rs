@@ -18,6 +18,8 @@ use forerun_trace::ReadOptions;
 use names::Names;
 use objects::Objects;
 
+use crate::print::tell;
+
 /// Where `--live` reads from.
 #[derive(Clone, Debug, Default, clap::Args)]
 #[command(next_help_heading = "Real storage")]
@@ -99,12 +101,12 @@ impl LiveOptions {
                 let objects = Objects::open(&forerun, workload, names)?;
                 let live = play(&mut source, &objects);
                 let live = failure.or(Ok(live))??;
-                eprintln!(
+                tell(&format!(
                     "{}, policy {}: {:.3} s",
                     workload.name(),
                     policy.name(),
                     live.run.elapsed_ns as f64 / 1e9
-                );
+                ));
                 faiths.push(live.faith.clone());
                 let readahead = forerun.readahead();
                 runs.push(Run { readahead, ..live.run.with_counters(&forerun.counters()) });

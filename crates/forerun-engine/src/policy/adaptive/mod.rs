@@ -50,12 +50,12 @@ use alloc::boxed::Box;
 use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
 
-use super::{Access, Hint, Policy, Rules, Said, View, Window};
+use super::{Access, Ended, Hint, Policy, Reason, Rules, Said, View, Window};
 use crate::config::Config;
-use crate::explain::{Class, StreamReport, Why};
+use crate::explain::{End, StreamReport};
 use crate::types::{Extent, ObjectId, ReaderId};
 use hints::Habit;
-use streams::Begun;
+use streams::{Begun, Ends};
 
 /// A turn at a disk is as long as so many movements of its head.
 const TURN_MOVES: u64 = 16;
@@ -79,10 +79,11 @@ pub(crate) struct Adaptive {
     trust: account::Trust,
     /// What the last read's reader has behind it.
     passed: Option<Extent>,
+    ends: Ends,
 }
 
 impl Adaptive {
-    pub(crate) fn new() -> Adaptive {
+    pub(crate) fn new(config: &Config) -> Adaptive {
         Adaptive {
             objects: BTreeMap::new(),
             activity: activity::Activity::default(),
@@ -92,6 +93,7 @@ impl Adaptive {
             coast: None,
             trust: account::Trust::default(),
             passed: None,
+            ends: Ends::new(config),
         }
     }
 
@@ -241,8 +243,16 @@ impl Policy for Adaptive {
         self.hints.take_dropped()
     }
 
-    fn reason(&self, object: ObjectId, extent: Extent, view: &View<'_>) -> Option<(Class, Why)> {
+    fn reason(&self, object: ObjectId, extent: Extent, view: &View<'_>) -> Option<Reason> {
         report::reason(self, object, extent, view)
+    }
+
+    fn reason_of(&self, object: ObjectId, window: &Window, view: &View<'_>) -> Option<Reason> {
+        report::reason_of(self, object, window, view)
+    }
+
+    fn take_ended(&mut self) -> Vec<Ended> {
+        self.ends.take()
     }
 
     fn streams(&self, object: ObjectId, view: &View<'_>, tell: &mut dyn FnMut(StreamReport)) {
@@ -270,9 +280,9 @@ impl Policy for Adaptive {
         let nearest = streams.find(access);
         // What streams want is surer.
         let is_expected = nearest.is_some_and(|index| streams.expects(index, access.extent));
-        let found = nearest.and_then(|index| streams.go_on(index, access, gap_bytes));
+        let found = nearest.and_then(|index| streams.go_on(index, access, gap_bytes, &mut self.ends));
         if found.is_none() && access.missing {
-            streams.settle(access.object, access.size, view.cache);
+            streams.settle(access.object, access.size, view.cache, &mut self.ends);
         }
         let is_announced = habit == Some(Habit::Sequential);
         if let Some(stream) = found.and_then(|index| streams.glide(index, access)) {
@@ -281,15 +291,17 @@ impl Policy for Adaptive {
             self.coast = Some(coast::Coast::after(access, stream.glides_until(access.size)));
             return;
         }
-        let begun = found
-            .map_or_else(|| streams.begin(access, is_announced, bet_bytes(view), terms(view)), Begun::Stream);
+        let begun = match found {
+            Some(index) => Begun::Stream(index),
+            None => streams.begin(access, is_announced, bet_bytes(view), terms(view), &mut self.ends),
+        };
         let index = match begun {
             Begun::Stream(index) => index,
             Begun::Candidate(guess) => {
                 let fill = streams.fill(access, &fill_price(view), &mut self.trust, view);
                 let tail = self.tails.begin(access, wait_bytes(view), bet_bytes(view));
                 let wanted = guess.into_iter().chain(fill).chain(tail);
-                windows.extend(wanted.map(|extent| Window { extent, mark: extent.offset }));
+                windows.extend(wanted.map(|extent| Window::of_none(extent, extent.offset)));
                 return;
             }
         };
@@ -305,7 +317,7 @@ impl Policy for Adaptive {
         // A start is no disorder.
         if !is_expected && access.extent.offset > 0 {
             let fill = streams.fill(access, &fill_price(view), &mut self.trust, view);
-            windows.extend(fill.map(|extent| Window { extent, mark: extent.offset }));
+            windows.extend(fill.map(|extent| Window::of_none(extent, extent.offset)));
         }
         if is_head && access.extent.offset == 0 {
             self.begin_head(access.object);
@@ -338,7 +350,7 @@ impl Policy for Adaptive {
         if let Some(streams) = self.objects.get_mut(&object) {
             self.heads.on_idle(object, streams.head());
             streams.activity_mut().for_each(|counted| self.activity.leave(counted));
-            streams.shrink();
+            streams.shrink(object, &mut self.ends);
         }
     }
 
@@ -349,7 +361,9 @@ impl Policy for Adaptive {
     fn on_forget(&mut self, object: ObjectId) {
         self.land();
         self.hints.forget(object);
-        self.objects.remove(&object);
+        if let Some(mut streams) = self.objects.remove(&object) {
+            streams.end_all(object, End::Forgotten, &mut self.ends);
+        }
     }
 }
 

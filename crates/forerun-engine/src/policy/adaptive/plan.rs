@@ -237,7 +237,7 @@ impl Plan {
         if self.origin == Origin::Profile {
             self.join(&mut extents, share);
         }
-        windows.extend(extents.into_iter().map(|extent| Window { extent, mark: extent.offset }));
+        windows.extend(extents.into_iter().map(|extent| Window::of_none(extent, extent.offset)));
     }
 
     /// Sorts and joins what lies near one another, and where going elsewhere is cheap

@@ -2,7 +2,7 @@
 
 use super::Adaptive;
 use crate::explain::{Class, StreamReport, Why};
-use crate::policy::View;
+use crate::policy::{Reason, View, Window};
 use crate::types::{Extent, ObjectId};
 
 /// What `extent` is or was wanted for, if any of `object` was.
@@ -11,12 +11,30 @@ pub(super) fn reason(
     object: ObjectId,
     extent: Extent,
     view: &View<'_>,
-) -> Option<(Class, Why)> {
+) -> Option<Reason> {
     if let Some(plan) = adaptive.hints.followed(object).filter(|plan| plan.has(extent)) {
-        return Some((Class::Planned, plan.why()));
+        return Some(Reason { class: Class::Planned, why: plan.why() });
     }
-    let (class, why) = adaptive.objects.get(&object)?.reason(extent);
-    Some((class, narrower(why, adaptive, view)))
+    let reason = adaptive.objects.get(&object)?.reason(extent);
+    Some(Reason { why: narrower(reason.why, adaptive, view), ..reason })
+}
+
+/// What `window` of `object`, which was just wanted, is for.
+pub(super) fn reason_of(
+    adaptive: &Adaptive,
+    object: ObjectId,
+    window: &Window,
+    view: &View<'_>,
+) -> Option<Reason> {
+    let Some(stream) = window.stream else {
+        let plan = adaptive.hints.followed(object).filter(|plan| plan.has(window.extent));
+        return match plan {
+            Some(plan) => Some(Reason { class: Class::Planned, why: plan.why() }),
+            None => Some(adaptive.objects.get(&object)?.reason_of_no_stream(window.extent)),
+        };
+    };
+    let reason = adaptive.objects.get(&object)?.reason_of_stream(stream)?;
+    Some(Reason { why: narrower(reason.why, adaptive, view), ..reason })
 }
 
 /// Tells of the plan and the streams of `object`.

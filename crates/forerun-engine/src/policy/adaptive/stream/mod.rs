@@ -20,7 +20,7 @@ use super::coast::{Coast, PAUSE_NS};
 use super::density::Density;
 use super::shape::Shape;
 use crate::policy::{Access, Window};
-use crate::types::{Extent, Time};
+use crate::types::{Extent, StreamId, Time};
 use alloc::vec::Vec;
 
 /// Windows end at multiples of this.
@@ -35,6 +35,7 @@ pub(super) const REORDER_BYTES_MAX: u64 = 4 << 20;
 /// See the module's page. `start <= frontier <= planned`.
 #[derive(Debug)]
 pub(super) struct Stream {
+    id: StreamId,
     shape: Shape,
     start: u64,
     frontier: u64,
@@ -69,13 +70,15 @@ pub(super) struct Stream {
     /// Which of the object's reads the last was.
     read_index: u64,
     /// And how many lay between two of its own, lately and at most.
-    read_gap: u64,
+    read_gap: u32,
     /// What lies ahead was counted as wasted.
     is_settled: bool,
+    /// Nobody has read it since it was told that it is over.
+    is_told: bool,
     /// Its reader has said that it reads on.
     is_announced: bool,
     /// Reads that had to wait behind the frontier.
-    behind_count: u32,
+    behind_count: u8,
     reason: reason::Reason,
 }
 
@@ -83,6 +86,7 @@ impl Stream {
     /// A stream that has come `evidence` bytes from position `start` to `frontier`.
     pub(super) fn new(shape: Shape, way: Extent, evidence: u64, access: &Access) -> Stream {
         Stream {
+            id: StreamId(0),
             shape,
             start: way.offset,
             frontier: way.end(),
@@ -105,10 +109,20 @@ impl Stream {
             read_index: 0,
             read_gap: 0,
             is_settled: false,
+            is_told: false,
             is_announced: false,
             behind_count: 0,
             reason: reason::Reason::default(),
         }
+    }
+
+    /// It is known by `id` from now on.
+    pub(super) fn set_id(&mut self, id: StreamId) {
+        self.id = id;
+    }
+
+    pub(super) fn id(&self) -> StreamId {
+        self.id
     }
 
     /// Its reader has said that it reads on.
@@ -276,7 +290,8 @@ impl Stream {
             let is_forward = matches!(self.shape, Shape::Forward);
             let piece = if share.is_serial { 2 * positions.len } else { share.fetch_bytes / 2 };
             self.shape.extents(positions, piece, |extent| {
-                windows.push(Window { extent, mark: if is_forward { mark } else { extent.offset } });
+                let mark = if is_forward { mark } else { extent.offset };
+                windows.push(Window { extent, mark, stream: Some(self.id) });
             });
         }
     }

@@ -4,18 +4,19 @@ use core::mem;
 
 use super::Stream;
 use crate::cache::Cache;
+use crate::explain::End;
 use crate::policy::Access;
 use crate::policy::adaptive::shape::Shape;
 use crate::types::{Extent, ObjectId};
 
 /// Reads that had to wait behind the frontier before all that lies there is fetched.
-const BEHIND_MIN: u32 = 2;
+const BEHIND_MIN: u8 = 2;
 /// A stream that was not read while so many other reads were made, and so many times as
 /// many as lay between two of its own so far, has ended.
 const SETTLE_READS_MIN: u64 = 32;
 const SETTLE_GAPS: u64 = 4;
 /// A stream that comes back after more reads of others is not awaited.
-const READ_GAP_MAX: u64 = 256;
+const READ_GAP_MAX: u32 = 256;
 
 impl Stream {
     /// It is read, by the object's read number `index`. True if what lies ahead had
@@ -25,12 +26,14 @@ impl Stream {
             self.note_gap(index - self.read_index);
         }
         self.read_index = index;
+        self.is_told = false;
         mem::take(&mut self.is_settled)
     }
 
     /// So many of the object's reads lay between two of its own.
     pub(in crate::policy::adaptive) fn note_gap(&mut self, gap: u64) {
-        self.read_gap = gap.min(READ_GAP_MAX).max(self.read_gap - self.read_gap / 8);
+        let gap = u32::try_from(gap).unwrap_or(READ_GAP_MAX).min(READ_GAP_MAX);
+        self.read_gap = gap.max(self.read_gap - self.read_gap / 8);
     }
 
     /// What lies ahead is counted as wasted.
@@ -42,10 +45,28 @@ impl Stream {
         self.is_settled
     }
 
+    /// It is over, because of `cause` unless more is known of it: why, unless that was told
+    /// already. Its object has `size` bytes.
+    pub(in crate::policy::adaptive) fn end(
+        &mut self,
+        size: u64,
+        through_bytes: u64,
+        cause: End,
+    ) -> Option<End> {
+        if mem::replace(&mut self.is_told, true) {
+            return None;
+        }
+        Some(match cause {
+            _ if self.frontier >= self.shape.limit(size) => End::ObjectEnd,
+            _ if self.is_over(through_bytes) => End::LeftOut,
+            _ => cause,
+        })
+    }
+
     /// The object's read after which it is over, unless it goes on before: none if that
     /// was counted.
     pub(in crate::policy::adaptive) fn over_after(&self) -> u64 {
-        let patience = SETTLE_READS_MIN + SETTLE_GAPS * self.read_gap;
+        let patience = SETTLE_READS_MIN + SETTLE_GAPS * u64::from(self.read_gap);
         if self.is_settled { u64::MAX } else { self.read_index + patience }
     }
 
@@ -102,7 +123,7 @@ impl Stream {
     /// than once: it comes for that soon.
     pub(in crate::policy::adaptive) fn left_out(&mut self, access: &Access) -> Option<Extent> {
         let is_behind = access.missing && self.shape.is_dense() && self.expects_behind(access.extent);
-        self.behind_count += u32::from(is_behind);
+        self.behind_count = self.behind_count.saturating_add(u8::from(is_behind));
         if !self.is_disordered() || !matches!(self.shape, Shape::Forward) {
             return None;
         }

@@ -2,13 +2,14 @@
 
 use core::mem;
 
-use super::{Begun, CANDIDATES_MAX, Streams};
+use super::{Begun, CANDIDATES_MAX, Ends, Streams};
+use crate::explain::End;
 use crate::policy::Access;
 use crate::policy::adaptive::candidate::Candidate;
 use crate::policy::adaptive::ledger::Terms;
 use crate::policy::adaptive::shape::Shape;
 use crate::policy::adaptive::stream::Stream;
-use crate::types::Extent;
+use crate::types::{Extent, StreamId};
 
 /// Streams of one object; the least recently read gives way.
 const STREAMS_MAX: usize = 128;
@@ -24,6 +25,7 @@ impl Streams {
         is_announced: bool,
         wait_bytes: u64,
         terms: Terms,
+        ends: &mut Ends,
     ) -> Begun {
         self.regain(access);
         // Whoever reads an object's start most often reads on.
@@ -43,9 +45,9 @@ impl Streams {
         if let Some(shape) = shape {
             self.guesses.was_right(&candidate);
             self.help_those_in_line(access);
-            return Begun::Stream(self.insert_dense(shape, &candidate, access));
+            return Begun::Stream(self.insert_dense(shape, &candidate, access, ends));
         }
-        if let Some(index) = self.begin_strided(access) {
+        if let Some(index) = self.begin_strided(access, ends) {
             self.keep(candidate);
             return Begun::Stream(index);
         }
@@ -55,13 +57,13 @@ impl Streams {
             self.aside.push(zone);
             let way = Extent::between(zone.offset, zone.offset);
             let stream = Stream::new(Shape::Forward, way, candidate.bytes(), access);
-            return Begun::Stream(self.insert(stream, access.size));
+            return Begun::Stream(self.insert(stream, access, ends));
         }
         if candidate.is_new()
             && let Some(reach) = self.reach_of_first(&candidate, wait_bytes, terms)
         {
             if reach > candidate.bytes() {
-                return Begun::Stream(self.insert_dense(Shape::Forward, &candidate, access));
+                return Begun::Stream(self.insert_dense(Shape::Forward, &candidate, access, ends));
             }
             self.keep(candidate);
             return Begun::Candidate(None);
@@ -85,7 +87,7 @@ impl Streams {
 
     /// A read that is a step of a strided stream may also be one of a dense stream:
     /// many that are read in turns first look like steps.
-    pub(super) fn begin_beside(&mut self, access: &Access) -> Option<usize> {
+    pub(super) fn begin_beside(&mut self, access: &Access, ends: &mut Ends) -> Option<usize> {
         if !self.is_new_run {
             return None;
         }
@@ -93,7 +95,7 @@ impl Streams {
         let candidate = self.take_near(blocks);
         if let Some(shape) = candidate.shape() {
             self.help_those_in_line(access);
-            return Some(self.insert_dense(shape, &candidate, access));
+            return Some(self.insert_dense(shape, &candidate, access, ends));
         }
         self.keep(candidate);
         None
@@ -141,34 +143,42 @@ impl Streams {
         }
     }
 
-    fn insert_dense(&mut self, shape: Shape, candidate: &Candidate, access: &Access) -> usize {
+    fn insert_dense(
+        &mut self,
+        shape: Shape,
+        candidate: &Candidate,
+        access: &Access,
+        ends: &mut Ends,
+    ) -> usize {
         let way = shape.positions(candidate.extent(), 0).unwrap_or_default();
         let mut stream = Stream::new(shape, way, candidate.bytes(), access);
         stream.note_gap(candidate.read_gap());
         if self.patience < CANDIDATES_MAX / 2 {
             stream.doubt();
         }
-        self.insert(stream, access.size)
+        self.insert(stream, access, ends)
     }
 
     /// A strided stream, if the run that has just begun is in rhythm with others.
-    fn begin_strided(&mut self, access: &Access) -> Option<usize> {
+    fn begin_strided(&mut self, access: &Access, ends: &mut Ends) -> Option<usize> {
         let (strides, seen) = self.is_new_run.then(|| self.rhythm.find())??;
         let read = strides.positions(access.extent, seen)?;
         let way = Extent::between(0, read.offset);
-        Some(self.insert(Stream::new(Shape::Strided(strides), way, way.len, access), access.size))
+        let stream = Stream::new(Shape::Strided(strides), way, way.len, access);
+        Some(self.insert(stream, access, ends))
     }
 
     /// The new stream takes the place of one that is over, or that began where it
     /// begins and has come to the object's end, since somebody reads the same again.
     /// Else a new place, or that of the stream read longest ago.
-    fn insert(&mut self, stream: Stream, size: u64) -> usize {
+    fn insert(&mut self, mut stream: Stream, access: &Access, ends: &mut Ends) -> usize {
+        stream.set_id(StreamId(self.last_read_index));
         let is_same = |other: &Stream| mem::discriminant(other.shape()) == mem::discriminant(stream.shape());
         let is_done = |other: &Stream| {
             is_same(other)
                 && other.shape().is_dense()
                 && other.start() == stream.start()
-                && other.frontier() >= other.shape().limit(size)
+                && other.frontier() >= other.shape().limit(access.size)
         };
         let place = self.streams.iter().position(|other| other.is_over(self.through_bytes) || is_done(other));
         if place.is_none() && self.streams.len() < STREAMS_MAX {
@@ -183,8 +193,9 @@ impl Streams {
         let oldest = || (0..self.streams.len()).min_by_key(|index| self.streams[*index].last_read());
         let place = place.or_else(oldest).unwrap_or(0);
         self.briefs.note(place, &stream);
-        let before = mem::replace(&mut self.streams[place], stream);
+        let mut before = mem::replace(&mut self.streams[place], stream);
         self.ledger.lose(if before.is_settled() { 0 } else { before.ahead().len });
+        ends.note(access.object, &mut before, access.size, self.through_bytes, End::PushedOut);
         place
     }
 }

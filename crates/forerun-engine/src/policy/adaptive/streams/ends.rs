@@ -1,15 +1,69 @@
 //! When streams are over, and how far they came.
 
+use alloc::vec::Vec;
+use core::mem;
+
 use super::Streams;
 use crate::cache::Cache;
+use crate::config::Config;
+use crate::explain::End;
+use crate::policy::Ended;
 use crate::policy::adaptive::heads::Head;
 use crate::policy::adaptive::shape::Shape;
 use crate::policy::adaptive::stream::Stream;
 use crate::types::ObjectId;
 
+/// Ends that nobody has asked for yet; none where nobody listens to events.
+#[derive(Debug)]
+pub(in crate::policy::adaptive) struct Ends {
+    is_heard: bool,
+    ended: Vec<Ended>,
+}
+
+impl Ends {
+    pub(in crate::policy::adaptive) fn new(config: &Config) -> Ends {
+        Ends { is_heard: config.events_max > 0, ended: Vec::new() }
+    }
+
+    /// Those since it was asked last.
+    pub(in crate::policy::adaptive) fn take(&mut self) -> Vec<Ended> {
+        mem::take(&mut self.ended)
+    }
+
+    /// `stream` of `object`, which has `size` bytes, is over: because of `cause`, unless
+    /// more is known of it.
+    pub(super) fn note(
+        &mut self,
+        object: ObjectId,
+        stream: &mut Stream,
+        size: u64,
+        through_bytes: u64,
+        cause: End,
+    ) {
+        if self.is_heard
+            && let Some(end) = stream.end(size, through_bytes, cause)
+        {
+            self.ended.push(Ended { object, stream: stream.id(), end });
+        }
+    }
+}
+
 impl Streams {
+    /// All of them are over, because of `cause` unless more is known of one.
+    pub(in crate::policy::adaptive) fn end_all(&mut self, object: ObjectId, cause: End, ends: &mut Ends) {
+        for stream in &mut self.streams {
+            ends.note(object, stream, self.size, self.through_bytes, cause);
+        }
+    }
+
     /// Counts what lies ahead of streams that nobody reads any more as wasted.
-    pub(in crate::policy::adaptive) fn settle(&mut self, object: ObjectId, size: u64, cache: &Cache) {
+    pub(in crate::policy::adaptive) fn settle(
+        &mut self,
+        object: ObjectId,
+        size: u64,
+        cache: &Cache,
+        ends: &mut Ends,
+    ) {
         if !self.briefs.may_be_over(self.read_count) {
             return;
         }
@@ -17,6 +71,7 @@ impl Streams {
             if self.read_count > stream.over_after() {
                 self.ledger.lose(stream.unread_bytes(stream.ahead(), object, cache));
                 stream.settle();
+                ends.note(object, stream, size, self.through_bytes, End::ReaderLeft);
                 if matches!(stream.shape(), Shape::Forward) {
                     if stream.frontier() >= size {
                         self.runs.note_whole();

@@ -24,12 +24,14 @@ use super::shape::Shape;
 use super::stream::Stream;
 use super::zone::Zone;
 use crate::cache::Cache;
+use crate::explain::End;
 use crate::policy::{Access, View, Window};
 use crate::types::{BLOCK_BYTES, Extent, ObjectId};
 use alloc::boxed::Box;
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;
 use brief::Briefs;
+pub(super) use ends::Ends;
 
 /// Candidates of one object: as many, since 128 streams may begin at once.
 const CANDIDATES_MAX: usize = 128;
@@ -147,7 +149,13 @@ impl Streams {
     /// The stream that goes on with a read that belongs to the one at `index`: that
     /// one, unless it leaves out too much, where `gap_bytes` are as dear as a request, or
     /// one that begins here beside it.
-    pub(super) fn go_on(&mut self, index: usize, access: &Access, gap_bytes: u64) -> Option<usize> {
+    pub(super) fn go_on(
+        &mut self,
+        index: usize,
+        access: &Access,
+        gap_bytes: u64,
+        ends: &mut Ends,
+    ) -> Option<usize> {
         let stream = &mut self.streams[index];
         if stream.shape().is_dense() {
             self.patience = if stream.is_proven() { CANDIDATES_MAX } else { self.patience };
@@ -158,7 +166,7 @@ impl Streams {
             return goes_on.then_some(index);
         }
         self.begin_run(access.extent);
-        Some(self.begin_beside(access).unwrap_or(index))
+        Some(self.begin_beside(access, ends).unwrap_or(index))
     }
 
     /// A read of nothing but what was read before, in a stream at `index` that wants no
@@ -242,7 +250,7 @@ impl Streams {
         self.size = access.size;
         for extent in self.aside.drain(..) {
             self.ledger.lose(missing_bytes(access.object, extent, cache));
-            windows.push(Window { extent, mark: extent.offset });
+            windows.push(Window::of_none(extent, extent.offset));
         }
         let stream = &mut self.streams[index];
         let was_over = stream.resume(self.read_count);
@@ -275,7 +283,7 @@ impl Streams {
             && may_clear
         {
             self.ledger.lose(missing_bytes(access.object, extent, cache));
-            windows.push(Window { extent, mark: extent.offset });
+            windows.push(Window { extent, mark: extent.offset, stream: Some(stream.id()) });
         }
         if stream.on_read(access, share, reach) {
             let (own, skipped) = (stream.run_bytes(), stream.skipped_bytes());
@@ -371,7 +379,8 @@ impl Streams {
     }
 
     /// Keeps little of an object that nobody reads: thousands are remembered.
-    pub(super) fn shrink(&mut self) {
+    pub(super) fn shrink(&mut self, object: ObjectId, ends: &mut Ends) {
+        self.end_all(object, End::Closed, ends);
         self.streams.sort_by_key(|stream| core::cmp::Reverse(stream.last_read()));
         self.streams.truncate(STREAMS_IDLE_MAX);
         self.streams.shrink_to_fit();

@@ -6,19 +6,32 @@ use alloc::vec::Vec;
 
 use super::Streams;
 use crate::explain::{Class, StreamReport, Why};
-use crate::types::Extent;
+use crate::policy::Reason;
+use crate::types::{Extent, StreamId};
 
 impl Streams {
     /// What `extent` was wanted for: by the stream that was read last, by another, to fill
     /// the object, or as a bet.
-    pub(in crate::policy::adaptive) fn reason(&self, extent: Extent) -> (Class, Why) {
+    pub(in crate::policy::adaptive) fn reason(&self, extent: Extent) -> Reason {
         let last = self.streams.get(self.last).into_iter();
         let found = last.chain(&self.streams).find(|stream| stream.has_wanted(extent));
-        match found {
-            Some(stream) => (stream.class(), stream.why()),
-            None if self.fill.as_ref().is_some_and(|fill| fill.wants(extent)) => (Class::Filled, Why::Bet),
-            None => (Class::Guessed, Why::Bet),
-        }
+        found.map_or_else(
+            || self.reason_of_no_stream(extent),
+            |stream| Reason { class: stream.class(), why: stream.why() },
+        )
+    }
+
+    /// What `stream` wants anything for.
+    pub(in crate::policy::adaptive) fn reason_of_stream(&self, stream: StreamId) -> Option<Reason> {
+        let last = self.streams.get(self.last).into_iter();
+        let found = last.chain(&self.streams).find(|other| other.id() == stream)?;
+        Some(Reason { class: found.class(), why: found.why() })
+    }
+
+    /// What `extent`, which no stream wants, was wanted for.
+    pub(in crate::policy::adaptive) fn reason_of_no_stream(&self, extent: Extent) -> Reason {
+        let is_filled = self.fill.as_ref().is_some_and(|fill| fill.wants(extent));
+        Reason { class: if is_filled { Class::Filled } else { Class::Guessed }, why: Why::Bet }
     }
 
     /// Tells of the streams that have wanted anything; the one that was read last first.

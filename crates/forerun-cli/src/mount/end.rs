@@ -1,0 +1,48 @@
+//! What ends a mount, and how it ends.
+
+use std::error::Error;
+
+use forerun_serve::fuse::{Mount, Unmounted};
+use tokio::signal::unix::{Signal, SignalKind, signal};
+
+use crate::print::say;
+
+/// The signals that ask for an end.
+pub(crate) struct Stop {
+    interrupt: Signal,
+    terminate: Signal,
+    hangup: Signal,
+}
+
+impl Stop {
+    /// Listens from now on. Called within a runtime.
+    pub(crate) fn new() -> std::io::Result<Stop> {
+        Ok(Stop {
+            interrupt: signal(SignalKind::interrupt())?,
+            terminate: signal(SignalKind::terminate())?,
+            hangup: signal(SignalKind::hangup())?,
+        })
+    }
+
+    /// Waits for a signal, or until `mount` has been unmounted.
+    pub(crate) async fn or_end_of(mut self, mount: &Mount) {
+        tokio::select! {
+            _ = self.interrupt.recv() => {}
+            _ = self.terminate.recv() => {}
+            _ = self.hangup.recv() => {}
+            () = mount.ended() => {}
+        }
+    }
+}
+
+/// Unmounts, and says how that went.
+pub(crate) fn unmount(mount: Mount) -> Result<(), Box<dyn Error>> {
+    let directory = mount.directory().display().to_string();
+    match mount.unmount()? {
+        Unmounted::Clean => say(&format!("unmounted {directory}")),
+        Unmounted::Detached => say(&format!(
+            "{directory} was in use; it is unmounted, and programs that have it open get errors from now on"
+        )),
+    }
+    Ok(())
+}

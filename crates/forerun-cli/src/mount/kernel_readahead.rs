@@ -1,0 +1,46 @@
+//! `--kernel-readahead`: how far the kernel reads ahead above a mount.
+
+use forerun::PolicyKind;
+use forerun_serve::fuse::{KERNEL_READAHEAD_BYTES, KERNEL_READAHEAD_BYTES_OFFERED};
+
+use crate::units::parse_size;
+
+/// How far the kernel itself may read ahead.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum KernelReadahead {
+    /// What suits the policy.
+    Auto,
+    /// So much.
+    Bytes(u64),
+}
+
+impl KernelReadahead {
+    /// In bytes, below a mount with `policy`. Policies that others use are shown as
+    /// others see them: with the kernel's own readahead above.
+    pub(crate) fn bytes(self, policy: PolicyKind) -> u64 {
+        match self {
+            KernelReadahead::Bytes(bytes) => bytes,
+            KernelReadahead::Auto if policy == PolicyKind::default() => KERNEL_READAHEAD_BYTES,
+            KernelReadahead::Auto => KERNEL_READAHEAD_BYTES_OFFERED,
+        }
+    }
+
+    /// As a user gives it.
+    pub(super) fn parse(text: &str) -> Result<KernelReadahead, String> {
+        if text == "auto" { Ok(KernelReadahead::Auto) } else { parse_size(text).map(KernelReadahead::Bytes) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_kernels_window_is_a_page_under_adaptive_unless_one_is_chosen() {
+        let bytes = |text: &str, policy| KernelReadahead::parse(text).unwrap().bytes(policy);
+        assert_eq!(bytes("auto", PolicyKind::Adaptive), 4096);
+        assert_eq!(bytes("auto", PolicyKind::None), 128 << 10);
+        assert_eq!(bytes("1MiB", PolicyKind::Adaptive), 1 << 20);
+        assert!(KernelReadahead::parse("much").is_err());
+    }
+}

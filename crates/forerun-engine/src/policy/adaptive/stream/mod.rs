@@ -74,6 +74,8 @@ pub(super) struct Stream {
     is_settled: bool,
     /// Its reader has said that it reads on.
     is_announced: bool,
+    /// It may be reads that are beside each other by chance: whoever comes near is somebody else.
+    is_accident: bool,
     /// Reads that had to wait behind the frontier.
     behind_count: u32,
     reason: reason::Reason,
@@ -106,6 +108,7 @@ impl Stream {
             read_gap: 0,
             is_settled: false,
             is_announced: false,
+            is_accident: false,
             behind_count: 0,
             reason: reason::Reason::default(),
         }
@@ -164,9 +167,9 @@ impl Stream {
     }
 
     /// How far off a request of `len` bytes may be. Whoever comes near a stream that is
-    /// over is most likely somebody else.
+    /// over, or that is none, is most likely somebody else.
     fn reorder_bytes(&self, len: u64) -> u64 {
-        let count = if self.is_settled { 1 } else { REORDER_REQUESTS };
+        let count = if self.is_settled || self.is_accident { 1 } else { REORDER_REQUESTS };
         (count * self.read_len.max(len)).clamp(REORDER_BYTES_MIN, REORDER_BYTES_MAX)
     }
 
@@ -236,6 +239,7 @@ impl Stream {
 
     /// The reader asks for `positions`.
     pub(super) fn advance(&mut self, access: &Access, positions: Extent) {
+        self.is_accident &= positions.offset != self.frontier;
         self.last_read = access.time;
         self.read_bytes += positions.len;
         self.read_len = access.extent.len.max(self.read_len - self.read_len / 8);

@@ -106,9 +106,14 @@ impl Device {
     }
 
     /// Bytes of a fetch that a reader waits for, with those that go along. A
-    /// stream's reader who had to wait does not want to do so again soon.
+    /// stream's reader who had to wait does not want to do so again soon. Where the rest
+    /// comes beside it, its own connection is what takes time, and the reader, who comes
+    /// to its end first, waits for it: then it is no longer than the shortest of those.
     pub(crate) fn ride_bytes(&self) -> u64 {
-        self.fetch_bytes().min(RIDE_PIECES * self.piece_bytes())
+        if self.is_serial() || self.turn_bytes().is_some() {
+            return self.fetch_bytes().min(RIDE_PIECES * self.piece_bytes());
+        }
+        self.fetch_bytes_among(0).max(self.fetch_bytes_min)
     }
 
     /// If the backend serves one fetch at a time: how many bytes should be read
@@ -221,5 +226,48 @@ impl Device {
         }
         let moves = if self.switching.is_slow_to_begin() { DISK_NS_MAX * count as u64 } else { 0 };
         moves + time_of(2 * bytes, self.throughput.get().unwrap_or(0))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::types::{ObjectId, Time};
+
+    const MIB: u64 = 1 << 20;
+
+    /// What is learned of `count` fetches of `bytes` each whose first bytes come after
+    /// 10 ms, and the last after as much again.
+    fn after(count: usize, bytes: u64) -> Device {
+        let mut device = Device::new(&Config::new(256 * MIB));
+        let samples: alloc::vec::Vec<Sample> = (0..count)
+            .map(|ahead| Sample {
+                object: ObjectId(0),
+                offset: ahead as u64 * 64 * MIB,
+                index: device.on_dispatch(),
+                ahead,
+                dispatched: Time(0),
+                delivered_before: 0,
+                first_arrived: Time(10_000_000),
+                first_bytes: 0,
+                bytes,
+            })
+            .collect();
+        samples.iter().for_each(|sample| device.on_first_bytes(sample.first_arrived, sample));
+        device.on_bytes(count as u64 * bytes);
+        for sample in &samples {
+            device.on_ended();
+            device.on_fetched(Time(20_000_000), sample);
+        }
+        device
+    }
+
+    #[test]
+    fn a_reader_waits_for_no_longer_a_fetch_than_the_others_beside_it() {
+        let device = after(8, MIB);
+        assert_eq!((device.fetch_bytes(), device.ride_bytes()), (MIB / 2, MIB / 4));
+        // One connection brings as much as several.
+        let device = after(1, 8 * MIB);
+        assert_eq!((device.fetch_bytes(), device.ride_bytes()), (MIB / 2, MIB / 2));
     }
 }

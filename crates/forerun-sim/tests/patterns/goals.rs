@@ -91,6 +91,18 @@ fn random_reads_are_left_alone() {
 }
 
 #[test]
+fn neighbours_by_chance_are_no_streams() {
+    // An eighth of 8192 places: a few of 1024 reads lie beside an earlier one.
+    let reading = random(GIB, 128 * KIB, 1024, 11);
+    for (device, most) in [("ide-2006", 1.01), ("nvme", 1.01), ("rbd-2014", 1.02)] {
+        let (adaptive, none) =
+            (reading.on(device, PolicyKind::Adaptive), reading.on(device, PolicyKind::None));
+        let times = adaptive.seconds / none.seconds;
+        assert!(times <= most, "{device}: {times:.3} times as long as without");
+    }
+}
+
+#[test]
 fn bursts_waste_little() {
     // Each waits once: 2 MiB in 10 ms and 5 ms on the wire are 138 MB/s.
     let many = bursts(GIB, 64 * KIB, 2 * MIB, 128);

@@ -3,7 +3,8 @@
 //!
 //! * [`streams`] tells streams apart by where they read, not by who reads;
 //! * [`coast`] lets those pass who read what is in memory anyway;
-//! * [`candidate`] waits for evidence before there is a stream;
+//! * [`candidate`] waits for evidence before there is a stream, [`chance`] says how often it is
+//!   an accident;
 //! * [`guess`] bets a little on a candidate's first read, [`tails`] on what lies before an
 //!   object's end;
 //! * [`rhythm`] finds even steps in what is read;
@@ -25,6 +26,7 @@ mod account;
 mod activity;
 mod areas;
 mod candidate;
+mod chance;
 mod coast;
 mod density;
 mod fill;

@@ -77,6 +77,8 @@ pub(super) struct Stream {
     is_told: bool,
     /// Its reader has said that it reads on.
     is_announced: bool,
+    /// It may be reads that are beside each other by chance: whoever comes near is somebody else.
+    is_accident: bool,
     /// Reads that had to wait behind the frontier.
     behind_count: u8,
     reason: reason::Reason,
@@ -111,6 +113,7 @@ impl Stream {
             is_settled: false,
             is_told: false,
             is_announced: false,
+            is_accident: false,
             behind_count: 0,
             reason: reason::Reason::default(),
         }
@@ -178,9 +181,9 @@ impl Stream {
     }
 
     /// How far off a request of `len` bytes may be. Whoever comes near a stream that is
-    /// over is most likely somebody else.
+    /// over, or that is none, is most likely somebody else.
     fn reorder_bytes(&self, len: u64) -> u64 {
-        let count = if self.is_settled { 1 } else { REORDER_REQUESTS };
+        let count = if self.is_settled || self.is_accident { 1 } else { REORDER_REQUESTS };
         (count * self.read_len.max(len)).clamp(REORDER_BYTES_MIN, REORDER_BYTES_MAX)
     }
 
@@ -250,6 +253,7 @@ impl Stream {
 
     /// The reader asks for `positions`.
     pub(super) fn advance(&mut self, access: &Access, positions: Extent) {
+        self.is_accident &= positions.offset != self.frontier;
         self.last_read = access.time;
         self.read_bytes += positions.len;
         self.read_len = access.extent.len.max(self.read_len - self.read_len / 8);

@@ -34,6 +34,13 @@ impl Stream {
         self.window = (4 * self.evidence).max(WINDOW_BYTES_WORTH);
     }
 
+    /// As many streams as there were are to be expected where all is read at random: it is
+    /// none until it goes on, and as much again as was read will show that.
+    pub(in crate::policy::adaptive) fn doubt_altogether(&mut self) {
+        self.window = self.evidence.max(WINDOW_BYTES_WORTH);
+        self.is_accident = true;
+    }
+
     /// What may be wrong at the cost of a latency, between 4 and 16 times what
     /// was read so far.
     pub(super) fn first_window(&self, share: &Share, reach: Option<u64>) -> u64 {

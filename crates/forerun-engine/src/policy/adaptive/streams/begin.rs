@@ -14,7 +14,7 @@ use crate::types::{Extent, StreamId};
 /// Streams of one object; the least recently read gives way.
 const STREAMS_MAX: usize = 128;
 /// And at least, however little comes of them.
-const PATIENCE_MIN: usize = 16;
+const PATIENCE_MIN: u16 = 16;
 
 impl Streams {
     /// Takes the read as evidence, which may be enough for a new stream.
@@ -40,7 +40,7 @@ impl Streams {
         // In blocks, since the rest of a block is there once it was fetched: reads
         // of a few bytes each would otherwise show up once in a while only.
         let blocks = access.extent.to_blocks().intersection(&Extent::new(0, access.size));
-        let mut candidate = self.take_near(blocks);
+        let mut candidate = self.take_near(blocks, access.size);
         let shape = candidate.shape().or(at_start.then_some(Shape::Forward));
         if let Some(shape) = shape {
             self.guesses.was_right(&candidate);
@@ -92,7 +92,7 @@ impl Streams {
             return None;
         }
         let blocks = access.extent.to_blocks().intersection(&Extent::new(0, access.size));
-        let candidate = self.take_near(blocks);
+        let candidate = self.take_near(blocks, access.size);
         if let Some(shape) = candidate.shape() {
             self.help_those_in_line(access);
             return Some(self.insert_dense(shape, &candidate, access, ends));
@@ -102,7 +102,8 @@ impl Streams {
     }
 
     /// The candidate near `extent` with it added, or a new one.
-    fn take_near(&mut self, extent: Extent) -> Candidate {
+    fn take_near(&mut self, extent: Extent, size: u64) -> Candidate {
+        self.chance.note(self.candidates.len(), extent.len, size);
         let near = self.candidates.iter().rposition(|candidate| candidate.is_near(extent));
         self.procession.note(near);
         let Some(mut candidate) = near.and_then(|index| self.candidates.remove(index)) else {
@@ -125,7 +126,7 @@ impl Streams {
     }
 
     fn keep(&mut self, candidate: Candidate) {
-        while self.candidates.len() >= self.patience
+        while self.candidates.len() >= usize::from(self.patience)
             && let Some(oldest) = self.candidates.pop_front()
         {
             self.guessed_count -= usize::from(oldest.guessed > 0);
@@ -153,7 +154,9 @@ impl Streams {
         let way = shape.positions(candidate.extent(), 0).unwrap_or_default();
         let mut stream = Stream::new(shape, way, candidate.bytes(), access);
         stream.note_gap(candidate.read_gap());
-        if self.patience < CANDIDATES_MAX / 2 {
+        if self.chance.explains_another() {
+            stream.doubt_altogether();
+        } else if usize::from(self.patience) < CANDIDATES_MAX / 2 {
             stream.doubt();
         }
         self.insert(stream, access, ends)

@@ -13,6 +13,7 @@ use super::Share;
 use super::account::Trust;
 use super::activity::Counted;
 use super::candidate::Candidate;
+use super::chance::Chance;
 use super::coast::Coast;
 use super::fill::{Fill, Price};
 use super::guess::Guesses;
@@ -53,7 +54,8 @@ pub(super) struct Streams {
     candidates: VecDeque<Candidate>,
     /// Candidates kept: fewer, the more of them came to nothing, since among many
     /// reads at random some are neighbours by chance.
-    patience: usize,
+    patience: u16,
+    chance: Chance,
     /// Candidates that a guess was made for.
     guessed_count: usize,
     guesses: Guesses,
@@ -94,7 +96,8 @@ impl Default for Streams {
             briefs: Briefs::default(),
             last: 0,
             candidates: VecDeque::new(),
-            patience: CANDIDATES_MAX,
+            patience: CANDIDATES_MAX as u16,
+            chance: Chance::default(),
             guessed_count: 0,
             guesses: Guesses::default(),
             ledger: Ledger::default(),
@@ -158,7 +161,7 @@ impl Streams {
     ) -> Option<usize> {
         let stream = &mut self.streams[index];
         if stream.shape().is_dense() {
-            self.patience = if stream.is_proven() { CANDIDATES_MAX } else { self.patience };
+            self.patience = if stream.is_proven() { CANDIDATES_MAX as u16 } else { self.patience };
             let goes_on = stream.passes(access.extent, gap_bytes, self.through_bytes);
             if !goes_on {
                 self.briefs.note(index, stream);

@@ -143,8 +143,8 @@ fn ended(class: Class, end: Option<End>) -> &'static str {
     match end {
         Some(End::ObjectEnd) if class == Class::Backward => "at the file\u{2019}s start",
         Some(End::ObjectEnd) => "at the file\u{2019}s end",
-        Some(End::LeftOut) => "too much was left out",
-        Some(End::ReaderLeft) => "its reader went elsewhere",
+        Some(End::LeftOut) => "left out too much",
+        Some(End::ReaderLeft) => "went elsewhere",
         Some(End::PushedOut) => "others took its place",
         Some(End::Closed) => "the file was closed",
         Some(End::Forgotten) => "the run was over",

@@ -15,7 +15,7 @@ use crate::config::Config;
 const UNSEEN_BYTES: u64 = 4 << 20;
 /// What streams far away may waste before anything was read: of a small memory a share, since it
 /// is in the way there until it is gone.
-const START_BYTES_MAX: u64 = 32 << 20;
+const START_BYTES_MAX: u64 = 8 << 20;
 const START_BYTES_MIN: u64 = 4 << 20;
 const START_MEMORY_SHARE: u64 = 8;
 /// What was long ago counts less.
@@ -64,8 +64,8 @@ impl Terms {
         trust_bytes_max: u64::MAX,
     };
     /// From one far away it costs less: at 10 ms and 400 MB/s, one wait is as long as
-    /// 4 MB take. What may be wasted in all is wasted best at first, as long as nothing is
-    /// known of who reads: half of it on streams, see [`Terms::far`].
+    /// 4 MB take. It is wasted best at first, as long as nothing is known of who reads, see
+    /// [`Terms::far`].
     pub(super) const FAR: Terms = Terms {
         start_bytes: START_BYTES_MAX,
         missed_share: 10,

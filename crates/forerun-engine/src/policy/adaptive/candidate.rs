@@ -28,6 +28,8 @@ pub(super) struct Candidate {
     read_gap: u64,
     /// Bytes that were read ahead on the strength of its first read alone.
     pub(super) guessed: u64,
+    /// More was, since much is read near there.
+    pub(super) is_bet_on: bool,
 }
 
 impl Candidate {
@@ -44,6 +46,7 @@ impl Candidate {
             read_index: 0,
             read_gap: 0,
             guessed: 0,
+            is_bet_on: false,
         }
     }
 
@@ -89,6 +92,11 @@ impl Candidate {
     /// What it spans.
     pub(super) fn extent(&self) -> Extent {
         Extent::between(self.start, self.end)
+    }
+
+    /// What follows may be in memory although nobody came for it yet.
+    pub(super) fn is_guessed(&self) -> bool {
+        self.guessed > 0 || self.is_bet_on
     }
 
     /// Nothing is known but one read.

@@ -140,9 +140,12 @@ impl Ledger {
     /// How much may be fetched ahead of an object of `size` bytes, while so much is that nobody
     /// has read yet: if nobody ever does, no more is wasted than may be.
     pub(super) fn room(&self, unread_bytes: u64, size: u64) -> u64 {
-        let most = Config::waste_bytes_of(size).min(Config::WASTE_BYTES_PER_OBJECT - UNSEEN_BYTES);
-        let most = most.saturating_add_signed(self.spare);
-        most.saturating_sub(unread_bytes)
+        self.room_at_first(size).saturating_add_signed(self.spare).saturating_sub(unread_bytes)
+    }
+
+    /// The same as long as nothing was read of it.
+    pub(super) fn room_at_first(&self, size: u64) -> u64 {
+        Config::waste_bytes_of(size).min(Config::WASTE_BYTES_PER_OBJECT - UNSEEN_BYTES)
     }
 
     /// Whether anything was lost that somebody may come for after all.

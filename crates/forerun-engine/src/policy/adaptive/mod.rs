@@ -7,6 +7,7 @@
 //!   an accident;
 //! * [`guess`] bets a little on a candidate's first read, [`tails`] on what lies before an
 //!   object's end;
+//! * [`nearby`] bets on what is read soon near what was, as [`places`] remembers;
 //! * [`rhythm`] finds even steps in what is read;
 //! * [`procession`] helps streams that begin in turns;
 //! * [`zone`] finds streams in much disorder;
@@ -34,7 +35,9 @@ mod guess;
 mod heads;
 mod hints;
 mod ledger;
+mod nearby;
 mod order;
+mod places;
 mod plan;
 mod procession;
 mod report;
@@ -210,12 +213,18 @@ fn terms(view: &View<'_>) -> ledger::Terms {
 }
 
 /// Bytes that arrive in the time that a reader waits for one fetch.
-fn wait_bytes(view: &View<'_>) -> u64 {
+fn saved_bytes(view: &View<'_>) -> u64 {
     match view.device.turn_bytes() {
         // Who reads on where the head is does not wait for it to move.
         Some(turn) => turn / TURN_MOVES / 4,
-        None => view.device.wait_bytes().max(WAIT_BYTES_MIN),
+        None => view.device.wait_bytes(),
     }
+}
+
+/// The same for streams, whose waits are worth something at least.
+fn wait_bytes(view: &View<'_>) -> u64 {
+    let least = if view.device.turn_bytes().is_some() { 0 } else { WAIT_BYTES_MIN };
+    saved_bytes(view).max(least)
 }
 
 fn fill_price(view: &View<'_>) -> fill::Price {
@@ -301,8 +310,12 @@ impl Policy for Adaptive {
             Begun::Stream(index) => index,
             Begun::Candidate(guess) => {
                 let fill = streams.fill(access, &fill_price(view), &mut self.trust, view);
+                let bet = match guess {
+                    None => streams.bet_on_candidate(access, saved_bytes(view), view),
+                    Some(_) => None,
+                };
                 let tail = self.tails.begin(access, wait_bytes(view), bet_bytes(view));
-                let wanted = guess.into_iter().chain(fill).chain(tail);
+                let wanted = guess.into_iter().chain(bet).chain(fill).chain(tail);
                 windows.extend(wanted.map(|extent| Window::of_none(extent, extent.offset)));
                 return;
             }
@@ -316,6 +329,8 @@ impl Policy for Adaptive {
             streams.read_at(index).announce();
         }
         streams.read(index, access, &share, self.heads.runs(), view.cache, windows);
+        let bet = streams.bet(access, saved_bytes(view), view);
+        windows.extend(bet.map(|extent| Window::of_none(extent, extent.offset)));
         // A start is no disorder.
         if !is_expected && access.extent.offset > 0 {
             let fill = streams.fill(access, &fill_price(view), &mut self.trust, view);

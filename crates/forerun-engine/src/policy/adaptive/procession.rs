@@ -34,7 +34,7 @@ impl Procession {
             return Vec::new();
         }
         let count = 1_usize.checked_shl(self.in_order).unwrap_or(usize::MAX);
-        let next = line.iter_mut().take(count).filter(|candidate| candidate.guessed == 0);
+        let next = line.iter_mut().take(count).filter(|candidate| !candidate.is_guessed());
         let guess = |candidate: &mut Candidate| {
             let end = candidate.end.saturating_add(candidate.bytes()).min(size);
             let guess = Extent::between(candidate.end.min(end), end);

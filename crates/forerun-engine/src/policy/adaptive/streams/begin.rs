@@ -111,7 +111,7 @@ impl Streams {
             candidate.note_index(self.read_count);
             return candidate;
         };
-        self.guessed_count -= usize::from(candidate.guessed > 0);
+        self.guessed_count -= u8::from(candidate.is_guessed());
         candidate.add(extent);
         candidate.note_index(self.read_count);
         candidate
@@ -129,11 +129,11 @@ impl Streams {
         while self.candidates.len() >= usize::from(self.patience)
             && let Some(oldest) = self.candidates.pop_front()
         {
-            self.guessed_count -= usize::from(oldest.guessed > 0);
+            self.guessed_count -= u8::from(oldest.is_guessed());
             self.runs.note(oldest.bytes());
             self.patience = (self.patience - 1).max(PATIENCE_MIN);
         }
-        self.guessed_count += usize::from(candidate.guessed > 0);
+        self.guessed_count += u8::from(candidate.is_guessed());
         self.candidates.push_back(candidate);
     }
 

@@ -2,22 +2,23 @@
 //!
 //! State is kept per object, not per handle: reopening, threads, forks, reordered
 //! requests and several streams on one handle all find their stream again. [`begin`]
-//! makes streams, [`ends`] tells when they are over.
+//! makes streams, [`ends`] tells when they are over, [`bets`] says what else is fetched.
 
 mod begin;
+mod bets;
 mod brief;
 mod ends;
 mod report;
 
 use super::Share;
-use super::account::Trust;
 use super::activity::Counted;
 use super::candidate::Candidate;
 use super::chance::Chance;
 use super::coast::Coast;
-use super::fill::{Fill, Price};
+use super::fill::Fill;
 use super::guess::Guesses;
 use super::ledger::{Ledger, Terms};
+use super::nearby::Nearby;
 use super::procession::Procession;
 use super::rhythm::Rhythm;
 use super::runs::Runs;
@@ -26,7 +27,7 @@ use super::stream::Stream;
 use super::zone::Zone;
 use crate::cache::Cache;
 use crate::explain::End;
-use crate::policy::{Access, View, Window};
+use crate::policy::{Access, Window};
 use crate::types::{BLOCK_BYTES, Extent, ObjectId};
 use alloc::boxed::Box;
 use alloc::collections::VecDeque;
@@ -56,12 +57,13 @@ pub(super) struct Streams {
     /// reads at random some are neighbours by chance.
     patience: u16,
     chance: Chance,
-    /// Candidates that a guess was made for.
-    guessed_count: usize,
+    /// Candidates that a guess was made for, or a bet.
+    guessed_count: u8,
     guesses: Guesses,
     ledger: Ledger,
     /// Boxed, since most objects are read in order.
     fill: Option<Box<Fill>>,
+    nearby: Option<Box<Nearby>>,
     /// Reads of the object so far.
     read_count: u64,
     /// Which of all objects' reads was its last.
@@ -102,6 +104,7 @@ impl Default for Streams {
             guesses: Guesses::default(),
             ledger: Ledger::default(),
             fill: None,
+            nearby: None,
             read_count: 0,
             last_read_index: 0,
             size: 0,
@@ -130,6 +133,7 @@ impl Streams {
         self.ledger.earn(useful, missed, terms);
         self.read_count += 1;
         self.is_new_run = !self.rhythm.goes_on(extent);
+        self.nearby.iter_mut().for_each(|nearby| nearby.note(extent, access.size));
     }
 
     /// The stream whose reader this is: of those near enough, the nearest; those
@@ -204,27 +208,6 @@ impl Streams {
     /// Whether a read of `extent` is just what comes next of the stream at `index`.
     pub(super) fn expects(&self, index: usize, extent: Extent) -> bool {
         self.streams[index].expects(extent)
-    }
-
-    /// A read that no stream expected; what to fetch besides.
-    pub(super) fn fill(
-        &mut self,
-        access: &Access,
-        price: &Price,
-        trust: &mut Trust,
-        view: &View<'_>,
-    ) -> Option<Extent> {
-        let fill = self.fill.get_or_insert_default();
-        fill.note(access, price, trust);
-        // Who waits beside others waits for what is filled as well.
-        if view.is_contended {
-            return None;
-        }
-        let room = self.ledger.room(self.briefs.ahead() + fill.unread_bytes(), access.size);
-        let (wanted, evidence) = fill.next(access, price, trust, room)?;
-        let bytes = missing_bytes(access.object, wanted, view.cache);
-        fill.begin(wanted, access.size, evidence, bytes, price, trust);
-        Some(wanted)
     }
 
     /// What all streams remember of being counted.
@@ -395,6 +378,7 @@ impl Streams {
         self.rhythm.clear();
         self.zone.clear();
         self.fill.iter_mut().for_each(|fill| fill.on_idle());
+        self.nearby = None;
     }
 }
 

@@ -1,0 +1,194 @@
+//! How much after a read is worth having: what readers came for after reads like it says so.
+//!
+//! Reads that belong to no stream are not as unpredictable as that sounds: programs start, and
+//! file systems are walked, in places that are read nearly all over, though in no order. So every
+//! read asks about a chunk at each of five distances after it that nobody has read yet, and
+//! remembers what it was like itself: how much had been read right before it, and how long it is. Whoever comes to that
+//! chunk answers. Nothing is fetched for it, and the device makes no difference, so that it is
+//! learned as well where readahead was of no use so far.
+//!
+//! Fetching a chunk pays if the waits that it saves are worth more than what of it nobody reads;
+//! a bet goes as far as that holds. What a wait is worth, the device says. What bytes are worth
+//! doubles with each sixth of what may be wasted that is: so bets end where nobody comes.
+
+use super::places::{CHUNK_BYTES, Places, RUN_BLOCKS_MAX};
+use crate::types::{BLOCK_BYTES, Extent};
+
+/// Which chunk after a read it asks about, and up to where such a bet goes.
+const DISTANCES: [(u64, u64); 5] =
+    [(0, 64 << 10), (1, 128 << 10), (3, 256 << 10), (6, 512 << 10), (12, 1 << 20)];
+/// Bits for each of them in what is asked: the kind of read, and one more.
+const KIND_BITS: u32 = 5;
+/// Fewer questions tell nothing.
+const ASKED_MIN: u64 = 4;
+/// What was long ago counts less.
+const ASKED_MAX: u32 = 1024;
+/// Bytes are worth twice as much for each such part of what may be wasted.
+const PRICE_STEPS: u64 = 6;
+/// A bet is at most that part of what may still be wasted.
+const BETS_MIN: u64 = 64;
+
+/// What a read was like: how many blocks right before it had been read, and its length.
+#[derive(Clone, Copy, Debug, Default)]
+struct Kind(u8);
+
+impl Kind {
+    const COUNT: usize = 20;
+
+    fn of(run_blocks: u64, len: u64) -> Kind {
+        let run = match run_blocks {
+            0 => 0,
+            1..8 => 1,
+            8..32 => 2,
+            32..RUN_BLOCKS_MAX => 3,
+            _ => 4,
+        };
+        let len = match len.div_ceil(BLOCK_BYTES) {
+            ..=1 => 0,
+            2..=4 => 1,
+            5..=16 => 2,
+            _ => 3,
+        };
+        Kind(4 * run + len)
+    }
+}
+
+/// What became of what reads of a kind asked at a distance.
+#[derive(Clone, Copy, Debug, Default)]
+struct Answers {
+    asked: u32,
+    /// Reads that came there, and blocks that they read.
+    reads: u32,
+    blocks: u32,
+}
+
+impl Answers {
+    /// Whether fetching such a chunk pays where a wait is worth `wait_bytes`, and a byte as much
+    /// as two to the power of `price`.
+    fn pay(&self, wait_bytes: u64, price: u64) -> bool {
+        let (asked, reads) = (u64::from(self.asked), u64::from(self.reads));
+        // Fewer may come than came by chance.
+        let likely = reads.saturating_sub(reads.isqrt());
+        let (fetched, useful) = (asked * CHUNK_BYTES, u64::from(self.blocks) * BLOCK_BYTES);
+        asked >= ASKED_MIN && reads > 0 && likely * wait_bytes >= fetched.saturating_sub(useful) << price
+    }
+
+    fn ask(&mut self) {
+        self.asked += 1;
+        if self.asked >= ASKED_MAX {
+            *self = Answers { asked: self.asked / 2, reads: self.reads / 2, blocks: self.blocks / 2 };
+        }
+    }
+}
+
+/// What may be wasted, and what was.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Means {
+    /// Of an object on which nothing was wasted so far.
+    pub(super) most: u64,
+    /// Now.
+    pub(super) room: u64,
+    /// What a wait is worth, in bytes.
+    pub(super) wait_bytes: u64,
+}
+
+/// See the module's page.
+#[derive(Debug, Default)]
+pub(super) struct Nearby {
+    places: Places,
+    answers: [[Answers; DISTANCES.len()]; Kind::COUNT],
+    /// The last read's.
+    kind: Kind,
+}
+
+impl Nearby {
+    /// Somebody reads `extent` of an object of `size` bytes.
+    pub(super) fn note(&mut self, extent: Extent, size: u64) {
+        self.kind = Kind::of(self.places.run_before(extent.offset / BLOCK_BYTES), extent.len);
+        let answers = &mut self.answers;
+        self.places.read(extent, |asked, blocks, comes| {
+            for at in 0..DISTANCES.len() {
+                let who = asked >> (KIND_BITS * at as u32) & ((1 << KIND_BITS) - 1);
+                if let Some(kind) = who.checked_sub(1) {
+                    let answers = &mut answers[kind as usize][at];
+                    answers.blocks += blocks;
+                    answers.reads += u32::from(comes);
+                }
+            }
+        });
+        for (at, (distance, _)) in DISTANCES.iter().enumerate() {
+            let target = extent.end().div_ceil(CHUNK_BYTES) + distance;
+            if target * CHUNK_BYTES >= size {
+                break;
+            }
+            let (chunk, shift) = (self.places.chunk(target), KIND_BITS * at as u32);
+            if chunk.is_untouched() && chunk.asked >> shift & ((1 << KIND_BITS) - 1) == 0 {
+                chunk.asked |= (u32::from(self.kind.0) + 1) << shift;
+                self.answers[usize::from(self.kind.0)][at].ask();
+            }
+        }
+    }
+
+    /// How many bytes after the last read that was noted are worth betting on.
+    pub(super) fn worth(&self, means: Means) -> u64 {
+        let spent = means.most.saturating_sub(means.room);
+        let price = PRICE_STEPS * spent / means.most.max(1);
+        let answers = &self.answers[usize::from(self.kind.0)];
+        let pays = answers.iter().take_while(|answers| answers.pay(means.wait_bytes, price)).count();
+        let reach = pays.checked_sub(1).map_or(0, |last| DISTANCES[last].1);
+        reach.min(means.room / BETS_MIN / BLOCK_BYTES * BLOCK_BYTES)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const KIB: u64 = 1 << 10;
+    const MIB: u64 = 1 << 20;
+    const SIZE: u64 = 1 << 40;
+
+    fn means(room: u64) -> Means {
+        Means { most: 64 * MIB, room, wait_bytes: 128 * KIB }
+    }
+
+    /// Places far apart, of which `parts` of every 16 chunks are read, in no order.
+    fn after(parts: u64) -> Nearby {
+        let mut nearby = Nearby::default();
+        for place in 0..40 {
+            for chunk in (0..16).map(|at| at * 7 % 16).filter(|chunk| *chunk < parts) {
+                nearby.note(Extent::new(place * 10 * MIB + chunk * 64 * KIB, 16 * KIB), SIZE);
+            }
+        }
+        nearby.note(Extent::new(SIZE / 2, 16 * KIB), SIZE);
+        nearby
+    }
+
+    #[test]
+    fn where_all_is_read_a_first_read_bets_on_the_rest() {
+        assert_eq!(after(16).worth(means(64 * MIB)), MIB);
+    }
+
+    #[test]
+    fn where_little_is_read_nothing_is_bet() {
+        assert_eq!(after(1).worth(means(64 * MIB)), 0);
+        assert_eq!(Nearby::default().worth(means(64 * MIB)), 0);
+    }
+
+    #[test]
+    fn bets_get_smaller_and_end_as_what_may_be_wasted_does() {
+        let nearby = after(16);
+        let bets = [64, 48, 32, 16, 4, 0].map(|room| nearby.worth(means(room * MIB)));
+        assert!(bets.is_sorted_by(|more, less| more >= less), "{bets:?}");
+        assert!(bets[0] > 0 && bets[5] == 0, "{bets:?}");
+    }
+
+    #[test]
+    fn reads_at_random_ask_in_vain() {
+        let mut nearby = Nearby::default();
+        for at in 0..10_000 {
+            nearby.note(Extent::new(at * 7919 % (1 << 20) * MIB / 16, 4 * KIB), SIZE);
+            assert_eq!(nearby.worth(means(64 * MIB)), 0, "read {at}");
+        }
+    }
+}

@@ -14,6 +14,12 @@ const DEAR_SPARSE_MAX: u64 = 3;
 /// That is known after more requests: those in disorder seem to leave much out at first.
 const DEAR_COUNT_MIN: u32 = 12;
 
+/// Of the elements of a strided way as many at most may be left out as are read: each that is
+/// fetched in vain costs as much as one that was of use saves.
+const PATCHY_SPARSE_MAX: u64 = 2;
+/// That is known after so many requests: some may come in disorder.
+const PATCHY_COUNT_MIN: u32 = 6;
+
 /// Bytes read and passed lately.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Density {
@@ -59,6 +65,19 @@ impl Density {
             && SPARSE_MAX * self.read < self.passed
             && left_out > through_bytes * u64::from(self.lately)
     }
+
+    /// Most is left out, and that does not pay because requests are dearer. Where streams take
+    /// turns it may be more: it passes below the head in any case.
+    pub(super) fn is_sparse(&self, through_bytes: u64, in_turns: bool) -> bool {
+        let left_out = self.passed.saturating_sub(self.read);
+        let share = if in_turns { DEAR_SPARSE_MAX } else { PATCHY_SPARSE_MAX };
+        share * self.read < self.passed && left_out > through_bytes * u64::from(self.lately)
+    }
+
+    /// Where nothing but elements count: too few of them are read.
+    pub(super) fn is_patchy(&self) -> bool {
+        self.count >= PATCHY_COUNT_MIN && PATCHY_SPARSE_MAX * self.read < self.passed
+    }
 }
 
 #[cfg(test)]
@@ -74,6 +93,17 @@ mod tests {
         (0..2).for_each(|_| sixteenth.note(4096, 65536));
         assert!(sixteenth.is_thin(0));
         assert!(!sixteenth.is_thin(64 << 10), "requests are dearer");
+    }
+
+    #[test]
+    fn steps_of_which_most_are_left_out_are_none() {
+        let mut all = Density::new(256, 256);
+        (0..100).for_each(|_| all.note(64, 64));
+        assert!(!all.is_patchy() && !all.is_sparse(0, false));
+        let mut quarter = Density::new(256, 256);
+        (0..20).for_each(|_| quarter.note(64, 256));
+        assert!(quarter.is_patchy() && quarter.is_sparse(0, true));
+        assert!(!quarter.is_sparse(192, true), "requests are dearer");
     }
 
     #[test]

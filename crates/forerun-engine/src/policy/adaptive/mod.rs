@@ -143,6 +143,8 @@ struct Share {
     is_serial: bool,
     /// If it does: how much is read of a stream before it goes elsewhere.
     turn_bytes: Option<u64>,
+    /// Each element of a strided way may be a movement of its own.
+    is_disk: bool,
     /// Each step of a window costs so long a wait that few should lead to a large one.
     is_steep: bool,
     /// How much may be wanted of a plan that is read in order of address.
@@ -174,6 +176,7 @@ impl Share {
             service_ns: view.device.service_high_ns(),
             reading_count: activity.reading_count(),
             is_serial: view.device.is_serial(),
+            is_disk: view.device.may_be_disk() && !view.device.is_far(),
             is_steep: view.device.is_far_link() && activity.reading_count() <= STEEP_COUNT_MAX,
             turn_bytes: view.device.turn_bytes(),
             sweep_bytes_max: all / 2 / activity.reading_count(),

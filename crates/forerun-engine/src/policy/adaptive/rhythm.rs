@@ -17,6 +17,10 @@ const EQUAL_MIN: usize = 3;
 /// And if others read in between: among many reads, some lie even by chance.
 const EQUAL_AMONG_OTHERS: usize = 4;
 
+/// So many more are asked for at most where steps often turned out to be even by chance: where all reads
+/// are of whole blocks, many distances are the same.
+pub(super) const DOUBT_MAX: u8 = 6;
+
 /// The last runs, oldest first.
 #[derive(Debug, Default)]
 pub(super) struct Rhythm {
@@ -48,14 +52,16 @@ impl Rhythm {
     }
 
     /// The way of which the run that has just begun is a step, and the position to
-    /// which it was seen.
-    pub(super) fn find(&self) -> Option<(Strides, u64)> {
-        (1..=PERIOD_MAX).find_map(|period| self.with_period(period)).or_else(|| self.among_others())
+    /// which it was seen. It takes `doubt` equal steps more than usual.
+    pub(super) fn find(&self, doubt: u8) -> Option<(Strides, u64)> {
+        let doubt = usize::from(doubt);
+        let alone = (1..=PERIOD_MAX).find_map(|period| self.with_period(period, doubt));
+        alone.or_else(|| self.among_others(doubt))
     }
 
     /// Steps that repeat after `period` of them.
-    fn with_period(&self, period: usize) -> Option<(Strides, u64)> {
-        let equal = if period == 1 { EQUAL_MIN } else { 2 * period };
+    fn with_period(&self, period: usize, doubt: usize) -> Option<(Strides, u64)> {
+        let equal = doubt + if period == 1 { EQUAL_MIN } else { 2 * period };
         // So many steps take one run more, the one that has just begun.
         let first = self.runs.len().checked_sub(equal + 1)?;
         let runs = &self.runs[first..];
@@ -71,16 +77,17 @@ impl Rhythm {
     }
 
     /// Even steps of one stream among the runs of others: five runs of one length.
-    fn among_others(&self) -> Option<(Strides, u64)> {
+    fn among_others(&self, doubt: usize) -> Option<(Strides, u64)> {
         let (new, before) = self.runs.split_last()?;
+        let equal = EQUAL_AMONG_OTHERS + doubt;
         before.iter().rev().find_map(|run| {
             let step = new.offset as i64 - run.offset as i64;
             let back = |count: i64| u64::try_from(run.offset as i64 - count * step).ok();
-            let first = (1..EQUAL_AMONG_OTHERS as i64).try_fold(*run, |_, count| {
+            let first = (1..equal as i64).try_fold(*run, |_, count| {
                 let offset = back(count)?;
                 before.iter().find(|other| other.offset == offset && other.len == run.len).copied()
             })?;
-            Some((apart([first].to_vec(), step)?, EQUAL_AMONG_OTHERS as u64 * run.len))
+            Some((apart([first].to_vec(), step)?, equal as u64 * run.len))
         })
     }
 
@@ -114,7 +121,7 @@ mod tests {
                 rhythm.begin(extent);
             }
         }
-        if new { rhythm.find().map(|(strides, _)| strides) } else { None }
+        if new { rhythm.find(0).map(|(strides, _)| strides) } else { None }
     }
 
     #[track_caller]
@@ -149,6 +156,17 @@ mod tests {
     #[test]
     fn streams_in_no_order_are_told_apart() {
         check(&[(0, 10), (7000, 5), (7777, 5), (100, 10), (200, 10), (9111, 5), (300, 10), (400, 10)], 500);
+    }
+
+    #[test]
+    fn in_doubt_more_steps_are_asked_for() {
+        let seen = |count: u64, doubt| {
+            let mut rhythm = Rhythm::default();
+            (0..count).for_each(|index| rhythm.begin(Extent::new(index * 100, 10)));
+            rhythm.find(doubt).map(|(_, seen)| seen)
+        };
+        assert_eq!((seen(4, 0), seen(4, 1), seen(5, 1)), (Some(30), None, Some(40)));
+        assert!(seen(RUNS_MAX as u64, DOUBT_MAX).is_some(), "it may earn its way back");
     }
 
     #[test]

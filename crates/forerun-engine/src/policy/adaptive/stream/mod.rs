@@ -28,6 +28,8 @@ const GRAIN: u64 = 64 << 10;
 /// Requests of disorder that an established stream absorbs.
 //= claims D1: NFS servers shuffle within 4 to 16 requests
 const REORDER_REQUESTS: u64 = 32;
+/// A strided stream that has come so many elements is none by chance.
+const STEPS_PROVEN: u64 = 16;
 /// Bounds of that disorder in bytes.
 const REORDER_BYTES_MIN: u64 = 64 << 10;
 pub(super) const REORDER_BYTES_MAX: u64 = 4 << 20;
@@ -193,12 +195,20 @@ impl Stream {
         self.turn_count > 1
     }
 
+    /// It goes on in steps that are even beyond doubt.
+    pub(super) fn keeps_step(&self) -> bool {
+        matches!(&self.shape, Shape::Strided(strides) if self.own_bytes() >= STEPS_PROVEN * strides.element_bytes())
+    }
+
     /// The reader asks for `extent`. False if it has left out too much by now, where
     /// `gap_bytes` are as dear as a request, which costs as much as `through_bytes` even
     /// if there are others.
     pub(super) fn passes(&mut self, extent: Extent, gap_bytes: u64, through_bytes: u64) -> bool {
         let Some(positions) = self.shape.positions(extent, self.frontier) else { return false };
         self.density.note(positions.len, positions.end().saturating_sub(self.frontier));
+        if !self.shape.is_dense() {
+            return !self.density.is_patchy();
+        }
         self.is_dear = self.density.is_dear(gap_bytes.max(through_bytes));
         !self.is_dear && !self.density.is_thin(through_bytes)
     }
@@ -212,6 +222,11 @@ impl Stream {
     pub(super) fn run_bytes(&self) -> u64 {
         let own = self.own_bytes();
         if 2 * self.read_bytes >= own { own } else { self.read_bytes }
+    }
+
+    /// For how many bytes of its way it is trusted: for none if it leaves out most of it.
+    pub(super) fn trusted_bytes(&self, through_bytes: u64, in_turns: bool) -> u64 {
+        if self.density.is_sparse(through_bytes, in_turns) { 0 } else { self.run_bytes() }
     }
 
     /// Bytes of its way once `extent` is read.
@@ -303,6 +318,9 @@ impl Stream {
     /// It leaves out too much for everything to be read: whoever reads here is up
     /// to something else.
     pub(super) fn is_over(&self, through_bytes: u64) -> bool {
+        if !self.shape.is_dense() {
+            return self.density.is_patchy();
+        }
         self.is_dear
             || self.density.is_thin(through_bytes)
             || (self.is_disordered() && matches!(self.shape, Shape::Backward))

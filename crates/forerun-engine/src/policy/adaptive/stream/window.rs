@@ -51,7 +51,9 @@ impl Stream {
             let rest = reach.saturating_sub(self.own_bytes());
             return rest.max(WINDOW_BYTES_MIN).min(share.window_bytes_max);
         }
-        let least = match self.shape {
+        let least = match &self.shape {
+            // Far ahead nothing is gained by it as long as its reader need not wait.
+            Shape::Strided(strides) if share.is_disk => return strides.element_bytes(),
             Shape::Strided(_) => 0,
             _ if self.is_announced => WINDOW_BYTES_ANNOUNCED,
             _ if self.start == 0 => WINDOW_BYTES_AT_START,

@@ -164,7 +164,7 @@ impl Streams {
 
     /// A strided stream, if the run that has just begun is in rhythm with others.
     fn begin_strided(&mut self, access: &Access, ends: &mut Ends) -> Option<usize> {
-        let (strides, seen) = self.is_new_run.then(|| self.rhythm.find())??;
+        let (strides, seen) = self.is_new_run.then(|| self.rhythm.find(self.doubt))??;
         let read = strides.positions(access.extent, seen)?;
         let way = Extent::between(0, read.offset);
         let stream = Stream::new(Shape::Strided(strides), way, way.len, access);

@@ -20,7 +20,7 @@ use super::guess::Guesses;
 use super::ledger::{Ledger, Terms};
 use super::nearby::Nearby;
 use super::procession::Procession;
-use super::rhythm::Rhythm;
+use super::rhythm::{DOUBT_MAX, Rhythm};
 use super::runs::Runs;
 use super::shape::Shape;
 use super::stream::Stream;
@@ -56,6 +56,8 @@ pub(super) struct Streams {
     /// Candidates kept: fewer, the more of them came to nothing, since among many
     /// reads at random some are neighbours by chance.
     patience: u16,
+    /// Equal steps that it takes besides, the more of them were so by chance.
+    doubt: u8,
     chance: Chance,
     /// Candidates that a guess was made for, or a bet.
     guessed_count: u8,
@@ -99,6 +101,7 @@ impl Default for Streams {
             last: 0,
             candidates: VecDeque::new(),
             patience: CANDIDATES_MAX as u16,
+            doubt: 0,
             chance: Chance::default(),
             guessed_count: 0,
             guesses: Guesses::default(),
@@ -164,13 +167,19 @@ impl Streams {
         ends: &mut Ends,
     ) -> Option<usize> {
         let stream = &mut self.streams[index];
+        let goes_on = stream.passes(access.extent, gap_bytes, self.through_bytes);
+        if !goes_on {
+            self.briefs.note(index, stream);
+        }
         if stream.shape().is_dense() {
             self.patience = if stream.is_proven() { CANDIDATES_MAX as u16 } else { self.patience };
-            let goes_on = stream.passes(access.extent, gap_bytes, self.through_bytes);
-            if !goes_on {
-                self.briefs.note(index, stream);
-            }
             return goes_on.then_some(index);
+        }
+        if !goes_on {
+            self.doubt = (self.doubt + 2).min(DOUBT_MAX);
+            return None;
+        } else if stream.keeps_step() {
+            self.doubt = 0;
         }
         self.begin_run(access.extent);
         Some(self.begin_beside(access, ends).unwrap_or(index))
@@ -272,7 +281,10 @@ impl Streams {
             windows.push(Window { extent, mark: extent.offset, stream: Some(stream.id()) });
         }
         if stream.on_read(access, share, reach) {
-            let (own, skipped) = (stream.run_bytes(), stream.skipped_bytes());
+            let (own, skipped) = (
+                stream.trusted_bytes(self.through_bytes, share.turn_bytes.is_some()),
+                stream.skipped_bytes(),
+            );
             // Others bet as well.
             let filled = self.fill.as_ref().map_or(0, |fill| fill.unread_bytes());
             let at_risk = self.briefs.at_risk_beside(index) + filled;

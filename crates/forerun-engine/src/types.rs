@@ -207,8 +207,8 @@ pub enum Event {
     StreamEnd { time: Time, object: ObjectId, stream: StreamId, end: End },
     /// A fetch was dispatched.
     Fetch { time: Time, id: FetchId, object: ObjectId, extent: Extent, cause: Cause },
-    /// A fetch was dispatched of what `of` should have brought long ago. The first of them to
-    /// bring bytes wins, and the other is cancelled.
+    /// A fetch was dispatched of what `of` should have brought long ago: all of it, or the rest
+    /// of one that has stalled. The first of them to bring bytes wins, and the other is cancelled.
     Repeated { time: Time, id: FetchId, of: FetchId, object: ObjectId, extent: Extent, cause: Cause },
     /// The fetch that was dispatched again was the first of the two to bring bytes.
     Won { time: Time, id: FetchId },

@@ -1,6 +1,7 @@
 //! What became of fetches.
 
 use super::Engine;
+use crate::events::Event;
 use crate::reads::Phase;
 use crate::scheduler::Flight;
 use crate::types::*;

@@ -5,6 +5,7 @@ use alloc::vec::Vec;
 use super::Engine;
 use crate::cache::{Room, SlotRun, memory_of};
 use crate::device::Sample;
+use crate::events::Event;
 use crate::reads::Phase;
 use crate::scheduler::Flight;
 use crate::types::*;

@@ -7,6 +7,7 @@
 use super::Engine;
 use super::dispatch::Departure;
 use crate::cache::Room;
+use crate::events::Event;
 use crate::reads::Phase;
 use crate::scheduler::Flight;
 use crate::types::*;

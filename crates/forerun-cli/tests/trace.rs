@@ -45,7 +45,15 @@ fn generated_then_looked_at_converted_cut_and_merged() {
     ] {
         has(&info, row);
     }
-    for other in ["mix.csv", "mix.csv.gz", "mix.rbdreplay", "mix.iolog", "mix.blktrace.0", "mix.blkparse"] {
+    for other in [
+        "mix.csv",
+        "mix.csv.gz",
+        "mix.csv.bz2",
+        "mix.rbdreplay",
+        "mix.iolog",
+        "mix.blktrace.0",
+        "mix.blkparse",
+    ] {
         good(folder, &format!("convert mix.frt {other}"));
         has(&good(folder, &format!("info {other}")), "reads 512, 2097152 bytes");
     }

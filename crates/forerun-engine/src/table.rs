@@ -56,6 +56,13 @@ impl<T> Table<T> {
         Some(value)
     }
 
+    pub(crate) fn iter_mut(&mut self) -> impl Iterator<Item = (u64, &mut T)> {
+        self.places.iter_mut().enumerate().filter_map(|(index, place)| {
+            let key = u64::from(place.generation) << 32 | index as u64;
+            place.value.as_mut().map(|value| (key, value))
+        })
+    }
+
     pub(crate) fn iter(&self) -> impl Iterator<Item = (u64, &T)> {
         self.places.iter().enumerate().filter_map(|(index, place)| {
             let key = u64::from(place.generation) << 32 | index as u64;

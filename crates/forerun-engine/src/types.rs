@@ -3,8 +3,6 @@
 use alloc::vec::Vec;
 use core::fmt;
 
-use crate::explain::{Class, End, Why};
-
 /// The cache unit: fetches start at multiples of it. 4 KiB is the kernel's page
 /// and the smallest random read worth its own fetch.
 pub const BLOCK_BYTES: u64 = 4096;
@@ -172,54 +170,6 @@ pub struct FetchError {
     pub code: u32,
 }
 
-/// Something that happened, for metrics, traces and tests. All counts are sums
-/// over these.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[allow(missing_docs)] // The fields say what the variant's line names.
-pub enum Event {
-    /// A read was asked for; `late_bytes` of it were in flight, `missing_bytes`
-    /// neither resident nor in flight. If some of it was read ahead and nobody had asked for
-    /// that before: for which class of reading, that of the first such bytes.
-    Read {
-        time: Time,
-        object: ObjectId,
-        reader: ReaderId,
-        extent: Extent,
-        late_bytes: u64,
-        missing_bytes: u64,
-        ahead: Option<Class>,
-    },
-    /// The policy wants `extent` read ahead, and to be heard again when the
-    /// reader gets to `mark`; for what, and what decided its size. For no `stream` in
-    /// particular where it fills an object, follows a plan or a walk, is a bet, or is of
-    /// another policy than `adaptive`.
-    Window {
-        time: Time,
-        object: ObjectId,
-        extent: Extent,
-        mark: u64,
-        class: Class,
-        why: Why,
-        stream: Option<StreamId>,
-    },
-    /// A stream is over, as far as can be told. Should its reader come back after all, it
-    /// goes on, and has another end.
-    StreamEnd { time: Time, object: ObjectId, stream: StreamId, end: End },
-    /// A fetch was dispatched.
-    Fetch { time: Time, id: FetchId, object: ObjectId, extent: Extent, cause: Cause },
-    /// A fetch was dispatched of what `of` should have brought long ago. The first of them to
-    /// bring bytes wins, and the other is cancelled.
-    Repeated { time: Time, id: FetchId, of: FetchId, object: ObjectId, extent: Extent, cause: Cause },
-    /// The fetch that was dispatched again was the first of the two to bring bytes.
-    Won { time: Time, id: FetchId },
-    /// A fetch ended well.
-    Fetched { time: Time, id: FetchId },
-    /// A fetch failed or was cancelled with `bytes` still to come.
-    Failed { time: Time, id: FetchId, cancelled: bool, bytes: u64 },
-    /// Bytes that nobody had read since they were fetched were evicted.
-    Wasted { time: Time, object: ObjectId, extent: Extent },
-}
-
 /// What the engine has learned about the backend.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DeviceEstimate {
@@ -231,72 +181,4 @@ pub struct DeviceEstimate {
     pub fetch_bytes: u64,
     /// Bytes in flight that are worth it.
     pub pipe_bytes: u64,
-}
-
-/// Sums since the engine was made.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Counters {
-    /// Reads asked for.
-    pub read_count: u64,
-    /// Bytes asked for.
-    pub read_bytes: u64,
-    /// Bytes that were resident when asked for.
-    pub hit_bytes: u64,
-    /// Bytes that were in flight when asked for.
-    pub late_bytes: u64,
-    /// Bytes that were neither when asked for.
-    pub miss_bytes: u64,
-    /// Fetches dispatched because a reader waited.
-    pub demand_count: u64,
-    /// Fetches dispatched ahead of any reader.
-    pub readahead_count: u64,
-    /// Bytes of demand fetches dispatched, readahead that went along included.
-    pub demand_bytes: u64,
-    /// Bytes of readahead fetches dispatched.
-    pub readahead_bytes: u64,
-    /// Fetches dispatched of what others were late with; none of those above.
-    pub repeated_count: u64,
-    /// Their bytes.
-    pub repeated_bytes: u64,
-    /// How many of them were the first to bring bytes.
-    pub won_count: u64,
-    /// Bytes evicted or invalidated before anybody read them.
-    pub wasted_bytes: u64,
-    /// Fetches that failed.
-    pub failed_count: u64,
-    /// Fetches that were cancelled.
-    pub cancelled_count: u64,
-    /// The most memory ever charged, in bytes.
-    pub memory_bytes_peak: u64,
-}
-
-impl Counters {
-    pub(crate) fn add(&mut self, event: &Event) {
-        match *event {
-            Event::Read { extent, late_bytes, missing_bytes, .. } => {
-                self.read_count += 1;
-                self.read_bytes += extent.len;
-                self.late_bytes += late_bytes;
-                self.miss_bytes += missing_bytes;
-                self.hit_bytes += extent.len - late_bytes - missing_bytes;
-            }
-            Event::Fetch { extent, cause: Cause::Demand, .. } => {
-                self.demand_count += 1;
-                self.demand_bytes += extent.len;
-            }
-            Event::Fetch { extent, cause: Cause::Readahead, .. } => {
-                self.readahead_count += 1;
-                self.readahead_bytes += extent.len;
-            }
-            Event::Repeated { extent, .. } => {
-                self.repeated_count += 1;
-                self.repeated_bytes += extent.len;
-            }
-            Event::Won { .. } => self.won_count += 1,
-            Event::Failed { cancelled: true, .. } => self.cancelled_count += 1,
-            Event::Failed { .. } => self.failed_count += 1,
-            Event::Wasted { extent, .. } => self.wasted_bytes += extent.len,
-            Event::Window { .. } | Event::StreamEnd { .. } | Event::Fetched { .. } => {}
-        }
-    }
 }

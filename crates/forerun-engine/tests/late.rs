@@ -1,5 +1,5 @@
-//! Fetches whose first bytes are late are asked for again, where that helps: in virtual
-//! time, above a store that serves any number of fetches at once.
+//! Fetches whose bytes are late are asked for again, where that helps: in virtual time, above
+//! a store that serves any number of fetches at once.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -11,8 +11,9 @@ const OBJECT: ObjectId = ObjectId(1);
 const READER: ReaderId = ReaderId(1);
 /// Of one fetch, once its first bytes are there: 100 MB/s.
 const NS_PER_BYTE: u64 = 10;
-/// What comes first.
+/// What comes first, and what comes at a time after that.
 const FIRST_BYTES: u64 = 16 << 10;
+const PIECE_BYTES: u64 = 64 << 10;
 
 /// Where nobody has read.
 const PLACE: u64 = 1 << 39;
@@ -30,14 +31,25 @@ struct Bed<F> {
     /// How long the next ones wait instead, and whether they fail then.
     script: VecDeque<(u64, bool)>,
     failing: Vec<FetchId>,
+    /// How long which fetches bring nothing once their first bytes are there, and the whole
+    /// blocks that come after that.
+    stalls: BTreeMap<u64, u64>,
+    stalled_bytes: u64,
 }
 
 impl<F: FnMut(u64, Time) -> u64> Bed<F> {
     fn new(budget: u64, latency_ns: F) -> Bed<F> {
-        let mut engine = Engine::new(Config::new(budget)).expect("a configuration that works");
+        Bed::under(PolicyKind::Adaptive, budget, latency_ns)
+    }
+
+    fn under(policy: PolicyKind, budget: u64, latency_ns: F) -> Bed<F> {
+        let config = Config { policy, ..Config::new(budget) };
+        let mut engine = Engine::new(config).expect("a configuration that works");
         engine.open(OBJECT, 1 << 40);
         let (coming, script, failing) = (BTreeMap::new(), VecDeque::new(), Vec::new());
-        Bed { engine, budget, now: Time(1), latency_ns, count: 0, coming, script, failing }
+        let (stalls, stalled_bytes) = (BTreeMap::new(), 0);
+        let (now, count) = (Time(1), 0);
+        Bed { engine, budget, now, latency_ns, count, coming, script, failing, stalls, stalled_bytes }
     }
 
     /// Reads `extent`: how long that took, in nanoseconds.
@@ -84,10 +96,17 @@ impl<F: FnMut(u64, Time) -> u64> Bed<F> {
             let (latency_ns, fails) = self.script.pop_front().unwrap_or((usual, false));
             self.failing.extend(fails.then_some(id));
             let first = Time(self.now.0 + latency_ns);
+            let stall_ns = self.stalls.get(&self.count).copied().unwrap_or(0);
             self.count += 1;
             let first_bytes = FIRST_BYTES.min(extent.len - 1);
+            self.stalled_bytes +=
+                if stall_ns > 0 { extent.len - first_bytes / BLOCK_BYTES * BLOCK_BYTES } else { 0 };
             self.coming.insert((first, id), (first_bytes, false));
-            self.coming.insert((Time(first.0 + NS_PER_BYTE * extent.len), id), (extent.len, true));
+            let ends = (1..extent.len.div_ceil(PIECE_BYTES)).map(|piece| piece * PIECE_BYTES);
+            for bytes in ends.chain([extent.len]) {
+                let time = Time(first.0 + stall_ns + NS_PER_BYTE * bytes);
+                self.coming.insert((time, id), (bytes, bytes == extent.len));
+            }
         }
         while let Some(fetch) = self.engine.poll_cancel() {
             self.coming.retain(|(_, other), _| *other != fetch);
@@ -212,4 +231,67 @@ fn bytes_that_changed_come_from_neither() {
     }
     assert!(bed.now.since(begun) < 11 * MS, "the bytes of before were waited for");
     assert_eq!(bed.engine.counters().cancelled_count, 1);
+}
+
+#[test]
+fn of_one_that_stalls_the_rest_is_asked_for_again() {
+    for budget in [4 * MIB, 256 * MIB] {
+        let mut bed = Bed::new(budget, |_, _| 10 * MS);
+        bed.stalls = (1..5).map(|at| (60 * at, 2000 * MS)).collect();
+        let longest = bed.stream(0, 256 * MIB);
+        assert!(longest < 70 * MS, "somebody waited {longest} ns");
+        let counters = bed.engine.counters();
+        assert_eq!((counters.repeated_count, counters.won_count, counters.cancelled_count), (4, 4, 4));
+        // What had come does not come again.
+        assert_eq!(counters.repeated_bytes, bed.stalled_bytes);
+    }
+}
+
+#[test]
+fn one_that_goes_on_after_a_stall_is_told_from_one_that_lost() {
+    let mut bed = Bed::new(64 * MIB, |_, _| 10 * MS);
+    bed.stream(0, 32 * MIB);
+    bed.stalls = [(bed.count, 60 * MS), (bed.count + 1, 2000 * MS)].into();
+    bed.script = [(10 * MS, false), (2000 * MS, false)].into();
+    bed.read(PLACE, MIB);
+    let counters = bed.engine.counters();
+    assert_eq!((counters.repeated_count, counters.won_count, counters.cancelled_count), (1, 0, 1));
+}
+
+#[test]
+fn where_all_stall_nothing_is_asked_for_again() {
+    let mut bed = Bed::new(64 * MIB, |_, _| 10 * MS);
+    bed.stalls = (0..10_000).map(|at| (at, (200 + at * 7919 % 400) * MS)).collect();
+    bed.stream(0, 64 * MIB);
+    assert_eq!(bed.repeated_count(), 0);
+}
+
+#[test]
+fn other_policies_ask_for_nothing_again() {
+    let mut bed =
+        Bed::under(PolicyKind::OnDemand, 64 * MIB, |at, _| if at % 50 == 25 { 500 * MS } else { 10 * MS });
+    bed.stalls = (1..5).map(|at| (60 * at, 500 * MS)).collect();
+    bed.stream(0, 128 * MIB);
+    bed.random(100);
+    assert_eq!(bed.repeated_count(), 0);
+}
+
+#[test]
+fn bytes_that_changed_during_a_stall_come_from_neither() {
+    let mut bed = Bed::new(64 * MIB, |_, _| 10 * MS);
+    bed.stream(0, 32 * MIB);
+    bed.stalls = [(bed.count, 2000 * MS), (bed.count + 1, 2000 * MS)].into();
+    bed.script = [(10 * MS, false), (200 * MS, false)].into();
+    bed.engine.read(bed.now, OBJECT, READER, Extent::new(PLACE, MIB), &mut Vec::new());
+    bed.drain();
+    while bed.repeated_count() == 0 {
+        bed.pass_time();
+    }
+    bed.engine.invalidate(bed.now, OBJECT, Extent::new(PLACE, MIB));
+    bed.drain();
+    let begun = bed.now;
+    while bed.engine.poll_reply().is_none() {
+        bed.pass_time();
+    }
+    assert!(bed.now.since(begun) < 30 * MS, "the bytes of before were waited for");
 }

@@ -172,16 +172,16 @@ impl Model {
         self.drain();
     }
 
-    /// One stays in flight now and then.
+    /// One stays in flight if there are enough, and of those half bring a block first.
     fn land(&mut self, slow: usize) {
-        let coming: Vec<usize> =
-            (0..self.in_flight.len()).rev().filter(|index| *index != slow % 12).collect();
-        for index in coming.iter().copied() {
+        let (slow, stalls) = (slow % 4, (slow / 4).is_multiple_of(2));
+        let is_begun = |index: &usize| stalls || *index != slow;
+        for index in (0..self.in_flight.len()).rev().filter(is_begun) {
             self.fill(index, BLOCK_BYTES.min(self.in_flight[index].fetch.extent.len));
             self.engine.handle_progress(self.now, self.in_flight[index].fetch.id, BLOCK_BYTES);
         }
         self.now.0 += self.step_ns;
-        for index in coming {
+        for index in (0..self.in_flight.len()).rev().filter(|index| *index != slow) {
             self.finish(index);
         }
     }
@@ -250,6 +250,10 @@ impl Model {
     /// The first `bytes` of a fetch are written to its memory.
     fn fill(&mut self, index: usize, bytes: u64) {
         let InFlight { fetch, version, done } = &mut self.in_flight[index];
+        // What was reported is not written again, half a block at the end neither.
+        if bytes <= *done {
+            return;
+        }
         let mut position = 0;
         for range in &fetch.memory {
             for slot in range.start / BLOCK_BYTES..(range.start + range.len).div_ceil(BLOCK_BYTES) {
@@ -260,7 +264,7 @@ impl Model {
                 position += BLOCK_BYTES;
             }
         }
-        *done = bytes.max(*done);
+        *done = bytes;
     }
 
     fn finish(&mut self, index: usize) {

@@ -26,8 +26,8 @@ fn recordings() -> Vec<PathBuf> {
             traces.display()
         );
     }
-    // Descriptions of disks are no recordings, and bzip2 is not read.
-    paths.retain(|path| !path.extension().is_some_and(|ending| ending == "json" || ending == "bz2"));
+    // Descriptions of disks are no recordings.
+    paths.retain(|path| path.extension().is_none_or(|ending| ending != "json"));
     paths.sort();
     paths
 }

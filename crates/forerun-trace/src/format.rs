@@ -73,10 +73,11 @@ impl Format {
         self.row().3
     }
 
-    /// The format that the end of `path` stands for; `.gz` and the number of a CPU do not count.
+    /// The format that the end of `path` stands for; `.gz`, `.bz2` and the number of a CPU do
+    /// not count.
     pub fn of_name(path: &Path) -> Option<Format> {
         let name = path.file_name()?.to_str()?.to_ascii_lowercase();
-        let name = name.strip_suffix(".gz").unwrap_or(&name);
+        let name = [".gz", ".bz2"].into_iter().find_map(|end| name.strip_suffix(end)).unwrap_or(&name);
         let name = match name.rsplit_once('.') {
             Some((before, cpu)) if !cpu.is_empty() && cpu.bytes().all(|byte| byte.is_ascii_digit()) => before,
             _ => name,
@@ -124,6 +125,7 @@ mod tests {
         for (name, format) in [
             ("a/b.csv.gz", Some(Format::Csv)),
             ("sda.blktrace.3", Some(Format::Blktrace)),
+            ("sda.blktrace.3.bz2", Some(Format::Blktrace)),
             ("x.RBDREPLAY", Some(Format::RbdReplay)),
             ("x.frt", Some(Format::Compact)),
             ("x", None),

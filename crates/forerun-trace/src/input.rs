@@ -4,6 +4,7 @@ use std::fs::File;
 use std::io::{self, BufRead, BufReader, Cursor, Read};
 use std::path::Path;
 
+use bzip2::bufread::MultiBzDecoder;
 use flate2::bufread::MultiGzDecoder;
 
 use crate::error::{Fault, Position};
@@ -32,18 +33,18 @@ impl Input {
 
     pub(crate) fn new(name: String, read: impl Read + Send + 'static) -> Result<Input> {
         let (magic, read) = peek(BufReader::with_capacity(BUFFER_BYTES, read), 3, &name)?;
-        if magic == *b"BZh" {
-            let reason = "is compressed with bzip2; decompress it with bunzip2 first".to_owned();
-            return Err(Error::UnknownFormat { name, reason });
-        }
-        if magic.starts_with(&[0x1f, 0x8b]) {
-            let unpacked = BufReader::with_capacity(BUFFER_BYTES, MultiGzDecoder::new(read));
-            let (head, read) = peek(unpacked, HEAD_BYTES, &name)?;
-            return Ok(Input { name, read, head });
-        }
+        let read: Box<dyn BufRead + Send> = match magic.as_slice() {
+            [0x1f, 0x8b, ..] => unpacked(MultiGzDecoder::new(read)),
+            b"BZh" => unpacked(MultiBzDecoder::new(read)),
+            _ => read,
+        };
         let (head, read) = peek(read, HEAD_BYTES, &name)?;
         Ok(Input { name, read, head })
     }
+}
+
+fn unpacked(read: impl Read + Send + 'static) -> Box<dyn BufRead + Send> {
+    Box::new(BufReader::with_capacity(BUFFER_BYTES, read))
 }
 
 /// The first `bytes` of `read`, and a reader that still has them.

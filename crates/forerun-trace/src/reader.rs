@@ -41,7 +41,7 @@ pub struct Reader {
 }
 
 impl Reader {
-    /// Reads the file at `path`, which may be compressed with gzip.
+    /// Reads the file at `path`, which may be compressed with gzip or bzip2.
     ///
     /// # Errors
     /// It cannot be opened, or its format cannot be told.
@@ -49,7 +49,7 @@ impl Reader {
         Reader::of(Input::open(path)?, options)
     }
 
-    /// Reads what `read` gives, called `name` in errors, which may be compressed with gzip.
+    /// Reads what `read` gives, called `name` in errors, which may be compressed with gzip or bzip2.
     ///
     /// # Errors
     /// Its beginning cannot be read, or its format cannot be told.

@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
-use flate2::Compression;
+use bzip2::write::BzEncoder;
 use flate2::write::GzEncoder;
 
 use crate::formats::{
@@ -50,8 +50,8 @@ pub struct Writer {
 }
 
 impl Writer {
-    /// A new file at `path`, compressed if its name ends in `.gz`, in `format` or in the
-    /// one its name stands for.
+    /// A new file at `path`, compressed if its name ends in `.gz` or `.bz2`, in `format`
+    /// or in the one its name stands for.
     ///
     /// # Errors
     /// It cannot be created, the format is unknown or can only be read.
@@ -66,9 +66,10 @@ impl Writer {
         let file = File::create(partial.as_ref().map_or(path, |partial| &partial.path))
             .map_err(|source| Error::Io { name: name.clone(), doing: "create it", source })?;
         let file: Box<dyn Write + Send> = Box::new(BufWriter::new(file));
-        let out = match path.extension().is_some_and(|end| end.eq_ignore_ascii_case("gz")) {
-            true => Sink::Packed(GzEncoder::new(file, Compression::default())),
-            false => Sink::Plain(file),
+        let out = match path.extension().map(|end| end.to_ascii_lowercase()) {
+            Some(end) if end == "gz" => Sink::Gzip(GzEncoder::new(file, flate2::Compression::default())),
+            Some(end) if end == "bz2" => Sink::Bzip2(BzEncoder::new(file, bzip2::Compression::default())),
+            _ => Sink::Plain(file),
         };
         Ok(Writer { name, out, encode, scratch: Vec::new(), count: Written::default(), partial })
     }
@@ -149,21 +150,24 @@ impl Drop for Partial {
 
 enum Sink {
     Plain(Box<dyn Write + Send>),
-    Packed(GzEncoder<Box<dyn Write + Send>>),
+    Gzip(GzEncoder<Box<dyn Write + Send>>),
+    Bzip2(BzEncoder<Box<dyn Write + Send>>),
 }
 
 impl Sink {
     fn write_all(&mut self, bytes: &[u8]) -> io::Result<()> {
         match self {
             Sink::Plain(out) => out.write_all(bytes),
-            Sink::Packed(out) => out.write_all(bytes),
+            Sink::Gzip(out) => out.write_all(bytes),
+            Sink::Bzip2(out) => out.write_all(bytes),
         }
     }
 
     fn finish(&mut self) -> io::Result<()> {
         match self {
             Sink::Plain(out) => out.flush(),
-            Sink::Packed(out) => out.try_finish().and_then(|()| out.get_mut().flush()),
+            Sink::Gzip(out) => out.try_finish().and_then(|()| out.get_mut().flush()),
+            Sink::Bzip2(out) => out.try_finish().and_then(|()| out.get_mut().flush()),
         }
     }
 }

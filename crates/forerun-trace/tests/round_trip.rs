@@ -207,20 +207,23 @@ fn iologs_open_and_close_what_they_use() {
 }
 
 #[test]
-fn gzip_comes_and_goes_by_name_and_content() {
+fn compression_comes_and_goes_by_name_and_content() {
     let folder = tempfile::tempdir().unwrap();
     let (accesses, files) = made(&TABLE[0], &[(5, 6, 7, 0, 0, 0), (1, 2, 3, 0, 1, 0)]);
-    for name in ["a.csv", "a.csv.gz", "a.frt.gz"] {
+    let magics = [(".gz", [0x1f, 0x8b].as_slice()), (".bz2", b"BZh")];
+    for name in ["a.csv", "a.csv.gz", "a.frt.gz", "a.csv.bz2", "a.frt.BZ2"] {
         let path = folder.path().join(name);
         let mut writer = Writer::create(&path, None).unwrap();
         accesses.iter().for_each(|access| writer.write(access, &files).unwrap());
         writer.finish(&files).unwrap();
         let bytes = std::fs::read(&path).unwrap();
-        assert_eq!(bytes.starts_with(&[0x1f, 0x8b]), name.ends_with("gz"), "{name}");
+        for (end, magic) in magics {
+            assert_eq!(bytes.starts_with(magic), name.to_lowercase().ends_with(end), "{name}");
+        }
         let again: Vec<Access> =
             Reader::open(&path, ReadOptions::default()).unwrap().map(Result::unwrap).collect();
         assert_eq!(again, accesses);
-        if name.ends_with("gz") {
+        if magics.iter().any(|(_, magic)| bytes.starts_with(magic)) {
             std::fs::write(&path, &bytes[..bytes.len() - 9]).unwrap();
             let error = Reader::open(&path, ReadOptions::default())
                 .and_then(|reader| reader.collect::<Result<Vec<_>, _>>());

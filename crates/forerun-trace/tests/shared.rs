@@ -92,6 +92,12 @@ fn random_reads_of_blktrace() {
     }
 }
 
+/// As `blkparse` counts in it.
+#[test]
+fn a_compressed_blktrace() {
+    check("raw/ooo_test1.hda1.blktrace.0.bz2", 3_463, 436, Some(101_265_408));
+}
+
 #[test]
 fn requests_of_the_block_tracer() {
     let Some(path) = find("raw/ftrace-blk-diff-and-random.txt.gz") else { return };

@@ -28,7 +28,7 @@ Examples:
   Five clients of a file server, each writing ten files of 30 MB and reading them back:
       forerun trace generate file-server --clients 5 --size 30MB --request 8KiB -o server.frt
 
-Formats: see `forerun trace formats`. Files whose name ends in .gz are compressed.";
+Formats: see `forerun trace formats`. Files whose name ends in .gz or .bz2 are compressed.";
 
 /// Look at recorded accesses, convert and generate them
 ///

@@ -7,9 +7,9 @@ use crate::types::Time;
 const BANDWIDTH_SAMPLE_BYTES: u64 = 128 << 10;
 
 impl Device {
-    /// A fetch is given up that has brought nothing since `dispatched`.
-    pub(crate) fn on_given_up(&mut self, now: Time, dispatched: Time) {
-        self.spread.note(now.since(dispatched));
+    /// A fetch is given up that has brought nothing for `ns`, from the start or since it stalled.
+    pub(crate) fn on_given_up(&mut self, ns: u64, is_stalled: bool) {
+        if is_stalled { self.pauses.note(ns) } else { self.spread.note(ns) }
     }
 
     /// A fetch is dispatched; how many were before it.
@@ -50,8 +50,9 @@ impl Device {
 
     /// A fetch ended well. What all fetches delivered while it was on its way, over
     /// that time, is a sample of the throughput; what it delivered itself after
-    /// its first bytes is one of the bandwidth of a single fetch.
-    pub(crate) fn on_fetched(&mut self, now: Time, sample: &Sample) {
+    /// its first bytes is one of the bandwidth of a single fetch. Between two of its bytes
+    /// `pause_ns` passed at most.
+    pub(crate) fn on_fetched(&mut self, now: Time, sample: &Sample, pause_ns: u64) {
         let took = now.since(sample.dispatched);
         self.throughput.add(now, rate(self.delivered_bytes - sample.delivered_before, took));
         self.service_ns = self.service_ns - self.service_ns / 8 + took / 8;
@@ -61,6 +62,9 @@ impl Device {
         }
         if sample.bytes >= BANDWIDTH_SAMPLE_BYTES {
             self.spread.note_large(rest == 0);
+        }
+        if rest > 0 {
+            self.pauses.note(pause_ns);
         }
         self.switching.on_fetched(now, sample);
         let throughput = self.throughput.get().unwrap_or(0);

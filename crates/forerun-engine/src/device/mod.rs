@@ -31,6 +31,8 @@ const BANDWIDTH_GUESS: u64 = 100_000_000;
 const FAR_NS: u64 = 1_500_000;
 /// No disk needs longer for a request, wherever its head is.
 const DISK_NS_MAX: u64 = 50_000_000;
+/// A pause is a stall after so many times as long as nearly all fetches ever pause.
+const STALL_TIMES: u64 = 4;
 /// Pieces that go along with what a reader waits for, at most.
 const RIDE_PIECES: u64 = 4;
 
@@ -55,6 +57,8 @@ pub(crate) struct Device {
     lone_ns: Option<u64>,
     /// Until the first bytes of any.
     spread: Spread,
+    /// Of each the longest time in which nothing came once it had begun.
+    pauses: Spread,
     switching: Switching,
     growth: Growth,
     advice: Advice,
@@ -77,6 +81,7 @@ impl Device {
             service_ns: LATENCY_NS_GUESS,
             lone_ns: None,
             spread: Spread::new(),
+            pauses: Spread::new(),
             switching: Switching::new(),
             growth: Growth::default(),
             advice: Advice::default(),
@@ -226,6 +231,13 @@ impl Device {
         self.advice.patience_ns
     }
 
+    /// A fetch of which bytes came and then none for so long has stalled: far longer than any
+    /// pauses, and longer than a new one takes to begin.
+    pub(crate) fn pause_patience_ns(&self) -> Option<u64> {
+        let pause = STALL_TIMES.saturating_mul(self.pauses.patience_ns()?);
+        Some(self.patience_ns()?.max(pause))
+    }
+
     /// Before that one of `count` fetches, which have `bytes` bytes, is no exception: where
     /// they may be served one after the other it has to wait for all of them, and perhaps
     /// for a head that goes to each.
@@ -266,7 +278,7 @@ mod tests {
         device.on_bytes(count as u64 * bytes);
         for sample in &samples {
             device.on_ended();
-            device.on_fetched(Time(20_000_000), sample);
+            device.on_fetched(Time(20_000_000), sample, 0);
         }
         device
     }

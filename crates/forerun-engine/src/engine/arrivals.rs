@@ -1,6 +1,7 @@
 //! What became of fetches.
 
 use super::Engine;
+use crate::events::Event;
 use crate::reads::Phase;
 use crate::scheduler::Flight;
 use crate::types::*;
@@ -17,9 +18,20 @@ impl Engine {
             self.device.on_first_bytes(now, &flight.sample);
             flight.sample.first_arrived = now;
             flight.sample.first_bytes = bytes;
-            self.win(now, fetch);
+            self.late.note_come(flight.sample.dispatched);
+        } else {
+            flight.pause_ns = flight.pause_ns.max(now.since(flight.heard));
         }
+        flight.heard = now;
+        flight.come_before = self.late.come_count();
+        if self.rules.are_ours()
+            && let Some(patience_ns) = self.device.pause_patience_ns()
+        {
+            self.late.watch(Time(now.0.saturating_add(patience_ns)));
+        }
+        self.win(now, fetch);
         let Some(flight) = self.flights.get_mut(fetch) else { return };
+        flight.is_stalled = false;
         self.device.on_bytes(bytes - flight.arrived_bytes);
         let (object, doomed) = (flight.object, flight.doomed);
         if doomed {
@@ -38,7 +50,7 @@ impl Engine {
         let Some(len) = self.flights.get(fetch).map(|flight| flight.extent.len) else { return };
         self.handle_progress(now, fetch, len);
         let Some(flight) = self.land(now, fetch) else { return };
-        self.device.on_fetched(now, &flight.sample);
+        self.device.on_fetched(now, &flight.sample, flight.pause_ns);
         if flight.doomed {
             self.cache.give_disowned(&flight.runs, flight.arrived_blocks);
         }

@@ -5,6 +5,7 @@ use alloc::vec::Vec;
 use super::Engine;
 use crate::cache::{Room, SlotRun, memory_of};
 use crate::device::Sample;
+use crate::events::Event;
 use crate::reads::Phase;
 use crate::scheduler::Flight;
 use crate::types::*;
@@ -224,6 +225,9 @@ impl Engine {
                 first_bytes: 0,
                 bytes: extent.len,
             },
+            heard: now,
+            pause_ns: 0,
+            is_stalled: false,
             arrived_bytes: 0,
             arrived_blocks: 0,
             waiters: Vec::new(),

@@ -3,9 +3,10 @@
 use alloc::vec::Vec;
 
 use super::Engine;
+use crate::events::Event;
 use crate::explain::{ByClass, Class, ObjectReport, Why};
 use crate::policy::{Ended, Reason, View, Window};
-use crate::types::{Event, Extent, ObjectId, Time};
+use crate::types::{Extent, ObjectId, Time};
 
 impl Engine {
     /// Every object that is open or remembered.

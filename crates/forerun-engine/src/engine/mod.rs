@@ -16,6 +16,7 @@ use alloc::vec::Vec;
 use crate::cache::{Cache, Pins, Tally};
 use crate::config::{Config, ConfigError, PolicyKind};
 use crate::device::Device;
+use crate::events::{Counters, Event};
 use crate::explain::Class;
 use crate::objects::Objects;
 use crate::policy::{self, Access, Policy, Rules, View, Window};

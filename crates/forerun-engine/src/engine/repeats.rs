@@ -1,4 +1,5 @@
-//! Fetches that are asked for again because their first bytes are late.
+//! Fetches that are asked for again because their bytes are late, the first ones or, of one that
+//! has stalled, the rest.
 //!
 //! Both are on their way then, and the first to bring bytes wins: the other one is
 //! cancelled. Until it has ended the memory of both is charged.
@@ -6,6 +7,7 @@
 use super::Engine;
 use super::dispatch::Departure;
 use crate::cache::Room;
+use crate::events::Event;
 use crate::reads::Phase;
 use crate::scheduler::Flight;
 use crate::types::*;
@@ -21,6 +23,7 @@ impl Engine {
     /// Asks again for one fetch that is late, first for those that somebody waits for.
     /// False if there is none, or asking again is not worth it.
     pub(super) fn ask_again(&mut self, now: Time) -> bool {
+        self.find_stalled(now);
         let patience_ns = self.device.patience_ns().unwrap_or(u64::MAX);
         let late = self.late.take_changed(now, patience_ns, |fetch| self.flights.is_awaited(fetch));
         if late.is_empty() {
@@ -40,14 +43,24 @@ impl Engine {
         })
     }
 
+    fn find_stalled(&mut self, now: Time) {
+        if !self.late.take_stall_due(now) {
+            return;
+        }
+        let Some(patience_ns) = self.device.pause_patience_ns() else { return };
+        let late = &mut self.late;
+        if let Some(next) = self.flights.find_stalled(now, patience_ns, |fetch| late.note_stalled(fetch)) {
+            late.watch(next);
+        }
+    }
+
     fn is_to_repeat(&self, fetch: FetchId, is_waited_for: bool) -> bool {
         let Some(flight) = self.flights.get(fetch) else { return false };
         if flight.is_repeated || self.is_waited_for(flight) != is_waited_for {
             return false;
         }
         // Of one that is alone nothing else can be told.
-        self.late.is_exception(flight.sample.dispatched, flight.come_before)
-            || self.flights.awaited_count() == 1
+        self.late.is_exception(flight.heard, flight.come_before) || self.flights.awaited_count() == 1
     }
 
     fn is_waited_for(&self, flight: &Flight) -> bool {
@@ -55,17 +68,18 @@ impl Engine {
         flight.waiters.iter().any(waits)
     }
 
-    /// Dispatches a second fetch of what `fetch` is to bring. False if there is no memory
+    /// Dispatches a second fetch of what `fetch` is still to bring. False if there is no memory
     /// for that, or it may still come in its turn.
     fn repeat(&mut self, now: Time, fetch: FetchId) -> bool {
         let excuse_ns = self.device.excuse_ns(self.flights.awaited_count(), self.flights.bytes());
         let Some(flight) = self.flights.get_mut(fetch) else { return false };
-        let excused = Time(flight.sample.dispatched.0.saturating_add(excuse_ns));
+        let excused = Time(flight.heard.0.saturating_add(excuse_ns));
         if now < excused {
             self.late.put_off(excused);
             return false;
         }
-        let Flight { object, extent, rides_along, cause, .. } = *flight;
+        let Flight { object, rides_along, cause, .. } = *flight;
+        let extent = flight.rest();
         let Some(runs) = self.cache.reserve_spare(now, extent, Room::Readahead) else { return false };
         flight.is_repeated = true;
         let spare_of = Some(fetch);
@@ -75,15 +89,12 @@ impl Engine {
         true
     }
 
-    /// The first bytes of `fetch` are here: if it has a twin, it has won.
+    /// Bytes of `fetch` are here: if it has a twin, it has won.
     pub(super) fn win(&mut self, now: Time, fetch: FetchId) {
-        let Some(flight) = self.flights.get(fetch) else { return };
-        let (dispatched, is_spare) = (flight.sample.dispatched, flight.doomed);
-        self.late.note_come(dispatched);
         let Some(twin) = self.flights.part(fetch) else { return };
-        if is_spare {
+        if self.flights.get(fetch).is_some_and(|flight| flight.doomed) {
             if let Some(loser) = self.flights.get(twin) {
-                self.device.on_given_up(now, loser.sample.dispatched);
+                self.device.on_given_up(now.since(loser.heard), loser.is_stalled);
             }
             self.hand_over(twin, fetch);
             self.emit(Event::Won { time: now, id: fetch });

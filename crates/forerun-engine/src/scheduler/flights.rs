@@ -6,7 +6,7 @@ use alloc::vec::Vec;
 use crate::cache::SlotRun;
 use crate::device::Sample;
 use crate::table::Table;
-use crate::types::{BLOCK_BYTES, Cause, Extent, FetchId, ObjectId, ReadId};
+use crate::types::{BLOCK_BYTES, Cause, Extent, FetchId, ObjectId, ReadId, Time};
 
 /// One fetch on its way.
 #[derive(Debug)]
@@ -20,6 +20,12 @@ pub(crate) struct Flight {
     pub(crate) rides_along: bool,
     /// For the device model.
     pub(crate) sample: Sample,
+    /// When it was dispatched, or bytes of it came for the last time.
+    pub(crate) heard: Time,
+    /// The longest time between two of those when bytes came.
+    pub(crate) pause_ns: u64,
+    /// Bytes came, and then none for longer than any pauses.
+    pub(crate) is_stalled: bool,
     /// Bytes that have arrived, in total.
     pub(crate) arrived_bytes: u64,
     /// Whole blocks of them, handed to the cache.
@@ -29,12 +35,12 @@ pub(crate) struct Flight {
     /// Its bytes were invalidated, or another fetch is to bring them: what still arrives is
     /// of no use.
     pub(crate) doomed: bool,
-    /// The other of two fetches of the same bytes of which neither has brought any yet. One
-    /// of them is doomed, and takes the other's place should it be the first.
+    /// The other of two fetches that are to bring the same bytes, of which neither has brought
+    /// any yet. One of them is doomed, and takes the other's place should it be the first.
     pub(crate) twin: Option<FetchId>,
     /// It was asked for again.
     pub(crate) is_repeated: bool,
-    /// How many fetches had come when it was dispatched.
+    /// How many fetches had come when it was heard of for the last time.
     pub(crate) come_before: u64,
     /// The driver was told to cancel it.
     pub(crate) cancelled: bool,
@@ -46,9 +52,14 @@ impl Flight {
         Extent::between(self.extent.offset + self.arrived_blocks * BLOCK_BYTES, self.extent.end())
     }
 
-    /// Its first bytes are still to come, and are of use.
+    /// Its first bytes, or those after a stall, are still to come, and are of use.
     pub(crate) fn is_awaited(&self) -> bool {
-        self.arrived_bytes == 0 && !self.doomed && !self.cancelled
+        (self.arrived_bytes == 0 || self.is_stalled) && !self.doomed && !self.cancelled
+    }
+
+    /// Some of its bytes came, and others that are of use are to follow.
+    fn is_coming(&self) -> bool {
+        self.arrived_bytes > 0 && !self.is_stalled && !self.cancelled && self.is_indexed()
     }
 
     fn is_indexed(&self) -> bool {
@@ -101,7 +112,7 @@ impl Flights {
         id
     }
 
-    /// Whether the first bytes of `id` are still to come, and are of use.
+    /// Whether the first bytes of `id`, or those after a stall, are still to come, and are of use.
     pub(crate) fn is_awaited(&self, id: FetchId) -> bool {
         self.get(id).is_some_and(Flight::is_awaited)
     }
@@ -109,6 +120,27 @@ impl Flights {
     /// How many there are of those.
     pub(crate) fn awaited_count(&self) -> usize {
         self.table.iter().filter(|(_, flight)| flight.is_awaited()).count()
+    }
+
+    /// Those of which nothing came for `patience_ns` after some bytes have stalled: `found` gets
+    /// them. When the next one will have, if nothing comes until then.
+    pub(crate) fn find_stalled(
+        &mut self,
+        now: Time,
+        patience_ns: u64,
+        mut found: impl FnMut(FetchId),
+    ) -> Option<Time> {
+        let mut next: Option<Time> = None;
+        for (key, flight) in self.table.iter_mut().filter(|(_, flight)| flight.is_coming()) {
+            let due = Time(flight.heard.0.saturating_add(patience_ns));
+            if due <= now {
+                flight.is_stalled = true;
+                found(FetchId(key));
+            } else {
+                next = Some(next.map_or(due, |before| before.min(due)));
+            }
+        }
+        next
     }
 
     /// `id` and its twin are not twins any more; the other one.
@@ -120,7 +152,7 @@ impl Flights {
         Some(twin)
     }
 
-    /// What `old` was to bring, of which it has nothing yet, `new` brings.
+    /// What `old` was still to bring, all that `new` is to bring, `new` brings.
     pub(crate) fn replace(&mut self, old: FetchId, new: FetchId) {
         self.doom(old);
         let waiters = self.get_mut(old).map(|flight| core::mem::take(&mut flight.waiters));
@@ -206,9 +238,9 @@ impl Flights {
             assert_eq!(indexed, flight.is_indexed(), "a flight and its index disagree: {flight:?}");
             if let Some(twin) = flight.twin {
                 let twin = self.table.get(twin.0).expect("a twin is in flight");
-                assert_eq!((twin.twin, twin.extent), (Some(FetchId(key)), flight.extent), "no twins");
+                assert_eq!((twin.twin, twin.rest()), (Some(FetchId(key)), flight.rest()), "no twins");
                 assert!(twin.doomed != flight.doomed, "both or none of two twins bring blocks: {flight:?}");
-                assert_eq!(flight.arrived_bytes, 0, "a twin has won: {flight:?}");
+                assert!(flight.arrived_bytes == 0 || flight.is_stalled, "a twin has won: {flight:?}");
             }
         }
         assert_eq!((bytes, readahead_count), (self.bytes, self.readahead_count), "flights do not add up");

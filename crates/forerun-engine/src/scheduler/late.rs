@@ -1,4 +1,5 @@
-//! Fetches whose first bytes are late, and how often one may be asked for again.
+//! Fetches whose bytes are late, the first ones or those after a stall, and how often one may
+//! be asked for again.
 //!
 //! On object stores one request in some hundreds takes as long as fifty others, and whoever
 //! asks again is answered long before. But if all of them are slow, asking again makes it
@@ -32,6 +33,8 @@ pub(crate) struct Late {
     is_changed: bool,
     /// When it is to be asked at the latest.
     put_off: Option<Time>,
+    /// Before that none of those whose bytes come will have stalled.
+    stall_due: Option<Time>,
     /// In shares of [`PRICE`].
     credit: u32,
     /// Fetches whose first bytes have come, and the latest moment at which one of them
@@ -47,6 +50,7 @@ impl Late {
             late: Vec::new(),
             is_changed: false,
             put_off: None,
+            stall_due: None,
             credit: PRICE,
             come_count: 0,
             come_dispatched: Time(0),
@@ -68,6 +72,26 @@ impl Late {
         self.come_count += 1;
         self.come_dispatched = self.come_dispatched.max(dispatched);
         self.credit = (self.credit + 1).min(CREDIT_MAX);
+        self.is_changed = true;
+    }
+
+    /// One whose bytes come may have stalled at `time`.
+    pub(crate) fn watch(&mut self, time: Time) {
+        self.stall_due = Some(self.stall_due.map_or(time, |before| before.min(time)));
+    }
+
+    /// Whether it is time to look for those that have stalled. That is over then, unless
+    /// [`Late::watch`] is told when the next may have.
+    pub(crate) fn take_stall_due(&mut self, now: Time) -> bool {
+        self.stall_due.take_if(|due| *due <= now).is_some()
+    }
+
+    /// One has stalled.
+    pub(crate) fn note_stalled(&mut self, fetch: FetchId) {
+        // It may have gone on since it did the last time.
+        if !self.late.contains(&fetch) {
+            self.late.push(fetch);
+        }
         self.is_changed = true;
     }
 
@@ -102,8 +126,8 @@ impl Late {
         self.put_off = Some(self.put_off.map_or(time, |before| before.min(time)));
     }
 
-    /// When to ask next: when one becomes late if whoever waits is patient for `patience_ns`,
-    /// or when asking was put off to.
+    /// When to ask next: when one becomes late if whoever waits is patient for `patience_ns`, or
+    /// may have stalled, or when asking was put off to.
     pub(crate) fn next_time(
         &mut self,
         patience_ns: u64,
@@ -113,7 +137,7 @@ impl Late {
             self.young.pop_front();
         }
         let due = self.young.front().map(|(_, dispatched)| Time(dispatched.0.saturating_add(patience_ns)));
-        due.into_iter().chain(self.put_off).min()
+        due.into_iter().chain(self.put_off).chain(self.stall_due).min()
     }
 
     /// Those that are late at `now`, the earliest first, if that is another answer than
@@ -148,11 +172,11 @@ impl Late {
         &self.late
     }
 
-    /// Whether one that was dispatched at `dispatched`, when `come_before` had come, is late
-    /// beside others that are not.
-    pub(crate) fn is_exception(&self, dispatched: Time, come_before: u64) -> bool {
+    /// Whether one that was dispatched, or brought bytes for the last time, at `heard`, when
+    /// `come_before` had come, is late beside others that are not.
+    pub(crate) fn is_exception(&self, heard: Time, come_before: u64) -> bool {
         let come = self.come_count - come_before;
-        let is_overtaken = come > 0 && self.come_dispatched >= dispatched;
+        let is_overtaken = come > 0 && self.come_dispatched >= heard;
         is_overtaken && self.late.len() as u64 <= 1 + come / LATE_SHARE
     }
 }

@@ -94,7 +94,7 @@ pub(crate) fn far_calls() -> impl Strategy<Value = Vec<Call>> {
             .prop_map(|(object, offset, len)| Call::Read { object, offset, len }),
         8 => any::<usize>().prop_map(Call::Release),
         8 => any::<usize>().prop_map(|slow| Call::Land { slow }),
-        8 => Just(Call::Sleep),
+        12 => Just(Call::Sleep),
         1 => any::<usize>().prop_map(Call::Abandon),
         1 => any::<usize>().prop_map(Call::Failed),
         1 => any::<usize>().prop_map(Call::Fetched),

@@ -182,7 +182,7 @@ pub fn tell_apart(workloads: &mut [Workload]) -> Result<(), Error> {
 
 fn name_of(path: &Path) -> String {
     let name = path.file_name().unwrap_or(path.as_os_str()).to_string_lossy().into_owned();
-    let name = name.strip_suffix(".gz").unwrap_or(&name);
+    let name = [".gz", ".bz2"].into_iter().find_map(|end| name.strip_suffix(end)).unwrap_or(&name);
     match name.rsplit_once('.') {
         Some((stem, _)) if !stem.is_empty() => stem.to_owned(),
         _ => name.to_owned(),
@@ -198,6 +198,7 @@ mod tests {
         for (path, name) in [
             ("a/boot-ide.csv.gz", "boot-ide"),
             ("random4k.blktrace.0", "random4k.blktrace"),
+            ("ooo.blktrace.0.bz2", "ooo.blktrace"),
             ("x/trace", "trace"),
             (".csv", ".csv"),
         ] {

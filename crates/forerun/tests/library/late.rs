@@ -1,4 +1,4 @@
-//! Storage that lets one request in many wait.
+//! Storage that lets one request in many wait, for its first bytes or for those after them.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 use async_trait::async_trait;
 use forerun::{Backend, Entry, Forerun, Options, Result, Version};
 use forerun_backend::{ByteStream, MemoryBackend};
+use futures::{FutureExt, StreamExt};
 
 use crate::gate::{pattern, until};
 
@@ -15,11 +16,15 @@ use crate::gate::{pattern, until};
 const LATENCY: Duration = Duration::from_millis(5);
 const SLOW: Duration = Duration::from_secs(2);
 const SLOW_PERIOD: usize = 50;
+/// What comes before a request stalls.
+const FIRST_BYTES: u64 = 16 << 10;
 
 /// Objects in memory, further away.
 #[derive(Debug, Default)]
 struct Tail {
     objects: MemoryBackend,
+    /// Slow requests are so once their first bytes are there.
+    stalls: bool,
     fetch_count: AtomicUsize,
     /// Slow requests that nobody waits for any more.
     dropped_count: Arc<AtomicUsize>,
@@ -54,20 +59,45 @@ impl Backend for Tail {
 
     async fn fetch(&self, path: &str, version: &Version, extent: Range<u64>) -> Result<ByteStream> {
         let index = self.fetch_count.fetch_add(1, Ordering::SeqCst);
-        if index % SLOW_PERIOD == SLOW_PERIOD - 1 {
-            let slow = Slow(Arc::clone(&self.dropped_count));
-            tokio::time::sleep(SLOW).await;
-            std::mem::forget(slow);
-        } else {
+        let is_slow = index % SLOW_PERIOD == SLOW_PERIOD - 1;
+        if !is_slow || self.stalls {
             tokio::time::sleep(LATENCY).await;
         }
-        self.objects.fetch(path, version, extent).await
+        let wait = slow(is_slow, Arc::clone(&self.dropped_count));
+        if !self.stalls {
+            wait.await;
+            return self.objects.fetch(path, version, extent).await;
+        }
+        let middle = extent.end.min(extent.start + FIRST_BYTES);
+        let first = self.objects.fetch(path, version, extent.start..middle).await?;
+        if middle == extent.end {
+            return Ok(first);
+        }
+        let rest = self.objects.fetch(path, version, middle..extent.end).await?;
+        Ok(first.chain(wait.map(|()| rest).flatten_stream()).boxed())
+    }
+}
+
+async fn slow(is_slow: bool, dropped_count: Arc<AtomicUsize>) {
+    if is_slow {
+        let slow = Slow(dropped_count);
+        tokio::time::sleep(SLOW).await;
+        std::mem::forget(slow);
     }
 }
 
 #[test]
 fn a_slow_request_is_made_again_and_the_first_one_dropped() {
-    let tail = Arc::new(Tail::default());
+    check(Tail::default());
+}
+
+#[test]
+fn of_a_request_that_stalls_the_rest_is_asked_for_again() {
+    check(Tail { stalls: true, ..Tail::default() });
+}
+
+fn check(tail: Tail) {
+    let tail = Arc::new(tail);
     let source = pattern(64 << 20);
     tail.objects.replace("a", source.clone());
     let forerun =

@@ -15,3 +15,14 @@ fn any_reads_waste_little() {
         Accesses::new(&bytes).check();
     }
 }
+
+/// Unaligned ones in steps, which run over the end of the object.
+#[test]
+fn what_a_strided_stream_comes_for_is_not_taken_for_what_was_lost() {
+    let bytes = [
+        156, 155, 102, 42, 110, 76, 241, 224, 34, 201, 23, 0, 220, 222, 117, 248, 234, 9, 118, 117, 132, 250,
+        233, 225, 171, 122, 178, 119, 191, 50, 76, 176, 95, 62, 242, 4, 196, 250, 61, 197, 245, 174, 196, 25,
+        173, 248, 125, 213, 84, 112, 160,
+    ];
+    Accesses::new(&bytes).check();
+}

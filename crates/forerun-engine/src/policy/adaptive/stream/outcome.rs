@@ -113,10 +113,21 @@ impl Stream {
         bytes
     }
 
-    /// Bytes of `blocks` that it has wanted itself.
-    pub(in crate::policy::adaptive) fn unread_bytes_of(&self, blocks: Extent) -> u64 {
-        let positions = self.shape.positions(blocks, self.frontier).unwrap_or_default();
-        positions.intersection(&self.ahead()).len
+    /// Bytes that it has wanted itself of the blocks in which `extent` lies.
+    pub(in crate::policy::adaptive) fn unread_bytes_of(&self, extent: Extent) -> u64 {
+        let blocks = extent.to_blocks();
+        if self.shape.is_dense() {
+            let positions = self.shape.positions(blocks, self.frontier).unwrap_or_default();
+            return positions.intersection(&self.ahead()).len;
+        }
+        // No element may begin where the first block does.
+        let positions = self.shape.positions(extent, self.frontier).unwrap_or_default();
+        let positions = positions.intersection(&self.ahead());
+        let mut bytes = 0;
+        self.shape.extents(positions, positions.len, |element| {
+            bytes += element.to_blocks().intersection(&blocks).len;
+        });
+        bytes
     }
 
     /// What the reader left out in its disorder, once it came behind its frontier more
@@ -135,7 +146,7 @@ impl Stream {
     }
 
     /// Its reader comes behind its frontier, again and again.
-    pub(super) fn is_disordered(&self) -> bool {
+    pub(in crate::policy::adaptive) fn is_disordered(&self) -> bool {
         self.behind_count >= BEHIND_MIN
     }
 

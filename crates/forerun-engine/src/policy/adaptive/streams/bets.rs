@@ -5,11 +5,19 @@ use super::{Streams, missing_bytes};
 use crate::policy::adaptive::account::Trust;
 use crate::policy::adaptive::fill::Price;
 use crate::policy::adaptive::nearby::Means;
+use crate::policy::adaptive::shape::Shape;
 use crate::policy::{Access, View};
 use crate::types::Extent;
 
 /// Of the memory, the share that may be read ahead and not read yet.
 const UNREAD_SHARE: u64 = 2;
+/// Of so many bytes of a bet one has to be of use, however long a wait is,
+const YIELD_SHARE: u64 = 16;
+/// and of an object that its readers pass over, since they are soon past what they leave out, or
+/// from what may be a disk, whose head is in its place for others; unless a wait is worth as many
+/// bytes as the other says.
+const YIELD_PASSED: u64 = 2;
+const WAIT_BYTES_FAR: u64 = 1 << 20;
 
 impl Streams {
     /// A read that no stream expected; what to fetch besides.
@@ -34,19 +42,38 @@ impl Streams {
         Some(wanted)
     }
 
-    /// What to fetch after a read that had to wait, where a wait is worth `wait_bytes`.
-    pub(in crate::policy::adaptive) fn bet(
+    /// What to fetch after a read of the stream at `index` that had to wait, where a wait is worth
+    /// `wait_bytes`: what of it the stream has not wanted itself, and nothing if its reader is known to
+    /// come for all of it, in disorder.
+    pub(in crate::policy::adaptive) fn bet_beside(
         &mut self,
+        index: usize,
         access: &Access,
         wait_bytes: u64,
         view: &View<'_>,
     ) -> Option<Extent> {
+        let stream = &self.streams[index];
+        let is_enough = wait_bytes >= WAIT_BYTES_FAR || stream.is_disordered();
+        if is_enough || !matches!(stream.shape(), Shape::Forward) {
+            return None;
+        }
+        self.bet(access, stream.ahead().end(), wait_bytes, view)
+    }
+
+    /// The same after any read, up to `wanted_to` without what is wanted anyway.
+    fn bet(&mut self, access: &Access, wanted_to: u64, wait_bytes: u64, view: &View<'_>) -> Option<Extent> {
         let nearby = self.nearby.as_ref().filter(|_| access.missing)?;
-        let filled = self.fill.as_ref().map_or(0, |fill| fill.unread_bytes());
+        let fill = self.fill.as_ref()?;
+        let filled = fill.unread_bytes();
         let room = self.ledger.room(self.briefs.ahead() + filled, access.size);
-        let worth = nearby.worth(Means { most: self.ledger.room_at_first(access.size), room, wait_bytes });
+        let most = self.ledger.room_at_first(access.size);
+        let is_left = fill.is_passed() || view.device.may_be_disk();
+        let is_left = is_left && wait_bytes < WAIT_BYTES_FAR;
+        let yield_share = if is_left { YIELD_PASSED } else { YIELD_SHARE };
+        let worth = nearby.worth(Means { most, room, wait_bytes, yield_share });
         let end = access.extent.end();
-        let bet = Extent::between(end, end.saturating_add(worth).min(access.size));
+        let from = end.max(wanted_to);
+        let bet = Extent::between(from, end.saturating_add(worth).min(access.size).max(from));
         let bytes = missing_bytes(access.object, bet, view.cache);
         let memory =
             (view.config.memory_bytes_max / UNREAD_SHARE).saturating_sub(view.cache.unread_bytes_all());
@@ -57,7 +84,7 @@ impl Streams {
         Some(bet)
     }
 
-    /// The same after the read that the youngest candidate is of: reads of what is fetched are
+    /// The same after a read that the youngest candidate is of: reads of what is fetched are
     /// evidence for it.
     pub(in crate::policy::adaptive) fn bet_on_candidate(
         &mut self,
@@ -65,7 +92,7 @@ impl Streams {
         wait_bytes: u64,
         view: &View<'_>,
     ) -> Option<Extent> {
-        let bet = self.bet(access, wait_bytes, view)?;
+        let bet = self.bet(access, 0, wait_bytes, view)?;
         if let Some(candidate) = self.candidates.back_mut() {
             self.guessed_count += u8::from(!candidate.is_guessed());
             candidate.is_bet_on = true;

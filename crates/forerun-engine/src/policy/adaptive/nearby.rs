@@ -2,9 +2,9 @@
 //!
 //! Reads that belong to no stream are not as unpredictable as that sounds: programs start, and
 //! file systems are walked, in places that are read nearly all over, though in no order. So every
-//! read asks about a chunk at each of five distances after it that nobody has read yet, and
-//! remembers what it was like itself: how much had been read right before it, and how long it is. Whoever comes to that
-//! chunk answers. Nothing is fetched for it, and the device makes no difference, so that it is
+//! read asks about a chunk at each of five distances after it that nobody has read yet, in the
+//! name of its kind: how much had been read right before it, and how long it is. Whoever comes to
+//! that chunk answers. Nothing is fetched for it, and the device makes no difference, so that it is
 //! learned as well where readahead was of no use so far.
 //!
 //! Fetching a chunk pays if the waits that it saves are worth more than what of it nobody reads;
@@ -25,8 +25,8 @@ const ASKED_MIN: u64 = 4;
 const ASKED_MAX: u32 = 1024;
 /// Bytes are worth twice as much for each such part of what may be wasted.
 const PRICE_STEPS: u64 = 6;
-/// A bet is at most that part of what may still be wasted.
-const BETS_MIN: u64 = 64;
+/// A bet is at most one of so many bytes that may still be wasted.
+const BET_SHARE: u64 = 64;
 
 /// What a read was like: how many blocks right before it had been read, and its length.
 #[derive(Clone, Copy, Debug, Default)]
@@ -140,7 +140,7 @@ impl Nearby {
         let answers = &self.answers[usize::from(self.kind.0)];
         let pays = answers.iter().take_while(|answers| answers.pay(&means, price)).count();
         let reach = pays.checked_sub(1).map_or(0, |last| DISTANCES[last].1);
-        reach.min(means.room / BETS_MIN / BLOCK_BYTES * BLOCK_BYTES)
+        reach.min(means.room / BET_SHARE / BLOCK_BYTES * BLOCK_BYTES)
     }
 }
 

@@ -43,8 +43,8 @@ impl Streams {
     }
 
     /// What to fetch after a read of the stream at `index` that had to wait, where a wait is worth
-    /// `wait_bytes`: what of it the stream has not wanted itself, and nothing if its reader is known to
-    /// come for all of it, in disorder.
+    /// `wait_bytes`: what of it the stream has not wanted itself. Nothing if its reader is known to
+    /// come for all of it, in disorder, or far away, where windows grow fast anyway.
     pub(in crate::policy::adaptive) fn bet_beside(
         &mut self,
         index: usize,

@@ -39,11 +39,13 @@ pub(super) struct Places {
     used: Vec<u32>,
     chunks: Vec<[Chunk; CHUNKS as usize]>,
     now: u32,
+    /// The one that was looked for last: most often it is the next as well.
+    last: usize,
 }
 
 impl Places {
     /// How many blocks in a row were read right before the one with number `block`.
-    pub(super) fn run_before(&self, block: u64) -> u64 {
+    pub(super) fn run_before(&mut self, block: u64) -> u64 {
         let (mut at, mut place) = (block, None);
         while at > 0 && block - at < RUN_BLOCKS_MAX {
             let chunk = (at - 1) / CHUNK_BLOCKS;
@@ -92,8 +94,11 @@ impl Places {
         &mut self.chunks[index][(number % CHUNKS) as usize]
     }
 
-    fn find(&self, place: u64) -> Option<usize> {
-        self.numbers.iter().rposition(|number| *number == place)
+    fn find(&mut self, place: u64) -> Option<usize> {
+        if self.numbers.get(self.last) != Some(&place) {
+            self.last = self.numbers.iter().position(|number| *number == place)?;
+        }
+        Some(self.last)
     }
 
     fn insert(&mut self, place: u64) -> usize {
@@ -131,15 +136,15 @@ mod tests {
     fn runs_go_on_over_chunks_and_places_and_end_at_holes() {
         let mut places = Places::default();
         read(&mut places, MIB - 100 * KIB, 200 * KIB);
-        let before = |places: &Places, offset: u64| places.run_before(offset / BLOCK_BYTES);
-        assert_eq!(before(&places, MIB + 100 * KIB), 50);
-        assert_eq!(before(&places, MIB), 25);
-        assert_eq!(before(&places, MIB + 104 * KIB), 0);
+        let before = |places: &mut Places, offset: u64| places.run_before(offset / BLOCK_BYTES);
+        assert_eq!(before(&mut places, MIB + 100 * KIB), 50);
+        assert_eq!(before(&mut places, MIB), 25);
+        assert_eq!(before(&mut places, MIB + 104 * KIB), 0);
         read(&mut places, MIB + 104 * KIB, 4 * KIB);
-        assert_eq!(before(&places, MIB + 108 * KIB), 1);
+        assert_eq!(before(&mut places, MIB + 108 * KIB), 1);
         read(&mut places, 0, 2 * MIB);
-        assert_eq!((before(&places, 2 * MIB), before(&places, 4 * KIB)), (RUN_BLOCKS_MAX, 1));
-        assert_eq!(before(&places, 0), 0);
+        assert_eq!((before(&mut places, 2 * MIB), before(&mut places, 4 * KIB)), (RUN_BLOCKS_MAX, 1));
+        assert_eq!(before(&mut places, 0), 0);
     }
 
     #[test]

@@ -32,11 +32,10 @@ pub(crate) fn start(verbose: u8, file: Option<&Path>) -> Result<(), String> {
     match file {
         None => log.with_writer(io::stderr).with_ansi(io::stderr().is_terminal()).init(),
         Some(path) => {
-            let file = OpenOptions::new()
-                .create(true)
-                .append(true)
-                .open(path)
-                .map_err(|error| format!("the log file {} cannot be written: {error}", path.display()))?;
+            let file = OpenOptions::new().create(true).append(true).open(path).map_err(|error| {
+                let shown = path.display();
+                format!("the log file {shown} cannot be written: {error}; give --log a file that can")
+            })?;
             log.with_writer(Arc::new(file)).with_ansi(false).init();
         }
     }

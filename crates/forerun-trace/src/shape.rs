@@ -139,7 +139,8 @@ fn align(sources: &mut [Source]) -> Result<()> {
     for source in sources.iter() {
         origins.push(source.reader.origin_ns().ok_or_else(|| Error::UnknownFormat {
             name: format!("a trace in format {}", source.reader.format()),
-            reason: "its times are not those of a clock that another trace could share".to_owned(),
+            reason: "its times are not those of a clock that another trace could share; merge it without --same-clock"
+                .to_owned(),
         })?);
     }
     let first = origins.iter().copied().min().unwrap_or(0);

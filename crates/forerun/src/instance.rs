@@ -215,10 +215,8 @@ async fn save_regularly(driver: Weak<Driver>) {
     loop {
         tokio::time::sleep(SAVE_INTERVAL).await;
         let Some(driver) = driver.upgrade() else { return };
-        let saved = tokio::task::spawn_blocking(move || driver.learner.as_ref().map(Learner::save)).await;
-        if let Ok(Some(Err(error))) = saved {
-            tracing::warn!("{error}");
-        }
+        let saved = tokio::task::spawn_blocking(move || driver.learner.as_ref().map(Learner::save_or_warn));
+        let _ = saved.await;
     }
 }
 
@@ -230,8 +228,8 @@ fn no_memory(bytes: u64, error: &std::io::Error) -> Error {
 impl Drop for Shared {
     fn drop(&mut self) {
         self.driver.shut_down();
-        if let Some(Err(error)) = self.driver.learner.as_ref().map(Learner::save) {
-            tracing::warn!("{error}");
+        if let Some(learner) = &self.driver.learner {
+            learner.save_or_warn();
         }
     }
 }

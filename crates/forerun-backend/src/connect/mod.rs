@@ -66,7 +66,12 @@ fn file(path: &Path, retry: RetryOptions) -> Result<Connected> {
         let advice = "name a directory or file that exists, or a URL such as s3://bucket/prefix";
         Error { message: format!("{}; {advice}", error.message), ..error }
     })?;
-    if !whole.is_file() {
+    if !whole.is_file() && !whole.is_dir() {
+        let message =
+            format!("{} is neither a directory nor a file; name one of these, or a URL", path.display());
+        return Err(Error::new(ErrorKind::NotADirectory, message));
+    }
+    if whole.is_dir() {
         let backend = Retry::new(Arc::new(FileBackend::new(path)?), retry);
         return Ok(Connected { backend: Arc::new(backend), object: None });
     }

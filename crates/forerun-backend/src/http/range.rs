@@ -98,7 +98,8 @@ fn check_whole(url: &Url, known: &State, answer: &State, extent: &Range<u64>) ->
         return Err(changed(url));
     }
     if extent.start > 0 {
-        let message = format!("{}: the server cannot send part of an object (it ignores Range)", shown(url));
+        let what = "the server cannot send part of an object (it ignores Range)";
+        let message = format!("{}: {what}; read a copy of it, or of another server", shown(url));
         return Err(Error::new(ErrorKind::NoRange, message));
     }
     Ok(Served { len: extent.end, more: extent.end < known.size })

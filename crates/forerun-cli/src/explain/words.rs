@@ -3,7 +3,7 @@
 use std::fmt::Write;
 use std::time::Duration;
 
-use forerun::{ClassCounters, Counters, Explained, StreamReport, Why};
+use forerun::{ClassCounters, Counters, DeviceEstimate, Explained, StreamReport, Why};
 
 use super::answer::Subject;
 use super::numbers::{percent, rate, size, time};
@@ -25,16 +25,7 @@ pub(super) fn all(subject: &Subject) -> String {
     );
     let memory = format!("{} of {}", size(forerun.memory_bytes()), size(subject.memory_bytes_max));
     line(&mut text, &format!("policy {}, memory {memory} used", subject.policy));
-    line(
-        &mut text,
-        &format!(
-            "the storage: {} until a fetch's first bytes, {} at most; fetches of {}, up to {} in flight",
-            time(device.latency_ns),
-            rate(device.throughput_bytes_per_s),
-            size(device.fetch_bytes),
-            size(device.pipe_bytes)
-        ),
-    );
+    line(&mut text, &storage(&device, &forerun.counters()));
     let readahead = forerun.readahead();
     line(&mut text, &format!("read ahead since the start: {}", outcome(readahead.total())));
     for (class, counters) in readahead.iter() {
@@ -57,20 +48,35 @@ pub(super) fn all(subject: &Subject) -> String {
     text
 }
 
+/// What fetches so far say of the backend; before the first, its latency is but a guess.
+fn storage(device: &DeviceEstimate, counters: &Counters) -> String {
+    if counters.demand_count + counters.readahead_count == 0 {
+        return "the storage: nothing was fetched yet".to_owned();
+    }
+    format!(
+        "the storage: {} until a fetch's first bytes, {} at most; fetches of {}, up to {} in flight",
+        time(device.latency_ns),
+        rate(device.throughput_bytes_per_s),
+        size(device.fetch_bytes),
+        size(device.pipe_bytes)
+    )
+}
+
 /// One object: in one line if it has one stream.
 fn object(text: &mut String, one: &Explained) {
     let report = &one.report;
-    let mut became = outcome(report.readahead.total());
-    if report.missed_bytes > 0 {
-        let _ = write!(became, "; {} had to be fetched when asked for", size(report.missed_bytes));
-    }
+    let became = became(report.readahead.total(), report.waiting_bytes, report.missed_bytes);
     let (name, size_of) = (printable(&one.path), size(report.size));
     if report.reader_count == 0 {
-        let held = size(report.cached_bytes);
-        return line(text, &format!("{name}: closed, {held} of {size_of} in memory; {became}"));
+        // What is in memory is in whole blocks.
+        let held = match report.cached_bytes {
+            whole if whole >= report.size => format!("all of {size_of}"),
+            part => format!("{} of {size_of}", size(part)),
+        };
+        return line(text, &format!("{name}: closed, {held} in memory; {became}"));
     }
     match &report.streams[..] {
-        [] => line(text, &format!("{name}: {size_of}, nothing is read ahead; {became}")),
+        [] => line(text, &format!("{name}: {size_of}, no stream; {became}")),
         [stream] => line(text, &format!("{name}: {}; {became}", of_stream(one, stream, Some(report.size)))),
         several => {
             let count = several.len();
@@ -129,6 +135,18 @@ fn why(stream: &StreamReport) -> String {
     }
 }
 
+/// What became of what was read ahead of an object, and what was not read ahead.
+fn became(readahead: ClassCounters, waiting_bytes: u64, missed_bytes: u64) -> String {
+    let mut became = match waiting_bytes {
+        0 if readahead.sum() == 0 => "nothing was read ahead".to_owned(),
+        _ => outcome(readahead),
+    };
+    if missed_bytes > 0 {
+        let _ = write!(became, "; {} had to be fetched when asked for", size(missed_bytes));
+    }
+    became
+}
+
 /// What became of what was read ahead.
 fn outcome(counters: ClassCounters) -> String {
     let all = counters.sum();
@@ -185,6 +203,16 @@ mod tests {
         let said = "12 late requests were made again, 3 MiB: 9 of them answered before the first";
         assert_eq!(of(12, 9).as_deref(), Some(said));
         assert!(of(1, 1).is_some_and(|said| said.starts_with("1 late request was")));
+    }
+
+    #[test]
+    fn what_was_not_read_ahead_is_not_said_to_wait() {
+        let none = ClassCounters::default();
+        assert_eq!(
+            became(none, 0, 20_480),
+            "nothing was read ahead; 20 KiB had to be fetched when asked for"
+        );
+        assert_eq!(became(none, 20_480, 0), "nothing that was read ahead was asked for yet");
     }
 
     #[test]

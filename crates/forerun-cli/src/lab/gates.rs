@@ -92,9 +92,11 @@ impl GatesCommand {
         cases.extend(generated());
         if let Some(words) = &self.only {
             let wanted = words.to_lowercase();
+            let names: Vec<String> = cases.iter().map(|case| case.workload.name().to_owned()).collect();
             cases.retain(|case| case.workload.name().to_lowercase().contains(&wanted));
             if cases.is_empty() {
-                return Err(format!("no workload's name has {words:?}").into());
+                let known = names.join("\n  ");
+                return Err(format!("no workload's name has {words:?}; these are:\n  {known}").into());
             }
         }
         Ok(Plan {

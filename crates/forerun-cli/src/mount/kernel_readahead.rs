@@ -5,6 +5,9 @@ use forerun_serve::fuse::{KERNEL_READAHEAD_BYTES, KERNEL_READAHEAD_BYTES_OFFERED
 
 use crate::units::parse_size;
 
+/// More than any memory is of use for.
+const BYTES_MAX: u64 = 1 << 30;
+
 /// How far the kernel itself may read ahead.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum KernelReadahead {
@@ -27,7 +30,14 @@ impl KernelReadahead {
 
     /// As a user gives it.
     pub(super) fn parse(text: &str) -> Result<KernelReadahead, String> {
-        if text == "auto" { Ok(KernelReadahead::Auto) } else { parse_size(text).map(KernelReadahead::Bytes) }
+        if text == "auto" {
+            return Ok(KernelReadahead::Auto);
+        }
+        match parse_size(text)? {
+            // Without any, the kernel would read page by page.
+            bytes @ KERNEL_READAHEAD_BYTES..=BYTES_MAX => Ok(KernelReadahead::Bytes(bytes)),
+            _ => Err("expected from 4KiB, which is a page, to 1GiB, or auto".to_owned()),
+        }
     }
 }
 
@@ -41,6 +51,8 @@ mod tests {
         assert_eq!(bytes("auto", PolicyKind::Adaptive), 4096);
         assert_eq!(bytes("auto", PolicyKind::None), 128 << 10);
         assert_eq!(bytes("1MiB", PolicyKind::Adaptive), 1 << 20);
-        assert!(KernelReadahead::parse("much").is_err());
+        for text in ["much", "0", "4095", "2GiB"] {
+            assert!(KernelReadahead::parse(text).is_err(), "{text}");
+        }
     }
 }

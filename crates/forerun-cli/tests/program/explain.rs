@@ -4,11 +4,12 @@ use std::fs::{self, File};
 use std::os::unix::fs::FileExt;
 use std::path::Path;
 use std::process::Command;
+use std::time::Instant;
 
 use rustix::process::Signal;
 use tempfile::TempDir;
 
-use super::support::{Foreground, forerun, output, unmount_leftovers};
+use super::support::{DEADLINE, Foreground, cat, forerun, output, unmount_leftovers};
 
 const SIZE: u64 = 32 << 20;
 const LEN: u64 = 64 << 10;
@@ -54,6 +55,7 @@ fn a_running_mount_says_which_way_each_stream_goes_and_how_far_ahead_it_reads() 
     let [runtime, source, directory] = folders();
     let runtime = runtime.path();
     let mount = start(runtime, source.path(), directory.path());
+    assert!(run(runtime, &[]).1.contains("the storage: nothing was fetched yet"));
     let [up, down, steps] =
         ["up", "down", "steps"].map(|name| File::open(directory.path().join(name)).unwrap());
     read(&up, (0..64).map(|index| index * LEN), LEN);
@@ -90,6 +92,25 @@ fn a_running_mount_says_which_way_each_stream_goes_and_how_far_ahead_it_reads() 
         assert!(json.contains(word), "{word} is not in {json}");
     }
     drop((up, down, steps));
+}
+
+#[test]
+fn of_a_closed_object_no_more_is_in_memory_than_it_has() {
+    let [runtime, source, directory] = folders();
+    fs::write(source.path().join("small"), [0; 5000]).unwrap();
+    let mount = start(runtime.path(), source.path(), directory.path());
+    assert_eq!(cat(&directory.path().join("small")).len(), 5000);
+    // The kernel tells of a close later.
+    let deadline = Instant::now() + DEADLINE;
+    let closed = "small: closed, all of 4.8 KiB in memory; ";
+    loop {
+        let said = run(runtime.path(), &[]).1;
+        if said.contains(closed) {
+            break;
+        }
+        assert!(Instant::now() < deadline, "{said}");
+    }
+    drop(mount);
 }
 
 #[test]

@@ -50,6 +50,25 @@ fn what_was_read_is_in_the_profile_after_the_unmount_and_the_next_mount_takes_it
 }
 
 #[test]
+fn a_profile_that_could_not_be_kept_is_refused_at_once_or_told_of_once() {
+    let (source, directory) = source_and_directory();
+    let folder = tempfile::tempdir().unwrap();
+    let profile = folder.path().join("boot.profile");
+    let options = ["--learn", profile.to_str().unwrap()];
+    let mount = start(&options, source.path(), directory.path());
+    cat(&directory.path().join("data"));
+    drop(folder);
+    mount.signal(Signal::TERM);
+    let (status, said) = mount.end();
+    assert_eq!(status.code(), Some(1), "{said}");
+    assert_eq!(said.matches("boot.profile cannot be written").count(), 1, "{said}");
+
+    let refused = output(forerun().arg("mount").args(options).arg(source.path()).arg(directory.path()));
+    let said = String::from_utf8(refused.stderr).unwrap();
+    assert!(said.contains("boot.profile cannot be written") && said.contains("give --learn"), "{said}");
+}
+
+#[test]
 fn advice_is_an_attribute_where_hints_are_allowed() {
     let (source, directory) = source_and_directory();
     let _mount = start(&["--hints"], source.path(), directory.path());

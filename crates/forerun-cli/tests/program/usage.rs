@@ -23,12 +23,13 @@ fn what_cannot_be_mounted_is_said_in_one_sentence_and_nothing_is_mounted() {
     }
     fs::write(path("full/file"), "").unwrap();
     let (file, none) = (path("full/file"), path("none"));
-    let failures: [(&[&str], &str); 7] = [
+    let failures: [(&[&str], &str); 8] = [
         (&[&source, &full], "is not empty"),
         (&[&source, &file], "is not a directory"),
         (&[&source, &none], "does not exist: create it with `mkdir"),
         (&[&none, &empty], "none"),
         (&["gopher://example.org", &empty], "gopher"),
+        (&["/dev/null", &empty], "neither a directory nor a file"),
         (&["--memory", "64K", &source, &empty], "at least 4 MiB"),
         (&["--log", "/nowhere/log", &source, &empty], "the log file /nowhere/log"),
     ];
@@ -43,13 +44,14 @@ fn what_cannot_be_mounted_is_said_in_one_sentence_and_nothing_is_mounted() {
 
 #[test]
 fn a_command_that_makes_no_sense_ends_with_2_and_says_what_was_expected() {
-    let mistakes: [(&[&str], &str); 8] = [
+    let mistakes: [(&[&str], &str); 9] = [
         (&[], "Usage:"),
         (&["mount"], "<URL>"),
         (&["mount", "/"], "<DIR>"),
         (&["mount", "--policy", "psychic", "/", "/mnt"], "adaptive"),
         (&["mount", "--memory", "lots", "/", "/mnt"], "256MiB"),
         (&["mount", "--metadata-ttl", "1", "/", "/mnt"], "500ms"),
+        (&["mount", "--kernel-readahead", "0", "/", "/mnt"], "4KiB"),
         (&["mount", "--write", "/", "/mnt"], "--write"),
         (&["amount"], "mount"),
     ];

@@ -1,8 +1,9 @@
 //! `strace -f -ttt -T -y`: what programs asked the kernel for.
 //!
 //! Reads without an offset continue where the descriptor stands; a descriptor that was open
-//! before the recording is taken to stand at 0. Only paths count, not pipes, sockets and
-//! terminals. What a program reads through mapped memory is not in the recording.
+//! before the recording is taken to stand at 0. Only paths to storage count, not pipes, sockets,
+//! terminals and what the kernel makes up (`/dev/null`, `/proc`). What a program reads through
+//! mapped memory is not in the recording.
 
 use std::collections::HashMap;
 
@@ -157,6 +158,10 @@ impl Decoder {
             _ => (1, call.argument(2)?),
         };
         let path = call.result_path.unwrap_or(call.argument(path)?.trim_matches('"'));
+        if is_made_up(path) {
+            self.table(process).remove(&result);
+            return Ok(None);
+        }
         let file = files.intern(&unescape(path));
         self.open.push(OpenFile { file, position: 0 });
         let open = self.open.len() - 1;
@@ -234,7 +239,7 @@ impl Decoder {
         let known = self.table(process).get(&number).copied();
         let Some(path) = path else { return known };
         // Devices have their numbers in brackets after the path.
-        if !path.starts_with('/') || path.contains('<') {
+        if !path.starts_with('/') || path.contains('<') || is_made_up(path) {
             return None;
         }
         let file = files.intern(&unescape(path));
@@ -248,6 +253,15 @@ impl Decoder {
             }
         }
     }
+}
+
+/// Whether no storage is behind `path`: devices of characters, which older versions of strace do
+/// not mark, and files that the kernel makes as they are read.
+fn is_made_up(path: &str) -> bool {
+    const DEVICES: [&str; 8] = ["null", "zero", "full", "random", "urandom", "tty", "ptmx", "console"];
+    let is_device = |name: &str| DEVICES.contains(&name) || name.starts_with("pts/");
+    ["/proc/", "/sys/"].iter().any(|folder| path.starts_with(folder))
+        || path.strip_prefix("/dev/").is_some_and(is_device)
 }
 
 /// How many bytes `[{iov_base=…, iov_len=N}, …]` has room for; unknown where strace cut it.

@@ -2,7 +2,7 @@
 
 use std::fs;
 use std::io::{self, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use forerun_backend::{Error, ErrorKind, Result};
 
@@ -23,7 +23,8 @@ pub(super) fn read(path: &Path) -> Result<Option<Profiles>> {
         Ok(file) if !file.is_file() => return Err(invalid("it is not a file".to_owned())),
         Ok(file) if file.len() > BYTES_MAX => return Err(invalid(format!("it has {} bytes", file.len()))),
         _ => fs::read(path).map_err(|error| {
-            Error::new(ErrorKind::Invalid, format!("the profile {shown} cannot be read: {error}"))
+            let advice = "make it readable, or give --learn another name";
+            Error::new(ErrorKind::Invalid, format!("the profile {shown} cannot be read: {error}; {advice}"))
         })?,
     };
     let text = String::from_utf8(text).map_err(|_| invalid("it is not text".to_owned()))?;
@@ -33,21 +34,34 @@ pub(super) fn read(path: &Path) -> Result<Option<Profiles>> {
     }
 }
 
+/// Whether [`write`] could put something at `path` now.
+pub(super) fn check_writable(path: &Path) -> Result<()> {
+    let new = beside(path);
+    fs::File::create(&new).and_then(|_| fs::remove_file(&new)).map_err(|error| not_written(path, &error))
+}
+
 /// Puts `profiles` in the place of what was at `path`, as a whole or not at all.
 pub(super) fn write(path: &Path, profiles: &Profiles) -> Result<()> {
-    let mut name = path.file_name().unwrap_or_default().to_owned();
-    name.push(format!(".{}.new", std::process::id()));
-    let new = path.with_file_name(name);
+    let new = beside(path);
     let written = write_all(&new, text::write(profiles).as_bytes()).and_then(|()| fs::rename(&new, path));
     written.map_err(|error| {
         // It may not even be there.
         let _ = fs::remove_file(&new);
-        let shown = path.display();
-        let message = format!(
-            "the profile {shown} cannot be written: {error}; give --learn a file in a folder that can"
-        );
-        Error::new(ErrorKind::Permanent, message)
+        not_written(path, &error)
     })
+}
+
+/// Where what is to be at `path` is written first.
+fn beside(path: &Path) -> PathBuf {
+    let mut name = path.file_name().unwrap_or_default().to_owned();
+    name.push(format!(".{}.new", std::process::id()));
+    path.with_file_name(name)
+}
+
+fn not_written(path: &Path, error: &io::Error) -> Error {
+    let shown = path.display();
+    let advice = "give --learn a file in a folder that can";
+    Error::new(ErrorKind::Permanent, format!("the profile {shown} cannot be written: {error}; {advice}"))
 }
 
 fn write_all(path: &Path, bytes: &[u8]) -> io::Result<()> {

@@ -41,17 +41,25 @@ struct State {
     extent_count: usize,
     /// Something was recorded since it was saved.
     is_changed: bool,
+    /// It could not be saved the last time, and somebody was told so.
+    has_failed: bool,
 }
 
 impl Learner {
-    /// What the file at `path` knows; a file that is not there is made.
+    /// What the file at `path` knows; a file that is not there is made. Of a symbolic link
+    /// it is the file that it points to.
     ///
     /// # Errors
     /// [`ErrorKind::Invalid`](crate::ErrorKind::Invalid) if it is no profile, or cannot be read or written.
     pub(crate) fn load(path: &Path) -> Result<Learner> {
-        let path = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
+        let whole = std::fs::canonicalize(path).or_else(|_| std::path::absolute(path));
+        let path = whole.unwrap_or_else(|_| path.to_owned());
         let known = match file::read(&path)? {
-            Some(known) => known,
+            Some(known) => {
+                // Better said now than after a day of learning.
+                file::check_writable(&path)?;
+                known
+            }
             None => {
                 file::write(&path, &Profiles::new())?;
                 Profiles::new()
@@ -95,7 +103,21 @@ impl Learner {
             }
             state.merged()
         };
-        file::write(&self.path, &profiles).inspect_err(|_| self.state.lock().is_changed = true)
+        let written = file::write(&self.path, &profiles);
+        let mut state = self.state.lock();
+        state.has_failed = written.is_err();
+        state.is_changed |= state.has_failed;
+        written
+    }
+
+    /// As [`Learner::save`], and warns of the first failure in a row.
+    pub(crate) fn save_or_warn(&self) {
+        let was_told = self.state.lock().has_failed;
+        if let Err(error) = self.save()
+            && !was_told
+        {
+            tracing::warn!("{error}");
+        }
     }
 }
 
@@ -153,6 +175,17 @@ mod tests {
         assert_eq!(learner(folder.path()).plan(&name("1")), Some(vec![second]));
         read(&learner(folder.path()), "1", &[Extent::new(0, 4096)]);
         assert_eq!(learner(folder.path()).plan(&name("1")), Some(vec![second]));
+    }
+
+    #[test]
+    fn a_link_stays_a_link_to_what_is_learned() {
+        let folder = tempfile::tempdir().unwrap();
+        let link = folder.path().join("link");
+        std::os::unix::fs::symlink("profile", &link).unwrap();
+        learner(folder.path());
+        read(&Learner::load(&link).unwrap(), "1", &[Extent::new(0, 4096)]);
+        assert!(link.is_symlink());
+        assert!(learner(folder.path()).plan(&name("1")).is_some());
     }
 
     #[test]

@@ -7,7 +7,7 @@
 
 use std::collections::HashMap;
 
-use super::strace_call::{Call, descriptor, unescape};
+use super::strace_call::{Call, descriptor, is_made_up, unescape};
 use crate::lines::LineDecoder;
 use crate::text::{Clock, decimal, number, quoted};
 use crate::{Access, FileId, Files, Op};
@@ -253,15 +253,6 @@ impl Decoder {
             }
         }
     }
-}
-
-/// Whether no storage is behind `path`: devices of characters, which older versions of strace do
-/// not mark, and files that the kernel makes as they are read.
-fn is_made_up(path: &str) -> bool {
-    const DEVICES: [&str; 8] = ["null", "zero", "full", "random", "urandom", "tty", "ptmx", "console"];
-    let is_device = |name: &str| DEVICES.contains(&name) || name.starts_with("pts/");
-    ["/proc/", "/sys/"].iter().any(|folder| path.starts_with(folder))
-        || path.strip_prefix("/dev/").is_some_and(is_device)
 }
 
 /// How many bytes `[{iov_base=…, iov_len=N}, …]` has room for; unknown where strace cut it.

@@ -47,6 +47,15 @@ pub(super) fn descriptor(text: &str) -> Option<(u64, Option<&str>)> {
     Some((number.parse().ok()?, path))
 }
 
+/// Whether no storage is behind `path`: devices of characters, which older versions of strace do
+/// not mark, and files that the kernel makes as they are read.
+pub(super) fn is_made_up(path: &str) -> bool {
+    const DEVICES: [&str; 8] = ["null", "zero", "full", "random", "urandom", "tty", "ptmx", "console"];
+    let is_device = |name: &str| DEVICES.contains(&name) || name.starts_with("pts/");
+    ["/proc/", "/sys/"].iter().any(|folder| path.starts_with(folder))
+        || path.strip_prefix("/dev/").is_some_and(is_device)
+}
+
 /// `text` without the escapes of strace, which are those of C.
 pub(super) fn unescape(text: &str) -> String {
     let mut bytes = Vec::new();

@@ -1,0 +1,98 @@
+use super::*;
+
+const MS: u64 = 1_000_000;
+const LEN: u64 = 256 << 10;
+
+/// Eight fetches at a time, two by two one behind the other; `end_ms` says
+/// when the one of that number ends, all having been dispatched at 0.
+fn learned(end_ms: impl Fn(u64) -> u64) -> Switching {
+    let mut switching = Switching::new();
+    for round in 0..8 {
+        let start = round * 100 * MS;
+        let samples: [Sample; 8] = core::array::from_fn(|index| Sample {
+            object: ObjectId(index as u64 / 2),
+            offset: (round * 2 + index as u64 % 2) * LEN,
+            index: switching.on_dispatch(),
+            ahead: index,
+            dispatched: Time(start),
+            delivered_before: 0,
+            first_arrived: Time(start),
+            first_bytes: LEN,
+            bytes: LEN,
+        });
+        for (index, sample) in samples.iter().enumerate() {
+            switching.on_first_bytes(sample);
+            switching.on_fetched(Time(start + end_ms(index as u64) * MS), sample);
+            switching.on_ended();
+        }
+    }
+    switching
+}
+
+#[test]
+fn a_disk_pays_for_going_elsewhere() {
+    // 8 ms to move and 4 to read.
+    let disk = learned(|index| (index / 2 + 1) * 8 + (index + 1) * 4);
+    assert_eq!(disk.cost_ns(), 8 * MS);
+    assert_eq!(disk.bytes_in(disk.cost_ns()), 2 * LEN);
+    assert_eq!(disk.request_ns(), 0);
+}
+
+#[test]
+fn a_store_does_several_things_at_once() {
+    // 20 ms for the first bytes, and the link is full then.
+    assert_eq!(learned(|index| 20 + (index + 1) * 4).cost_ns(), 0);
+}
+
+/// One fetch after the other, each where the one before ended, with `ahead` in flight;
+/// each takes what `took_ns` says of its bytes since the one before ended.
+fn follow(switching: &mut Switching, count: u64, ahead: usize, took_ns: impl Fn(u64) -> u64) {
+    for _ in 0..count {
+        let (_, offset) = switching.last_end.unwrap_or((ObjectId(0), 0));
+        let index = switching.on_dispatch();
+        let bytes = LEN / 2 + index % 5 * LEN / 8;
+        let now = Time(switching.last_done.0 + took_ns(bytes));
+        let sample = Sample {
+            object: ObjectId(0),
+            offset,
+            index,
+            ahead,
+            dispatched: Time(now.0.saturating_sub((ahead as u64 + 1) * took_ns(bytes))),
+            delivered_before: 0,
+            first_arrived: now,
+            first_bytes: bytes,
+            bytes,
+        };
+        switching.on_first_bytes(&sample);
+        switching.on_fetched(now, &sample);
+        switching.on_ended();
+    }
+}
+
+/// 200 MB/s.
+fn transfer_ns(bytes: u64) -> u64 {
+    5 * bytes
+}
+
+#[test]
+fn where_each_waits_for_the_one_before_it_costs_its_latency() {
+    let mut array = Switching::new();
+    follow(&mut array, 1, 0, |bytes| 8 * MS + transfer_ns(bytes));
+    follow(&mut array, 16, 4, |bytes| 8 * MS + transfer_ns(bytes));
+    assert!(array.request_ns().abs_diff(8 * MS) < MS / 10, "{array:?}");
+    assert!(array.bytes_in(array.request_ns()).abs_diff(1_600_000) < 50_000, "{array:?}");
+}
+
+#[test]
+fn what_overlaps_after_all_shows_when_there_are_two() {
+    let mut store = Switching::new();
+    follow(&mut store, 1, 0, |bytes| 8 * MS + transfer_ns(bytes));
+    follow(&mut store, 16, 4, |bytes| 8 * MS + transfer_ns(bytes));
+    assert!(store.cost_ns() > 0);
+    // Every sixteenth goes beside another and comes soon after it.
+    for _ in 0..16 {
+        follow(&mut store, 15, 0, |bytes| 8 * MS + transfer_ns(bytes));
+        follow(&mut store, 1, 1, transfer_ns);
+    }
+    assert_eq!(store.cost_ns(), 0, "{store:?}");
+}

@@ -1,0 +1,244 @@
+//! The engine, and what is known of it by somebody who only follows its rules.
+
+use std::collections::BTreeMap;
+
+use forerun_engine::*;
+
+use super::bytes::{Content, InFlight, Waiting};
+use super::calls::Call;
+use super::{OBJECTS, SIZE, SIZE_MAX};
+
+pub(super) const BLOCKS: usize = (SIZE_MAX / BLOCK_BYTES) as usize + 1;
+
+pub(crate) struct Model {
+    pub(crate) engine: Engine,
+    budget: u64,
+    now: Time,
+    /// Between two calls.
+    step_ns: u64,
+    pub(super) slots: BTreeMap<u64, Content>,
+    /// Counts the changes of each object.
+    pub(super) versions: [u64; OBJECTS as usize],
+    /// The last change of each block.
+    pub(super) block_versions: Vec<[u64; BLOCKS]>,
+    sizes: [u64; OBJECTS as usize],
+    positions: [u64; OBJECTS as usize],
+    open_count: [u64; OBJECTS as usize],
+    pub(super) in_flight: Vec<InFlight>,
+    waiting: Vec<Waiting>,
+    pub(super) copying: Vec<(ReadId, Vec<MemoryRange>, Vec<Content>)>,
+}
+
+impl Model {
+    pub(crate) fn new(policy: PolicyKind, extra_bytes: u64, step_ns: u64) -> Model {
+        let mut config = Config::new(Config::MEMORY_BYTES_MIN + extra_bytes);
+        config.policy = policy;
+        config.in_flight_count_max = 6;
+        config.closed_objects_max = 1;
+        Model {
+            budget: config.memory_bytes_max,
+            engine: Engine::new(config).expect("a configuration that works"),
+            now: Time(1),
+            step_ns,
+            slots: BTreeMap::new(),
+            versions: [0; OBJECTS as usize],
+            block_versions: vec![[0; BLOCKS]; OBJECTS as usize],
+            sizes: [SIZE; OBJECTS as usize],
+            positions: [0; OBJECTS as usize],
+            open_count: [0; OBJECTS as usize],
+            in_flight: Vec::new(),
+            waiting: Vec::new(),
+            copying: Vec::new(),
+        }
+    }
+
+    fn advise(&mut self, object: u64, what: u64, extents: &[(u64, u64)]) {
+        let extents: Vec<Extent> = extents.iter().map(|(offset, len)| Extent::new(*offset, *len)).collect();
+        let advice = match what {
+            0 => Advice::Normal,
+            1 => Advice::Sequential,
+            2 => Advice::Random,
+            3 => Advice::WillNeed(&extents),
+            4 => Advice::DontNeed(extents[0]),
+            _ => return self.engine.plan(self.now, ObjectId(object), &extents),
+        };
+        self.engine.advise(self.now, ObjectId(object), ReaderId(object), advice);
+    }
+
+    pub(crate) fn call(&mut self, call: Call) {
+        let now = self.now;
+        match call {
+            Call::Open(object) => {
+                self.open_count[object as usize] += 1;
+                self.engine.open(ObjectId(object), self.sizes[object as usize]);
+            }
+            Call::Close(object) if self.open_count[object as usize] > 0 => {
+                self.open_count[object as usize] -= 1;
+                self.engine.close(now, ObjectId(object), ReaderId(object));
+            }
+            Call::Close(_) => {}
+            Call::Advise { object, what, extents } => self.advise(object, what, &extents),
+            Call::Read { object, offset, len } => self.read(object, offset, len),
+            Call::ReadOn { object, len } => {
+                let offset = self.positions[object as usize];
+                self.read(object, offset, len);
+            }
+            Call::Release(index) if !self.copying.is_empty() => {
+                let index = index % self.copying.len();
+                self.release(index);
+            }
+            Call::Abandon(index) if !self.waiting.is_empty() => {
+                let waiting = self.waiting.swap_remove(index % self.waiting.len());
+                self.engine.abandon(waiting.read);
+            }
+            Call::Progress { fetch, percent } if !self.in_flight.is_empty() => {
+                let index = fetch % self.in_flight.len();
+                let bytes = self.in_flight[index].fetch.extent.len * percent.min(99) / 100;
+                self.fill(index, bytes);
+                let id = self.in_flight[index].fetch.id;
+                self.engine.handle_progress(now, id, bytes);
+            }
+            Call::Fetched(index) if !self.in_flight.is_empty() => {
+                let index = index % self.in_flight.len();
+                self.finish(index);
+            }
+            Call::Failed(index) if !self.in_flight.is_empty() => {
+                let failed = self.in_flight.swap_remove(index % self.in_flight.len());
+                self.engine.handle_failed(now, failed.fetch.id, FetchError { code: 5 });
+            }
+            Call::Invalidate { object, offset, len } => {
+                self.change(object, offset, offset + len);
+                self.engine.invalidate(now, ObjectId(object), Extent::new(offset, len));
+            }
+            Call::Resize { object, size } => {
+                let old = std::mem::replace(&mut self.sizes[object as usize], size);
+                self.change(object, old.min(size), SIZE_MAX);
+                self.engine.resize(now, ObjectId(object), size);
+                for waiting in self.waiting.iter_mut().filter(|waiting| waiting.object == object) {
+                    waiting.extent = waiting.extent.intersection(&Extent::new(0, size));
+                }
+            }
+            Call::Forget(object) => {
+                self.change(object, 0, SIZE_MAX);
+                self.engine.forget(now, ObjectId(object));
+            }
+            Call::List { directory, class } => {
+                let file =
+                    |object: usize| ListedFile { size: self.sizes[object], class: object as u8 % 2 * class };
+                // Longer than there are objects: each is in it more than once.
+                let files: Vec<ListedFile> =
+                    (0..3 * OBJECTS as usize).map(|at| file(at % OBJECTS as usize)).collect();
+                self.engine.list(now, DirectoryId(directory), files.into_iter());
+            }
+            Call::Enter { directory, index } => {
+                let object = u64::from(index) % OBJECTS;
+                self.open_count[object as usize] += 1;
+                self.engine.open(ObjectId(object), self.sizes[object as usize]);
+                self.engine.enter(now, DirectoryId(directory), index, ObjectId(object));
+            }
+            Call::Wait(ns) => self.now.0 += ns,
+            Call::Sleep => self.now = self.engine.poll_timeout().unwrap_or(now),
+            Call::Land { slow } => self.land(slow),
+            Call::Release(_)
+            | Call::Abandon(_)
+            | Call::Progress { .. }
+            | Call::Fetched(_)
+            | Call::Failed(_) => {}
+        }
+        self.now.0 += self.step_ns;
+        self.drain();
+    }
+
+    /// One stays in flight if there are enough, and of those half bring a block first.
+    fn land(&mut self, slow: usize) {
+        let (slow, stalls) = (slow % 4, (slow / 4).is_multiple_of(2));
+        let is_begun = |index: &usize| stalls || *index != slow;
+        for index in (0..self.in_flight.len()).rev().filter(is_begun) {
+            self.fill(index, BLOCK_BYTES.min(self.in_flight[index].fetch.extent.len));
+            self.engine.handle_progress(self.now, self.in_flight[index].fetch.id, BLOCK_BYTES);
+        }
+        self.now.0 += self.step_ns;
+        for index in (0..self.in_flight.len()).rev().filter(|index| *index != slow) {
+            self.finish(index);
+        }
+    }
+
+    fn read(&mut self, object: u64, offset: u64, len: u64) {
+        if self.open_count[object as usize] == 0 {
+            return;
+        }
+        let size = self.sizes[object as usize];
+        self.positions[object as usize] = if offset + len >= size { 0 } else { offset + len };
+        let extent = Extent::new(offset, len);
+        let versions = self.block_versions[object as usize].to_vec();
+        let mut memory = Vec::new();
+        let outcome = self.engine.read(self.now, ObjectId(object), ReaderId(object), extent, &mut memory);
+        let extent = extent.intersection(&Extent::new(0, size));
+        match outcome {
+            Outcome::Ready(read) => self.copy(Waiting { read, object, extent, versions }, memory),
+            Outcome::Parked(read) => self.waiting.push(Waiting { read, object, extent, versions }),
+        }
+    }
+
+    fn finish(&mut self, index: usize) {
+        let len = self.in_flight[index].fetch.extent.len;
+        self.fill(index, len);
+        let finished = self.in_flight.swap_remove(index);
+        self.engine.handle_fetched(self.now, finished.fetch.id);
+    }
+
+    fn drain(&mut self) {
+        while let Some((directory, index)) = self.engine.poll_entry() {
+            let object = u64::from(index) % OBJECTS;
+            // Of one directory the driver has lost the names.
+            if directory == DirectoryId(0) || index % 2 == 0 {
+                let size = self.sizes[object as usize];
+                self.engine.announce(self.now, directory, index, ObjectId(object), size);
+            }
+        }
+        while let Some(fetch) = self.engine.poll_fetch(self.now) {
+            assert_eq!(fetch.memory.iter().map(|range| range.len).sum::<u64>(), fetch.extent.len);
+            assert_eq!(fetch.extent.offset % BLOCK_BYTES, 0);
+            let size = self.sizes[fetch.object.0 as usize];
+            assert!(fetch.extent.end() <= size && !fetch.extent.is_empty(), "{fetch:?}");
+            assert!(fetch.extent.end() == size || fetch.extent.end() % BLOCK_BYTES == 0, "half a block");
+            let version = self.versions[fetch.object.0 as usize];
+            self.in_flight.push(InFlight { fetch, version, done: 0 });
+            // A read of 200 KB has at most 25 holes between the blocks that are there.
+            assert!(self.in_flight.len() <= 6 + 25, "too many fetches in flight");
+        }
+        while let Some(id) = self.engine.poll_cancel() {
+            let index = self.in_flight.iter().position(|flight| flight.fetch.id == id);
+            let cancelled = self.in_flight.swap_remove(index.expect("only what is in flight is cancelled"));
+            self.engine.handle_failed(self.now, cancelled.fetch.id, FetchError { code: 0 });
+        }
+        while let Some(reply) = self.engine.poll_reply() {
+            let index = self.waiting.iter().position(|waiting| waiting.read == reply.read);
+            let waiting = self.waiting.swap_remove(index.expect("one reply for each who waits"));
+            if let Ok(memory) = reply.result {
+                self.copy(waiting, memory);
+            }
+        }
+        assert!(self.engine.memory_bytes() <= self.budget, "over budget");
+        let timeout = self.engine.poll_timeout();
+        assert!(timeout.is_none_or(|due| due > self.now), "what is late was passed over");
+    }
+
+    /// Once all fetches end well and all readers release, nobody waits.
+    pub(crate) fn settle(&mut self) {
+        for _ in 0..10_000 {
+            while !self.copying.is_empty() {
+                self.release(0);
+            }
+            self.drain();
+            if self.in_flight.is_empty() && self.copying.is_empty() {
+                break;
+            }
+            if !self.in_flight.is_empty() {
+                self.finish(0);
+            }
+            self.now.0 += 1000;
+        }
+        assert!(self.waiting.is_empty(), "{} readers hang", self.waiting.len());
+    }
+}

@@ -6,6 +6,7 @@ mod arrivals;
 mod changes;
 mod dispatch;
 mod explain;
+mod reading;
 mod repeats;
 mod walks;
 
@@ -13,14 +14,13 @@ use alloc::boxed::Box;
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;
 
-use crate::cache::{Cache, Pins, Tally};
+use crate::cache::Cache;
 use crate::config::{Config, ConfigError, PolicyKind};
 use crate::device::Device;
 use crate::events::{Counters, Event};
-use crate::explain::Class;
 use crate::objects::Objects;
-use crate::policy::{self, Access, Policy, Rules, View, Window};
-use crate::reads::{Phase, Read, Reads};
+use crate::policy::{self, Policy, Rules, Window};
+use crate::reads::Reads;
 use crate::scheduler::{Flights, Late, Pending, Rivals};
 use crate::types::*;
 use crate::walk::Walks;
@@ -117,70 +117,6 @@ impl Engine {
         self.audit();
     }
 
-    /// `reader` asks for `extent`, at most [`Config::READ_BYTES_MAX`] bytes, of
-    /// which those past the object's end are left out. `memory` is cleared; on
-    /// [`Outcome::Ready`] it holds where the bytes are, and they stay there until
-    /// [`Engine::release`].
-    pub fn read(
-        &mut self,
-        now: Time,
-        object: ObjectId,
-        reader: ReaderId,
-        extent: Extent,
-        memory: &mut Vec<MemoryRange>,
-    ) -> Outcome {
-        memory.clear();
-        debug_assert!(extent.len <= Config::READ_BYTES_MAX, "a read too long for the engine");
-        let size = self.objects.size(object);
-        let extent = extent.intersection(&Extent::new(0, size));
-        if extent.is_empty() {
-            let read = Read { object, extent, phase: Phase::Ready, pins: Pins::default() };
-            return Outcome::Ready(self.reads.insert(read));
-        }
-        self.rivals.note_read(now, object, reader);
-        self.cache.note_read(now, object, extent);
-        let rows = self.cache.locate(object, extent);
-        let tally = self.cache.tally(extent, &rows);
-        let late = tally.in_flight + tally.missing > 0;
-        let missing = tally.missing > 0;
-        let unread_bytes = tally.unread * BLOCK_BYTES;
-        let ahead = if missing || tally.unread > 0 {
-            self.cache.note_outcome(object, extent, &rows, tally.missing * BLOCK_BYTES)
-        } else {
-            None
-        };
-        let access = Access { time: now, object, reader, extent, size, late, missing, unread_bytes };
-        self.consult(&access, tally, ahead);
-        let outcome = if !late {
-            let pins = self.cache.pin_located(rows);
-            self.cache.mark_read(extent, &pins);
-            self.cache.memory(extent, &pins, memory);
-            Outcome::Ready(self.reads.insert(Read { object, extent, phase: Phase::Ready, pins }))
-        } else {
-            let read = Read { object, extent, phase: Phase::Waiting, pins: Pins::default() };
-            let id = self.reads.insert(read);
-            self.waiting.push_back(id);
-            Outcome::Parked(id)
-        };
-        self.follow(&access);
-        self.audit();
-        outcome
-    }
-
-    /// The bytes of a ready or replied read were copied.
-    pub fn release(&mut self, read: ReadId) {
-        self.end_read(read);
-        self.audit();
-    }
-
-    /// The reader of a parked read has gone. No reply will come unless it was
-    /// already polled; no release is needed.
-    pub fn abandon(&mut self, read: ReadId) {
-        self.replies.retain(|(replied, _)| *replied != read);
-        self.end_read(read);
-        self.audit();
-    }
-
     /// The next fetch to start.
     pub fn poll_fetch(&mut self, now: Time) -> Option<Fetch> {
         while self.fetches.is_empty()
@@ -241,42 +177,6 @@ impl Engine {
     /// What the fetches so far say of the backend.
     pub fn device(&self) -> DeviceEstimate {
         self.device.estimate()
-    }
-
-    /// Tells the policy of a read, some of which was `ahead`, and queues what it wants.
-    fn consult(&mut self, access: &Access, tally: Tally, ahead: Option<Class>) {
-        let Access { time, object, reader, extent, size, .. } = *access;
-        let missing_bytes = (tally.missing * BLOCK_BYTES).min(extent.len);
-        let late_bytes = (tally.in_flight * BLOCK_BYTES).min(extent.len - missing_bytes);
-        self.emit(Event::Read { time, object, reader, extent, late_bytes, missing_bytes, ahead });
-
-        let view = View {
-            cache: &self.cache,
-            device: &self.device,
-            config: &self.config,
-            is_contended: self.is_contended(access.time),
-        };
-        self.policy.on_read(access, &view, &mut self.windows);
-        self.emit_ends(time);
-        for rescued in self.policy.take_rescued() {
-            self.cache.rescue(object, rescued);
-        }
-        if access.late
-            && let Some(passed) = self.policy.passed(access)
-        {
-            self.pending.pass(object, passed.to_blocks());
-        }
-        // Whoever follows a plan reads by it, not as others read their files.
-        let end = if self.policy.is_planned(object) { size } else { self.readahead_end(access) };
-        self.order(time, object, size, end);
-    }
-
-    fn end_read(&mut self, id: ReadId) {
-        let Some(read) = self.reads.remove(id) else { return };
-        if read.phase == Phase::Waiting {
-            self.waiting.retain(|waiting| *waiting != id);
-        }
-        self.cache.unpin(&read.pins);
     }
 
     /// Tells of readahead that was evicted unread.

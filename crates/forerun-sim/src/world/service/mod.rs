@@ -1,11 +1,13 @@
 //! The engine above a device: the product's run loop with time that only moves
 //! when it is told to.
 
+mod jobs;
+
 use std::collections::{BTreeMap, VecDeque};
 
 use forerun_engine::{
     ByClass, Cause, Config, ConfigError, Counters, Engine, Event, Extent, Fetch, FetchError, FetchId,
-    MemoryRange, ObjectId, Outcome, ReadId, ReaderId, Reply,
+    MemoryRange, ObjectId, ReadId, ReaderId,
 };
 
 use super::directories::Directories;
@@ -13,35 +15,8 @@ use super::memory::Memory;
 use crate::device::{Device, DeviceStats, Direction, Notice, Request, RequestId, Time};
 use crate::map::Map;
 use crate::source::{Directory, Placed};
-
-/// Names of writes lie above those of fetches.
-const WRITES: u64 = 1 << 63;
-
-/// Which of the two a job is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Kind {
-    Read,
-    Write,
-}
-
-/// A read or write of somebody.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Job {
-    /// The caller's name for it.
-    pub(super) token: u64,
-    pub(super) reader: ReaderId,
-    pub(super) object: ObjectId,
-    pub(super) extent: Extent,
-    pub(super) asked: Time,
-}
-
-/// A read under way: the engine takes so much at once, piece after piece.
-#[derive(Clone, Copy, Debug)]
-struct Active {
-    job: Job,
-    piece: Extent,
-    rest: Extent,
-}
+use jobs::{Active, WRITES};
+pub(super) use jobs::{Job, Kind};
 
 /// Is shown every event of the engine.
 type Observer<'a> = Box<dyn FnMut(&Event) + 'a>;
@@ -125,19 +100,6 @@ impl<'a> Service<'a> {
         self.dispatch();
     }
 
-    pub(super) fn read(&mut self, job: Job) {
-        self.ask(Active { job, piece: Extent::default(), rest: job.extent });
-    }
-
-    /// The product stores the bytes first and then drops what it has of them.
-    pub(super) fn write(&mut self, job: Job) {
-        self.write_count += 1;
-        let id = RequestId(WRITES + self.write_count);
-        self.submit(id, job.object, job.extent, Direction::Write, true);
-        self.device.unplug(self.now);
-        self.writes.insert(id, job);
-    }
-
     /// Does what the engine says until it says no more.
     pub(super) fn obey(&mut self) {
         loop {
@@ -215,45 +177,6 @@ impl<'a> Service<'a> {
             self.engine.forget(self.now, ObjectId(object));
         }
         self.show_events();
-    }
-
-    /// Asks for piece after piece until one is not there yet.
-    fn ask(&mut self, mut active: Active) {
-        while !active.rest.is_empty() {
-            let len = active.rest.len.min(Config::READ_BYTES_MAX);
-            active.piece = Extent::new(active.rest.offset, len);
-            active.rest = Extent::between(active.piece.end(), active.rest.end());
-            let Job { object, reader, .. } = active.job;
-            let outcome = self.engine.read(self.now, object, reader, active.piece, &mut self.ranges);
-            match outcome {
-                Outcome::Ready(read) => {
-                    self.memory.check(object, active.piece, &self.ranges);
-                    self.engine.release(read);
-                    self.dispatch();
-                }
-                Outcome::Parked(read) => {
-                    self.parked.insert(read, active);
-                    self.dispatch();
-                    return;
-                }
-            }
-        }
-        self.done.push_back((active.job, Kind::Read));
-    }
-
-    fn answer(&mut self, reply: Reply) {
-        let Some(active) = self.parked.remove(&reply.read) else { return };
-        if let Ok(ranges) = reply.result {
-            self.memory.check(active.job.object, active.piece, &ranges);
-            self.engine.release(reply.read);
-        }
-        self.ask(active);
-    }
-
-    fn written(&mut self, id: RequestId) {
-        let Some(job) = self.writes.remove(&id) else { return };
-        self.engine.invalidate(self.now, job.object, job.extent);
-        self.done.push_back((job, Kind::Write));
     }
 
     /// Starts and cancels what the engine wants started and cancelled.

@@ -9,6 +9,7 @@ mod contender;
 mod daily;
 pub mod data;
 mod fairness;
+mod findings;
 mod images;
 mod nfs;
 mod overhead;
@@ -22,9 +23,9 @@ mod slow;
 mod workloads;
 
 use std::convert::Infallible;
-use std::fmt;
 
-use crate::table::{Column, Table};
+pub use findings::{Claim, Findings, Verdict};
+
 use crate::work::on_all_cores;
 
 /// One experiment.
@@ -187,67 +188,6 @@ pub const EXPERIMENTS: &[Experiment] = &[
         run: fairness::clients,
     },
 ];
-
-/// What an experiment found.
-#[derive(Clone, Debug, Default)]
-pub struct Findings {
-    /// The tables.
-    pub tables: Vec<Table>,
-    /// What was to be seen in them.
-    pub claims: Vec<Claim>,
-}
-
-/// Something that was to be seen.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Claim {
-    /// What, with the figure of the document and the band.
-    pub what: String,
-    /// What was seen.
-    pub seen: String,
-    /// Whether it holds.
-    pub verdict: Verdict,
-}
-
-/// Whether a claim holds.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Verdict {
-    /// It does.
-    Holds,
-    /// It does not, and why.
-    Fails(&'static str),
-}
-
-impl Claim {
-    /// A number that lies in `low ..= high`; `why` it does not, if that is known.
-    pub fn within(what: impl Into<String>, seen: f64, low: f64, high: f64, why: &'static str) -> Claim {
-        let verdict = if (low..=high).contains(&seen) { Verdict::Holds } else { Verdict::Fails(why) };
-        let what = format!("{}: {low:.2} to {high:.2}", what.into());
-        Claim { what, seen: format!("{seen:.3}"), verdict }
-    }
-
-    /// Something that is so or not; `why` it is not, if that is known.
-    pub fn that(what: impl Into<String>, seen: impl Into<String>, holds: bool, why: &'static str) -> Claim {
-        let verdict = if holds { Verdict::Holds } else { Verdict::Fails(why) };
-        Claim { what: what.into(), seen: seen.into(), verdict }
-    }
-}
-
-impl fmt::Display for Findings {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for table in &self.tables {
-            writeln!(f, "{table}")?;
-        }
-        let mut claims = Table::new(["claim", "seen", "verdict"].map(Column::word));
-        for claim in &self.claims {
-            let verdict = match claim.verdict {
-                Verdict::Holds => "holds".to_owned(),
-                Verdict::Fails(why) => format!("does not hold: {why}"),
-            };
-            claims.row([claim.what.clone(), claim.seen.clone(), verdict]);
-        }
-        write!(f, "{claims}")
-    }
-}
 
 /// Makes the tables of `experiments` again, on all processors; in their order.
 pub fn run(experiments: &[Experiment]) -> Vec<Findings> {

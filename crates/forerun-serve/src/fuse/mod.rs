@@ -21,13 +21,16 @@ mod inode;
 mod listing;
 mod mount;
 mod numbers;
+mod options;
 mod passthrough;
 mod push;
+mod source;
 mod tree;
 mod window;
 
 pub use asked::Asked;
 pub use attach::Access;
 pub use check::check_mount_point;
-pub use mount::{Mount, MountOptions, Unmounted};
+pub use mount::{Mount, Unmounted};
+pub use options::MountOptions;
 pub use window::{KERNEL_READAHEAD_BYTES, KERNEL_READAHEAD_BYTES_OFFERED};

@@ -16,54 +16,16 @@ use super::attach::{Access, Attachment, attach};
 use super::attr::Defaults;
 use super::check::check_mount_point;
 use super::filesystem::ForerunFilesystem;
+use super::options::MountOptions;
 use super::passthrough::Passthrough;
 use super::push::push_queue;
+use super::source::mount_source;
 use super::tree::Tree;
-use super::window::{self, KERNEL_READAHEAD_BYTES};
+use super::window;
 
 /// How long the kernel may take to hang up after an unmount: it does so at once,
 /// unless the file system is also mounted elsewhere.
 const HANG_UP_TIME: Duration = Duration::from_secs(5);
-
-/// How to mount.
-#[derive(Clone, Debug)]
-pub struct MountOptions {
-    /// Whether other users than the one who mounts may use it. For ordinary
-    /// users this needs `user_allow_other` in `/etc/fuse.conf`.
-    pub allow_other: bool,
-    /// How long the kernel may keep names and attributes, on top of how long the
-    /// engine does.
-    pub metadata_ttl: Duration,
-    /// How far the kernel itself reads ahead of one reader, and around one page
-    /// fault of mapped memory, in bytes: at least a page. More than 128 KiB needs root.
-    pub kernel_readahead_bytes: u64,
-    /// Whether to put what comes next into the kernel's page cache for who reads
-    /// forward in small pieces.
-    pub push: bool,
-    /// Whether programs may say how they will read by setting the extended attribute
-    /// `user.forerun.advice` of a file. The kernel then passes on all changes instead
-    /// of refusing them, and the mount refuses them itself; attributes that are asked
-    /// for cost a request. An ioctl says the same without.
-    pub hints: bool,
-    /// Whether the kernel is to read files of a local directory itself, as soon as they are
-    /// open: then nothing is read ahead of them or kept in memory here, and what writes to
-    /// one is seen by who has it open. Needs Linux 6.9 and `CAP_SYS_ADMIN`; where it is not
-    /// possible, files are read as without it, and [`Mount::not_passed`] says why.
-    pub passthrough: bool,
-}
-
-impl Default for MountOptions {
-    fn default() -> MountOptions {
-        MountOptions {
-            allow_other: false,
-            metadata_ttl: Duration::from_secs(1),
-            kernel_readahead_bytes: KERNEL_READAHEAD_BYTES,
-            push: true,
-            hints: false,
-            passthrough: false,
-        }
-    }
-}
 
 /// How a mount was unmounted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -264,30 +226,4 @@ fn session_config() -> Config {
     // A queue each rather than one they all wait on.
     config.clone_fd = true;
     config
-}
-
-/// `url` as the name of a file system: commas, which separate mount options, and
-/// what would break a line of `/proc/mounts` are percent-encoded.
-fn mount_source(url: &str) -> String {
-    let mut source = String::new();
-    for c in url.chars() {
-        if c == ',' || c == '\\' || c.is_control() {
-            let mut bytes = [0; 4];
-            source.extend(c.encode_utf8(&mut bytes).bytes().map(|byte| format!("%{byte:02X}")));
-        } else {
-            source.push(c);
-        }
-    }
-    source
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_url_cannot_add_mount_options() {
-        assert_eq!(mount_source("s3://bucket/a b"), "s3://bucket/a b");
-        assert_eq!(mount_source("file:///a,suid\\\n"), "file:///a%2Csuid%5C%0A");
-    }
 }

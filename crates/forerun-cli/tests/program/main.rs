@@ -4,6 +4,8 @@ mod daemon;
 mod explain;
 mod learn;
 mod mount;
+mod overlays;
+mod passed;
 mod passthrough;
 mod support;
 mod usage;

@@ -1,115 +1,16 @@
 //! `forerun mount --passthrough`.
 
 use std::fs::{self, File, OpenOptions};
-use std::io::Read;
 use std::os::unix::fs::{FileExt, OpenOptionsExt};
-use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use memmap2::Mmap;
 use rustix::fs::{Advice, OFlags, fadvise};
 use rustix::process::Signal;
-use tempfile::TempDir;
 
 use super::mount::{is_root, nobody, start_as_nobody};
-use super::support::{Foreground, cat, forerun, output, unmount_leftovers};
-
-const SIZE: usize = 3 << 20;
-
-/// `SIZE` bytes that differ everywhere and for every `seed`.
-fn bytes(seed: u64) -> Vec<u8> {
-    let word =
-        |index: u64| (index + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15 ^ seed.rotate_left(32)).to_le_bytes();
-    (0..SIZE as u64 / 8).flat_map(word).collect()
-}
-
-/// A mount with `--passthrough`, and what `forerun explain` says of it.
-struct Passed {
-    mount: Foreground,
-    runtime: TempDir,
-    /// Unless it is somebody else's.
-    source: Option<TempDir>,
-    directory: TempDir,
-}
-
-impl Passed {
-    /// Mounts a directory with a file called `file`; nothing where files cannot be passed
-    /// through, which is said.
-    fn start(options: &[&str]) -> Option<Passed> {
-        let source = tempfile::tempdir().unwrap();
-        fs::write(source.path().join("file"), bytes(1)).unwrap();
-        let path = source.path().to_owned();
-        Passed::start_on(options, &path).map(|passed| Passed { source: Some(source), ..passed })
-    }
-
-    /// The same with `source`, which has such a file.
-    fn start_on(options: &[&str], source: &Path) -> Option<Passed> {
-        let [runtime, directory] = [(); 2].map(|()| tempfile::tempdir().unwrap());
-        let mut command = forerun();
-        command.env("XDG_RUNTIME_DIR", runtime.path()).args(["mount", "--passthrough", "--log"]);
-        command.arg(runtime.path().join("log")).args(options).arg(source).arg(directory.path());
-        let mount = Foreground::start(&mut command, directory.path());
-        let passed = Passed { mount, runtime, source: None, directory };
-        let file = passed.open();
-        let is_passed = !passed.explained().contains("\"path\": \"file\"");
-        drop(file);
-        if is_passed {
-            return Some(passed);
-        }
-        let log = fs::read_to_string(passed.runtime.path().join("log")).unwrap();
-        passed.mount.signal(Signal::TERM);
-        let (_, said) = passed.mount.end();
-        assert!(
-            said.contains(" as without ") || log.contains(" as without"),
-            "not passed through: {said}{log}"
-        );
-        println!("skipped: files cannot be passed through here: {said}{log}");
-        None
-    }
-
-    fn at(&self, name: &str) -> PathBuf {
-        self.directory.path().join(name)
-    }
-
-    fn open(&self) -> File {
-        File::open(self.at("file")).unwrap()
-    }
-
-    /// A file of the directory that is mounted.
-    fn stored(&self, name: &str) -> PathBuf {
-        self.source.as_ref().unwrap().path().join(name)
-    }
-
-    /// Writes `bytes` to another file, and puts that in place of `file`.
-    fn replace(&self, bytes: &[u8]) {
-        fs::write(self.stored("new"), bytes).unwrap();
-        fs::rename(self.stored("new"), self.stored("file")).unwrap();
-    }
-
-    /// What the mount says of itself.
-    fn explained(&self) -> String {
-        let mut command = forerun();
-        command.env("XDG_RUNTIME_DIR", self.runtime.path()).args(["explain", "--json"]);
-        let output = output(command.arg(self.mount.id().to_string()));
-        assert!(output.status.success(), "{output:?}");
-        String::from_utf8(output.stdout).unwrap()
-    }
-
-    /// Unmounts, which must go well and leave nothing in the log; what it said.
-    fn end(self) -> String {
-        self.mount.signal(Signal::TERM);
-        let (status, said) = self.mount.end();
-        assert_eq!(status.code(), Some(0), "{said}");
-        assert_eq!(fs::read_to_string(self.runtime.path().join("log")).unwrap(), "");
-        said
-    }
-}
-
-fn all(mut file: &File) -> Vec<u8> {
-    let mut bytes = Vec::new();
-    file.read_to_end(&mut bytes).unwrap();
-    bytes
-}
+use super::passed::{Passed, SIZE, all, bytes};
+use super::support::{forerun, output};
 
 #[test]
 fn every_way_of_reading_gets_the_bytes_and_none_comes_by_the_mount() {
@@ -235,67 +136,6 @@ fn where_it_is_not_allowed_files_are_read_as_without_and_that_is_said_once() {
     assert_eq!(lines.len(), 2, "{said}");
     assert!(lines[0].starts_with("forerun: files are read as without --passthrough: "), "{said}");
     assert!(lines[0].ends_with("mount as root") || lines[0].contains("this kernel cannot"), "{said}");
-}
-
-/// Mounts of overlays, taken away when dropped; the last is above the others.
-struct Overlays(Vec<TempDir>);
-
-impl Overlays {
-    /// `count` overlays above one another, the lowest above a directory of its own with
-    /// `file`; nothing where there are none.
-    fn new(count: usize) -> Option<Overlays> {
-        let mut overlays = Overlays(vec![tempfile::tempdir().unwrap()]);
-        fs::write(overlays.top().join("file"), bytes(1)).unwrap();
-        for _ in 0..count {
-            let (empty, above) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
-            let layers = format!("lowerdir={}:{}", overlays.top().display(), empty.path().display());
-            let mut mount = Command::new("mount");
-            mount.args(["-t", "overlay", "overlay", "-o", &layers]).arg(above.path());
-            if !output(&mut mount).status.success() {
-                println!("skipped: no overlays can be mounted here");
-                return None;
-            }
-            overlays.0.push(above);
-        }
-        Some(overlays)
-    }
-
-    fn top(&self) -> &Path {
-        self.0.last().unwrap().path()
-    }
-}
-
-impl Drop for Overlays {
-    fn drop(&mut self) {
-        self.0.iter().skip(1).rev().for_each(|above| unmount_leftovers(above.path()));
-    }
-}
-
-#[test]
-fn files_that_lie_above_too_many_file_systems_are_read_as_without_and_that_is_said_once() {
-    let Some(overlays) = Overlays::new(2) else { return };
-    let directory = tempfile::tempdir().unwrap();
-    let mut command = forerun();
-    command.args(["mount", "--passthrough"]).arg(overlays.top()).arg(directory.path());
-    let mount = Foreground::start(&mut command, directory.path());
-    for _ in 0..2 {
-        assert!(cat(&directory.path().join("file")) == bytes(1));
-    }
-    mount.signal(Signal::TERM);
-    let (status, said) = mount.end();
-    assert_eq!(status.code(), Some(0), "{said}");
-    let lines: Vec<&str> = said.lines().collect();
-    assert_eq!(lines.len(), 2, "{said}");
-    let reason = "it is on a file system that lies above too many others";
-    assert!(lines[0].contains(reason) || lines[0].contains("files are read as without"), "{said}");
-}
-
-#[test]
-fn a_directory_on_an_overlay_is_passed_through() {
-    let Some(overlays) = Overlays::new(1) else { return };
-    let Some(passed) = Passed::start_on(&[], overlays.top()) else { return };
-    assert!(all(&passed.open()) == bytes(1));
-    passed.end();
 }
 
 #[test]

@@ -75,13 +75,9 @@ impl Outcome {
 }
 
 #[cfg(test)]
-mod tests {
-    use std::time::Duration;
-
-    use super::super::{LITTLE_MEMORY_BYTES, MEMORY_BYTES};
-    use super::*;
-
-    const GOOD: Outcome = Outcome {
+impl Outcome {
+    /// One of a sequential reader that keeps every promise.
+    pub(super) const GOOD: Outcome = Outcome {
         mb_s: 390.0,
         fetched_ratio: 1.0,
         memory_peak_mb: 300.0,
@@ -89,6 +85,14 @@ mod tests {
         processors_taken: 0.0,
         is_correct: true,
     };
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::super::{LITTLE_MEMORY_BYTES, MEMORY_BYTES};
+    use super::*;
 
     fn row(pattern: Pattern, milliseconds: u64) -> Row {
         let shape = Shape { latency: Duration::from_millis(milliseconds), ..Shape::default() };
@@ -112,7 +116,7 @@ mod tests {
             assert!((gate.mb_s_min - mb_s_min).abs() < 1e-6, "{}: {gate:?}", pattern.name());
             assert_eq!(gate.fetched_ratio_max, 1.05);
         }
-        let none = Outcome { mb_s: 0.4, ..GOOD };
+        let none = Outcome { mb_s: 0.4, ..Outcome::GOOD };
         let gate = row(Pattern::Random, 10).gate(1_000_000_000, Some(none));
         assert!((gate.mb_s_min - 0.388).abs() < 1e-9);
     }
@@ -120,17 +124,17 @@ mod tests {
     #[test]
     fn each_promise_can_be_broken() {
         let gate = row(Pattern::Sequential, 10).gate(1_000_000_000, None);
-        assert!(GOOD.passes(&gate));
+        assert!(Outcome::GOOD.passes(&gate));
         for bad in [
-            Outcome { mb_s: 359.0, ..GOOD },
-            Outcome { fetched_ratio: 1.06, ..GOOD },
-            Outcome { memory_peak_mb: 401.0, ..GOOD },
-            Outcome { late_reads: 1, ..GOOD },
-            Outcome { is_correct: false, ..GOOD },
+            Outcome { mb_s: 359.0, ..Outcome::GOOD },
+            Outcome { fetched_ratio: 1.06, ..Outcome::GOOD },
+            Outcome { memory_peak_mb: 401.0, ..Outcome::GOOD },
+            Outcome { late_reads: 1, ..Outcome::GOOD },
+            Outcome { is_correct: false, ..Outcome::GOOD },
         ] {
             assert!(!bad.passes(&gate), "{bad:?}");
         }
         let little = Row { memory_bytes: LITTLE_MEMORY_BYTES, ..row(Pattern::Paced, 10) };
-        assert!(!GOOD.passes(&little.gate(1_000_000_000, None)));
+        assert!(!Outcome::GOOD.passes(&little.gate(1_000_000_000, None)));
     }
 }

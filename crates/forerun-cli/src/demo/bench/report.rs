@@ -72,18 +72,10 @@ mod tests {
     fn verdicts_and_a_busy_machine_are_told() {
         let row = Row { pattern: Pattern::Sequential, shape: Shape::default(), memory_bytes: 256 << 20 };
         let gate = row.gate(1 << 30, None);
-        let good = Outcome {
-            mb_s: 390.0,
-            fetched_ratio: 1.0,
-            memory_peak_mb: 300.0,
-            late_reads: 0,
-            processors_taken: 0.0,
-            is_correct: true,
-        };
-        let table = report(&[(&row, gate, good)]);
+        let table = report(&[(&row, gate, Outcome::GOOD)]);
         assert!(table.contains("pass") && !table.contains("processors"), "{table}");
-        let disturbed = Outcome { processors_taken: 1.3, ..good };
+        let disturbed = Outcome { processors_taken: 1.3, ..Outcome::GOOD };
         assert!(report(&[(&row, gate, disturbed)]).contains("up to 1.3 processors"));
-        assert!(report(&[(&row, gate, Outcome { mb_s: 300.0, ..good })]).contains("FAIL"));
+        assert!(report(&[(&row, gate, Outcome { mb_s: 300.0, ..Outcome::GOOD })]).contains("FAIL"));
     }
 }

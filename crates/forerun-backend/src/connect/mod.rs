@@ -81,10 +81,12 @@ fn file(path: &Path, retry: RetryOptions) -> Result<Connected> {
         return Err(Error::new(ErrorKind::Invalid, message));
     };
     let backend = Retry::new(Arc::new(FileBackend::new(parent)?), retry);
-    Ok(single(Arc::new(backend), inner, shown))
+    let only = Only::new(Arc::new(backend), inner, shown.clone());
+    let url = url::Url::from_file_path(&whole).map_or_else(|()| whole.display().to_string(), String::from);
+    Ok(Connected { backend: Arc::new(only.with_url(url)), object: Some(shown) })
 }
 
-/// Just the object `path` of `backend`, called `name`.
+/// Just the object `path` of `backend`, whose URL names it, called `name`.
 fn single(backend: Arc<dyn Backend>, path: String, name: String) -> Connected {
     let backend = Arc::new(Only::new(backend, path, name.clone()));
     Connected { backend, object: Some(name) }

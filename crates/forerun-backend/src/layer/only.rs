@@ -14,12 +14,19 @@ pub struct Only {
     inner: Arc<dyn Backend>,
     path: String,
     name: String,
+    /// Where that object is, if the other backend's URL does not say so.
+    url: Option<String>,
 }
 
 impl Only {
     /// A directory that shows the object `path` of `inner` as `name`.
     pub fn new(inner: Arc<dyn Backend>, path: impl Into<String>, name: impl Into<String>) -> Only {
-        Only { inner, path: path.into(), name: name.into() }
+        Only { inner, path: path.into(), name: name.into(), url: None }
+    }
+
+    /// The same, with the object's own URL.
+    pub fn with_url(self, url: impl Into<String>) -> Only {
+        Only { url: Some(url.into()), ..self }
     }
 
     fn check(&self, path: &str) -> Result<()> {
@@ -34,7 +41,7 @@ impl Only {
 #[async_trait]
 impl Backend for Only {
     fn url(&self) -> String {
-        self.inner.url()
+        self.url.clone().unwrap_or_else(|| self.inner.url())
     }
 
     async fn stat(&self, path: &str) -> Result<Entry> {

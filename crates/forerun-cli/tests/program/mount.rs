@@ -183,7 +183,8 @@ fn run(command: &mut Command) {
 fn a_single_file_is_a_directory_with_that_file() {
     let (source, directory) = source_and_directory();
     fs::write(source.path().join("other"), "other").unwrap();
-    let _mount = start(&source.path().join("hello"), directory.path());
+    let mount = start(&source.path().join("hello"), directory.path());
+    assert!(mount.greeting.contains("/hello on "), "{}", mount.greeting);
     let names: Vec<_> =
         fs::read_dir(directory.path()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
     assert_eq!(names, ["hello"]);

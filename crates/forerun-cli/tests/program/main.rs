@@ -1,6 +1,7 @@
 //! The `forerun` program as its users meet it.
 
 mod daemon;
+mod ending;
 mod explain;
 mod learn;
 mod mount;
@@ -9,3 +10,4 @@ mod passed;
 mod passthrough;
 mod support;
 mod usage;
+mod users;

@@ -8,9 +8,9 @@ use memmap2::Mmap;
 use rustix::fs::{Advice, OFlags, fadvise};
 use rustix::process::Signal;
 
-use super::mount::{is_root, nobody, start_as_nobody};
 use super::passed::{Passed, SIZE, all, bytes};
 use super::support::{forerun, output};
+use super::users::{is_root, nobody, start_as_nobody};
 
 #[test]
 fn every_way_of_reading_gets_the_bytes_and_none_comes_by_the_mount() {

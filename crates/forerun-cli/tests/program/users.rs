@@ -1,0 +1,102 @@
+//! Mounts of ordinary users, and other users than the one who mounts.
+
+use std::fs;
+use std::io::{BufRead, BufReader};
+use std::os::unix::fs::{PermissionsExt, chown};
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use rustix::process::Signal;
+
+use super::mount::{HELLO, source_and_directory};
+use super::support::{Foreground, forerun, is_mounted, output};
+
+/// An ordinary user, if these tests are run by root.
+const NOBODY: u32 = 65534;
+
+#[test]
+fn other_users_may_look_only_if_they_are_allowed_to() {
+    if !is_root() {
+        // What another user sees takes another user.
+        return;
+    }
+    for allow in [false, true] {
+        let (source, directory) = source_and_directory();
+        for path in [source.path(), directory.path()] {
+            fs::set_permissions(path, fs::Permissions::from_mode(0o755)).unwrap();
+        }
+        let mut command = forerun();
+        command.arg("mount").args(allow.then_some("--allow-other")).arg(source.path()).arg(directory.path());
+        let _mount = Foreground::start(&mut command, directory.path());
+        let cat = output(nobody("cat").arg(directory.path().join("hello")));
+        assert_eq!(cat.status.success(), allow, "{cat:?}");
+        assert_eq!(cat.stdout, if allow { HELLO } else { b"" });
+    }
+}
+
+/// A mount by an ordinary user, who is `nobody` where the tests are run by root.
+pub(crate) fn start_as_nobody(options: &[&str], source: &Path, directory: &Path) -> Foreground {
+    let mut command = forerun();
+    if is_root() {
+        for path in [source, directory] {
+            chown(path, Some(NOBODY), Some(NOBODY)).unwrap();
+        }
+        command = nobody(env!("CARGO_BIN_EXE_forerun"));
+    }
+    Foreground::start(command.arg("mount").args(options).arg(source).arg(directory), directory)
+}
+
+/// `program`, run by an ordinary user.
+pub(crate) fn nobody(program: &str) -> Command {
+    let mut command = Command::new("setpriv");
+    command.args([
+        &format!("--reuid={NOBODY}"),
+        &format!("--regid={NOBODY}"),
+        "--clear-groups",
+        "--",
+        program,
+    ]);
+    command
+}
+
+pub(crate) fn is_root() -> bool {
+    rustix::process::geteuid().is_root()
+}
+
+#[test]
+fn an_ordinary_user_mounts_through_fusermount3() {
+    let (source, directory) = source_and_directory();
+    let mount = start_as_nobody(&[], source.path(), directory.path());
+    assert!(is_mounted(directory.path()));
+    if is_root() {
+        let cat = output(nobody("cat").arg(directory.path().join("hello")));
+        assert_eq!(cat.stdout, HELLO, "{cat:?}");
+        // Without --allow-other not even root may look into it.
+        assert!(fs::read(directory.path().join("hello")).is_err());
+    }
+    mount.signal(Signal::TERM);
+    let (status, said) = mount.end();
+    assert_eq!(status.code(), Some(0), "{said}");
+    assert!(said.starts_with("forerun: unmounted "), "{said}");
+    assert!(!is_mounted(directory.path()));
+}
+
+#[test]
+fn an_ordinary_users_mount_in_use_is_detached() {
+    let (source, directory) = source_and_directory();
+    let mount = start_as_nobody(&[], source.path(), directory.path());
+    let mut user = if is_root() { nobody("sh") } else { Command::new("sh") };
+    user.args(["-c", "cd \"$0\"; echo inside; read line"]).arg(directory.path());
+    let mut user = user.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+    let mut line = String::new();
+    BufReader::new(user.stdout.take().unwrap()).read_line(&mut line).unwrap();
+    assert_eq!(line, "inside\n");
+
+    mount.signal(Signal::TERM);
+    let (status, said) = mount.end();
+    assert_eq!(status.code(), Some(0), "{said}");
+    assert!(said.contains("was in use"), "{said}");
+    assert!(!is_mounted(directory.path()));
+    drop(user.stdin.take());
+    user.wait().unwrap();
+}

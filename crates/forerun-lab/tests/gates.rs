@@ -6,11 +6,11 @@ mod snapshot;
 use std::path::{Path, PathBuf};
 
 use forerun_lab::export;
-use forerun_lab::gates::{CONTENDERS, Gate, Plan, generated, recordings, table};
-use forerun_lab::replay::Settings;
+use forerun_lab::gates::{CONTENDERS, Gate, Kind, Plan, generated, recordings, table};
+use forerun_lab::replay::{LEARNED, Settings};
 use forerun_sim::device::Preset;
 
-const ACCESSES_MAX: u64 = 400;
+const ACCESSES_MAX: u64 = 5000;
 
 fn plan(words: &[&str]) -> Plan {
     let sample = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../samples/boot-virtio.frt.gz");
@@ -35,10 +35,12 @@ fn a_row_for_each_workload_and_device() {
         // A disk has no luck.
         let seeds = if row.device == "ide-2006" { 1..=1 } else { 3..=6 };
         assert!(seeds.contains(&row.seed_count), "{row:?}");
-        assert_eq!(row.holds(Gate::Bound).is_some(), row.is_stream, "{row:?}");
+        assert_eq!(row.holds(Gate::Bound).is_some(), row.kind == Kind::Stream, "{row:?}");
+        assert_eq!(row.holds(Gate::Learned).is_some(), row.kind == Kind::Start, "{row:?}");
     }
     let csv = export::csv(&findings.outcomes, &Settings { repeat: 3, ..Settings::default() });
     assert!(csv.lines().count() > 3 * CONTENDERS.len() * (1 + 3));
+    assert!(csv.contains(LEARNED));
     snapshot::check("gates.txt", &table(&plan, &findings));
 }
 
@@ -75,7 +77,7 @@ fn what_cannot_be_read_and_what_repeats_is_named() {
     // Their first two accesses are the same.
     let names: Vec<&str> = found.cases.iter().map(|case| case.workload.name()).collect();
     assert_eq!(names, ["a"]);
-    assert!(!found.cases[0].is_stream, "half of it continues something");
+    assert_eq!(found.cases[0].kind, Kind::Start, "it is too short for a stream");
     let remarks = found.remarks.join("\n");
     for words in ["cut: ", "b.csv: repeats ", "c.txt: ", "d.csv: repeats "] {
         assert!(remarks.contains(words), "{words}: {remarks}");

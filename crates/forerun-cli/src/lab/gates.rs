@@ -21,8 +21,8 @@ const SAMPLES: &str = "samples";
 ///
 /// Replays every recording and one workload of each generated pattern with adaptive, with none and
 /// with other policies at their best, and tells where adaptive is slower than none by a percent or
-/// more, slower than the best peer by two, far from what somebody reaches who knows the future, or
-/// reads much that nobody wants. Ends with 1 if there is such a row. The same bytes come out on any
+/// more, slower than the best peer by two, far from what somebody reaches who knows the future (of
+/// streams, and with a learned profile of boots and starts), or reads much that nobody wants. Ends with 1 if there is such a row. The same bytes come out on any
 /// machine. How to read it: docs/gates.md.
 #[derive(Debug, clap::Args)]
 pub(crate) struct GatesCommand {

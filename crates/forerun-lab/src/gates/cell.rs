@@ -2,9 +2,11 @@
 //! then with more where these do not decide.
 
 use forerun_engine::Config;
+use forerun_sim::bound::Bounds;
 use forerun_sim::run::Run;
 
 use super::contender::{CONTENDERS, Contender};
+use super::kind::Kind;
 use super::row::{HARM_MARGIN, PEER_MARGIN, Row};
 use crate::error::Error;
 use crate::outcome::Outcome;
@@ -17,16 +19,10 @@ pub(super) fn run(cell: &Cell<'_>, seeds_max: u64) -> Result<Vec<Outcome>, Error
     let bounds = cell.bounds()?;
     let mut outcomes = Vec::new();
     for contender in &CONTENDERS {
-        outcomes.push(Outcome {
-            workload: cell.workload.name().to_owned(),
-            policy: contender.name.to_owned(),
-            device: cell.device.name().to_owned(),
-            memory_bytes: cell.memory_bytes,
-            runs: (0..seeds).map(|more| serve(cell, contender, more)).collect::<Result<_, _>>()?,
-            bounds,
-        });
+        let runs = (0..seeds).map(|more| serve(cell, contender, more)).collect::<Result<_, _>>()?;
+        outcomes.push(outcome(cell, contender.name, runs, bounds));
     }
-    let row = Row::of(&outcomes, false, &[]);
+    let row = Row::of(&outcomes, None, Kind::Other, &[]);
     let doubtful = [(row.harm.verdict(HARM_MARGIN), 1), (row.peer.verdict(PEER_MARGIN), row.peer_at)];
     for at in doubtful.into_iter().filter(|(verdict, _)| *verdict == Verdict::Undecided).map(|(_, at)| at) {
         for at in [0, at] {
@@ -37,6 +33,18 @@ pub(super) fn run(cell: &Cell<'_>, seeds_max: u64) -> Result<Vec<Outcome>, Error
         }
     }
     Ok(outcomes)
+}
+
+/// `policy`'s.
+pub(super) fn outcome(cell: &Cell<'_>, policy: &str, runs: Vec<Run>, bounds: Bounds) -> Outcome {
+    Outcome {
+        workload: cell.workload.name().to_owned(),
+        policy: policy.to_owned(),
+        device: cell.device.name().to_owned(),
+        memory_bytes: cell.memory_bytes,
+        runs,
+        bounds,
+    }
 }
 
 /// `contender`'s run with the seed that is `more` above the first.

@@ -2,24 +2,26 @@
 
 use forerun_trace::generate::{Pattern, Plan};
 
-use super::Case;
+use super::{Case, Kind};
 use crate::workload::Workload;
 
 const KIB: u64 = 1 << 10;
 const MIB: u64 = 1 << 20;
+/// Of a stream that lasts.
+const LONG_BYTES: u64 = 1 << 30;
 const US: u64 = 1000;
 const MS: u64 = 1_000_000;
 
 /// One case for each pattern, and for some in combination. The names begin with `gen`.
 pub fn generated() -> Vec<Case> {
-    let plans = streams().into_iter().map(|plan| (plan, true));
-    let others = others().into_iter().map(|plan| (plan, false));
-    plans.chain(others).map(|((name, plan), is_stream)| case(name, &plan, is_stream)).collect()
+    let plans = streams().into_iter().chain(long_streams()).map(|plan| (plan, Kind::Stream));
+    let others = others().into_iter().map(|plan| (plan, Kind::Other));
+    plans.chain(others).map(|((name, plan), kind)| case(name, &plan, kind)).collect()
 }
 
-fn case(name: &str, plan: &Plan, is_stream: bool) -> Case {
+fn case(name: &str, plan: &Plan, kind: Kind) -> Case {
     let accesses = plan.generate().expect("the plans below make sense").collect();
-    Case { workload: Workload::held(&format!("gen {name}"), accesses), is_stream }
+    Case { workload: Workload::held(&format!("gen {name}"), accesses), kind }
 }
 
 /// `plan`'s numbers with one pattern.
@@ -54,6 +56,15 @@ fn streams() -> Vec<(&'static str, Plan)> {
             one(Pattern::Bursts { requests: 16, pause_ns: 100 * MS }, 64 * MIB, 128 * KIB),
         ),
         ("partial answers", one(Pattern::Partial, 64 * MIB, 128 * KIB)),
+    ]
+}
+
+/// Those that last: what the first reads of a stream cost far away is little of their time.
+fn long_streams() -> Vec<(&'static str, Plan)> {
+    vec![
+        ("long sequential 1M", one(Pattern::Sequential, LONG_BYTES, MIB)),
+        ("long interleaved 4", one(Pattern::Interleaved { streams: 4 }, LONG_BYTES, 256 * KIB)),
+        ("long backward 256K", one(Pattern::Backward, LONG_BYTES, 256 * KIB)),
     ]
 }
 
@@ -94,7 +105,8 @@ mod tests {
             let scan = case.workload.scan();
             let name = case.workload.name();
             assert!(scan.read_count > 0 && scan.access_count <= 20_000, "{name}: {}", scan.access_count);
-            assert!(scan.read_bytes <= 256 * MIB, "{name}: {}", scan.read_bytes);
+            let bytes_max = if name.contains("long") { LONG_BYTES } else { 256 * MIB };
+            assert!(scan.read_bytes <= bytes_max, "{name}: {}", scan.read_bytes);
             assert!(cases[..at].iter().all(|before| before.workload.name() != name), "{name}");
             assert!(cases[..at].iter().all(|before| !before.workload.repeats(&case.workload)), "{name}");
         }

@@ -2,8 +2,8 @@
 //! pattern on every device, beside not reading ahead, beside other policies at their
 //! best, and beside somebody who knows the future.
 //!
-//! * [`Case`] is one workload; [`recordings`] finds those of folders, [`generated`] makes
-//!   one of each pattern;
+//! * [`Case`] is one workload; [`recordings`] finds those of folders and tells their [`Kind`],
+//!   [`generated`] makes one of each pattern;
 //! * [`Plan::run`] makes a [`Row`] of each case on each device, which says what every
 //!   [`Gate`] has to say about it;
 //! * [`table`] shows the rows, those that fail first, and a line for each gate.
@@ -11,6 +11,8 @@
 mod cell;
 mod contender;
 mod generated;
+mod kind;
+mod learned;
 mod recordings;
 mod row;
 mod show;
@@ -24,7 +26,8 @@ use crate::work::on_all_cores;
 use crate::workload::Workload;
 pub use contender::{Against, CONTENDERS, Contender};
 pub use generated::generated;
-pub use recordings::{Recordings, is_stream, recordings};
+pub use kind::{Kind, kind};
+pub use recordings::{Recordings, recordings};
 pub use row::{Gate, HARM_MARGIN, PEER_MARGIN, Row};
 pub use show::table;
 
@@ -33,8 +36,8 @@ pub use show::table;
 pub struct Case {
     /// What is replayed.
     pub workload: Workload,
-    /// Whether it mostly reads what follows, or precedes, what it read before: then the bound is a gate.
-    pub is_stream: bool,
+    /// What it is one of: which gates have something to say about it.
+    pub kind: Kind,
 }
 
 /// What is looked at.
@@ -78,22 +81,26 @@ impl Plan {
     pub fn run(&self) -> Result<Findings, Error> {
         let mut findings = Findings::default();
         let settings = Settings { repeat: self.seeds.max(2), ..Settings::default() };
-        let mut cells: Vec<(Cell<'_>, bool)> = Vec::new();
+        let mut cells: Vec<(Cell<'_>, Kind)> = Vec::new();
         for case in &self.cases {
             for device in &self.devices {
                 for memory_bytes in self.memory_bytes.iter().copied() {
                     let cell = Cell { workload: &case.workload, device, memory_bytes, settings };
                     match cell.check() {
-                        Ok(()) => cells.push((cell, case.is_stream)),
+                        Ok(()) => cells.push((cell, case.kind)),
                         Err(unfit @ Error::Unfit { .. }) => findings.left_out.push(unfit.to_string()),
                         Err(error) => return Err(error),
                     }
                 }
             }
         }
-        let run = |(cell, is_stream): &(Cell<'_>, bool)| {
+        let run = |(cell, kind): &(Cell<'_>, Kind)| {
             let outcomes = cell::run(cell, self.seeds_max)?;
-            Ok::<_, Error>((Row::of(&outcomes, *is_stream, cell.workload.scan().objects()), outcomes))
+            let is_learned = *kind == Kind::Start;
+            let learned = is_learned.then(|| learned::run(cell, outcomes[0].bounds)).transpose()?;
+            let share = learned.as_ref().map(|learned| learned.share);
+            let row = Row::of(&outcomes, share, *kind, cell.workload.scan().objects());
+            Ok::<_, Error>((row, outcomes.into_iter().chain(learned.map(|learned| learned.outcome))))
         };
         for (row, outcomes) in on_all_cores(&cells, run)? {
             findings.rows.push(row);

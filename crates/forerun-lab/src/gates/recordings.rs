@@ -1,16 +1,12 @@
 //! The recordings of folders.
 
-use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
-use forerun_trace::{Access, Op, ReadOptions};
+use forerun_trace::ReadOptions;
 
-use super::Case;
+use super::{Case, kind};
 use crate::error::Error;
-use crate::workload::{Failure, Workload, tell_apart};
-
-/// Of reads' bytes, in percent: with more that continue something, a recording is one of streams.
-const STREAM_PERCENT: u64 = 75;
+use crate::workload::{Workload, tell_apart};
 
 /// What was found.
 #[derive(Clone, Debug, Default)]
@@ -52,7 +48,7 @@ pub fn recordings(paths: &[PathBuf], accesses_max: u64) -> Result<Recordings, Er
         workloads.push(workload);
     }
     tell_apart(&mut workloads)?;
-    let case = |workload: Workload| Case { is_stream: is_stream(&workload), workload };
+    let case = |workload: Workload| Case { kind: kind(&workload), workload };
     found.cases = workloads.into_iter().map(case).collect();
     Ok(found)
 }
@@ -77,19 +73,4 @@ fn find(path: &Path, files: &mut Vec<PathBuf>) -> Result<(), Error> {
 /// Folders have descriptions, too.
 fn is_text(path: &Path) -> bool {
     path.extension().is_some_and(|ending| ending == "md" || ending == "json")
-}
-
-/// Whether most bytes are read where an earlier read of the same file ended, or up to where
-/// one began.
-pub fn is_stream(workload: &Workload) -> bool {
-    let (mut ends, mut begins) = (HashSet::new(), HashSet::new());
-    let mut continued_bytes = 0;
-    let is_read = |access: &Access| access.op == Op::Read && access.extent.len > 0;
-    for Access { file, extent, .. } in workload.accesses(&Failure::default()).filter(is_read) {
-        let continues = ends.contains(&(file, extent.offset)) || begins.contains(&(file, extent.end()));
-        continued_bytes += if continues { extent.len } else { 0 };
-        ends.insert((file, extent.end()));
-        begins.insert((file, extent.offset));
-    }
-    continued_bytes * 100 > workload.scan().read_bytes * STREAM_PERCENT
 }

@@ -3,11 +3,10 @@
 use std::fmt;
 
 use forerun_engine::Config;
-use forerun_sim::bound::Bounds;
-use forerun_sim::run::Run;
 use forerun_sim::source::Placed;
 
 use super::contender::{Against, CONTENDERS};
+use super::kind::Kind;
 use crate::compare::seconds;
 use crate::outcome::Outcome;
 use crate::show::mean;
@@ -22,6 +21,9 @@ pub const PEER_MARGIN: f64 = 0.02;
 /// A stream's time is at most so many times the best possible one.
 const BOUND_FACTOR: f64 = 1.25;
 
+/// And that of a start with a profile.
+const LEARNED_FACTOR: f64 = 1.15;
+
 /// A promise; the first is the most important.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Gate {
@@ -31,13 +33,15 @@ pub enum Gate {
     Peers,
     /// Streams are near the best possible time.
     Bound,
+    /// Boots and starts that were learned are nearer.
+    Learned,
     /// Little is read that nobody wants.
     Regret,
 }
 
 impl Gate {
     /// All of them, in the order of tables.
-    pub const ALL: [Gate; 4] = [Gate::Harm, Gate::Peers, Gate::Bound, Gate::Regret];
+    pub const ALL: [Gate; 5] = [Gate::Harm, Gate::Peers, Gate::Bound, Gate::Learned, Gate::Regret];
 
     /// What is promised.
     pub fn promise(self) -> &'static str {
@@ -45,6 +49,7 @@ impl Gate {
             Gate::Harm => "not 1 % slower than none",
             Gate::Peers => "not 2 % slower than the best peer",
             Gate::Bound => "streams within 25 % of the clairvoyant bound",
+            Gate::Learned => "boots and starts within 15 % of the clairvoyant bound with a profile",
             Gate::Regret => "unread bytes at most a tenth of the read ones and 72 MiB per object",
         }
     }
@@ -56,6 +61,7 @@ impl fmt::Display for Gate {
             Gate::Harm => "harm",
             Gate::Peers => "peers",
             Gate::Bound => "bound",
+            Gate::Learned => "learned",
             Gate::Regret => "regret",
         })
     }
@@ -70,8 +76,8 @@ pub struct Row {
     pub device: String,
     /// The budget in bytes.
     pub memory_bytes: u64,
-    /// Whether the bound is a gate.
-    pub is_stream: bool,
+    /// What the workload is one of.
+    pub kind: Kind,
     /// How many seeds `adaptive` had.
     pub seed_count: usize,
     /// Its mean time in seconds.
@@ -84,6 +90,8 @@ pub struct Row {
     pub peer_at: usize,
     /// The best possible time, as a share of its own with the same seed. 1 if both are nothing.
     pub bound: f64,
+    /// The same, for each of some seeds, with what the run before it taught, if that is asked.
+    pub learned: Option<f64>,
     /// Whether that is of a bracket so wide that its upper end says little.
     pub is_vague: bool,
     /// Bytes it fetched for each that was asked for.
@@ -97,8 +105,9 @@ pub struct Row {
 }
 
 impl Row {
-    /// Of the outcomes of [`CONTENDERS`] in their order, for a workload of these `objects`.
-    pub(super) fn of(outcomes: &[Outcome], is_stream: bool, objects: &[Placed]) -> Row {
+    /// Of the outcomes of [`CONTENDERS`] in their order, and of the share of the best possible time that
+    /// was `learned`, for a workload of these `objects`.
+    pub(super) fn of(outcomes: &[Outcome], learned: Option<f64>, kind: Kind, objects: &[Placed]) -> Row {
         let times: Vec<Vec<f64>> = outcomes.iter().map(seconds).collect();
         let to = |at: usize| Ratio::of(&times[0], &times[at]);
         let peer_at = best_peer(&times);
@@ -110,13 +119,14 @@ impl Row {
             workload: own.workload.clone(),
             device: own.device.clone(),
             memory_bytes: own.memory_bytes,
-            is_stream,
+            kind,
             seed_count: own.runs.len(),
             seconds: times[0].iter().sum::<f64>() / times[0].len() as f64,
             harm: to(1),
             peer: to(peer_at),
             peer_at,
-            bound: share(own.bounds, &own.runs[0]),
+            bound: share(own),
+            learned,
             is_vague: !crate::show::is_narrow(own.bounds),
             fetched: mean(own, |run| run.device.read_bytes) / mean(own, |run| run.read_bytes).max(1.0),
             wasted_bytes,
@@ -140,7 +150,8 @@ impl Row {
         match gate {
             Gate::Harm => Some(self.harm.verdict(HARM_MARGIN).is_harmless()),
             Gate::Peers => Some(self.peer.verdict(PEER_MARGIN).is_harmless()),
-            Gate::Bound => self.is_stream.then_some(self.bound * BOUND_FACTOR >= 1.0),
+            Gate::Bound => (self.kind == Kind::Stream).then_some(self.bound * BOUND_FACTOR >= 1.0),
+            Gate::Learned => self.learned.map(|share| share * LEARNED_FACTOR >= 1.0),
             Gate::Regret => Some(self.wasted_bytes <= self.waste_bytes_max),
         }
     }
@@ -157,6 +168,7 @@ impl Row {
             Gate::Harm => self.harm.mean,
             Gate::Peers => self.peer.mean,
             Gate::Bound => 1.0 / (self.bound * BOUND_FACTOR),
+            Gate::Learned => 1.0 / (self.learned.unwrap_or(1.0) * LEARNED_FACTOR),
             Gate::Regret => self.wasted_bytes / self.waste_bytes_max,
         };
         Some((gate, missed))
@@ -171,6 +183,7 @@ fn best_peer(times: &[Vec<f64>]) -> usize {
     peers.min_by(|a, b| share(a).total_cmp(&share(b))).unwrap_or(0)
 }
 
-fn share(bounds: Bounds, run: &Run) -> f64 {
-    bounds.clairvoyant_ns.max(1) as f64 / run.elapsed_ns.max(1) as f64
+/// The best possible time as a share of that of the first run.
+fn share(outcome: &Outcome) -> f64 {
+    outcome.bounds.clairvoyant_ns.max(1) as f64 / outcome.runs[0].elapsed_ns.max(1) as f64
 }

@@ -2,6 +2,7 @@
 
 use std::fmt::Write;
 
+use super::kind::Kind;
 use super::row::{Gate, HARM_MARGIN, PEER_MARGIN, Row};
 use super::{Findings, Plan};
 use crate::stats::{Ratio, Verdict};
@@ -45,6 +46,7 @@ fn lines(rows: &[&Row], with_memory: bool) -> Table {
         word("", "to the best peer"),
         number("%", "of bound"),
         word("", "of bound"),
+        number("learned", "of bound"),
         number("/asked", "fetched"),
         number("MB", "unread"),
         number("may be", "unread"),
@@ -68,6 +70,7 @@ fn lines(rows: &[&Row], with_memory: bool) -> Table {
             row.peer_name().to_owned(),
             format!("{:.0}", 100.0 * row.bound),
             bound_marks(row),
+            row.learned.map_or("–".to_owned(), |share| format!("{:.0}", 100.0 * share)),
             format!("{:.3}", row.fetched),
             format!("{:.1}", row.wasted_bytes / 1e6),
             format!("{:.1}", row.waste_bytes_max / 1e6),
@@ -82,7 +85,7 @@ fn ratio(value: f64) -> String {
 }
 
 fn bound_marks(row: &Row) -> String {
-    format!("{}{}", if row.is_stream { "s" } else { "" }, if row.is_vague { "?" } else { "" })
+    format!("{}{}", if row.kind == Kind::Stream { "s" } else { "" }, if row.is_vague { "?" } else { "" })
 }
 
 /// One line: whether the gate holds, and how often it does.
@@ -93,10 +96,10 @@ fn summary(gate: Gate, findings: &Findings) -> String {
     let more = match gate {
         Gate::Harm => verdicts(rows.iter().map(|row| row.harm), HARM_MARGIN),
         Gate::Peers => verdicts(rows.iter().map(|row| row.peer), PEER_MARGIN) + &wasteful(rows),
-        Gate::Bound | Gate::Regret => String::new(),
+        Gate::Bound | Gate::Learned | Gate::Regret => String::new(),
     };
     let word = if findings.hold(gate) { "holds" } else { "FAILS" };
-    format!("{gate:6}  {word}  {holds} of {count}: {}{more}\n", gate.promise())
+    format!("{gate:7}  {word}  {holds} of {count}: {}{more}\n", gate.promise())
 }
 
 /// How many of the rows that a peer wins it wins by more bytes than may be wasted.

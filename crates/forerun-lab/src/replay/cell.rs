@@ -123,11 +123,7 @@ impl Job<'_> {
                 let run = cell.run(cell.config(*policy), *seed, |world| world)?;
                 Part::Run(Box::new(run))
             }
-            Job::Learned { cell, seed } => {
-                let profiles = cell.learn(*seed)?;
-                let config = cell.config(PolicyKind::Adaptive);
-                Part::Run(Box::new(cell.run(config, *seed, |world| world.learned(profiles))?))
-            }
+            Job::Learned { cell, seed } => Part::Run(Box::new(cell.run_learned(*seed)?)),
         })
     }
 }

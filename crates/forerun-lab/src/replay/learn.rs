@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use forerun_engine::profile::Recorder;
 use forerun_engine::{Config, Event, Extent, ObjectId, PolicyKind};
+use forerun_sim::run::Run;
 
 use super::cell::Cell;
 use crate::error::Error;
@@ -12,8 +13,14 @@ use crate::error::Error;
 const EVENTS_MAX: usize = 1 << 16;
 
 impl Cell<'_> {
+    /// `adaptive` with the profiles that a run before it teaches.
+    pub(crate) fn run_learned(&self, seed: u64) -> Result<Run, Error> {
+        let profiles = self.learn(seed)?;
+        self.run(self.config(PolicyKind::Adaptive), seed, |world| world.learned(profiles))
+    }
+
     /// What the readers of each object touch first, in a run under `adaptive`.
-    pub(super) fn learn(&self, seed: u64) -> Result<Vec<(ObjectId, Vec<Extent>)>, Error> {
+    fn learn(&self, seed: u64) -> Result<Vec<(ObjectId, Vec<Extent>)>, Error> {
         let mut recorders: BTreeMap<ObjectId, Recorder> = BTreeMap::new();
         let config = Config { events_max: EVENTS_MAX, ..self.config(PolicyKind::Adaptive) };
         let note = |event: &Event| {

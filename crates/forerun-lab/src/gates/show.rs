@@ -70,7 +70,7 @@ fn lines(rows: &[&Row], with_memory: bool) -> Table {
             row.peer_name().to_owned(),
             format!("{:.0}", 100.0 * row.bound),
             bound_marks(row),
-            row.learned.map_or("–".to_owned(), |share| format!("{:.0}", 100.0 * share)),
+            row.learned.map_or("–".to_owned(), |share| format!("{:.1}", 100.0 * share)),
             format!("{:.3}", row.fetched),
             format!("{:.1}", row.wasted_bytes / 1e6),
             format!("{:.1}", row.waste_bytes_max / 1e6),

@@ -33,6 +33,8 @@ const FAR_NS: u64 = 1_500_000;
 const DISK_NS_MAX: u64 = 50_000_000;
 /// A pause is a stall after so many times as long as nearly all fetches ever pause.
 const STALL_TIMES: u64 = 4;
+/// Where a fetch comes all at once, what a reader waits for has no more of the smallest fetch.
+const RIDE_WHOLE_SHARE: u64 = 4;
 /// Pieces that go along with what a reader waits for, at most.
 const RIDE_PIECES: u64 = 4;
 
@@ -118,7 +120,13 @@ impl Device {
     /// stream's reader who had to wait does not want to do so again soon. Where the rest
     /// comes beside it, its own connection is what takes time, and the reader, who comes
     /// to its end first, waits for it: then it is no longer than the shortest of those.
+    /// And where it comes all at once its reader waits for whatever goes along: that is
+    /// better fetched beside it, unless a head moves for each.
     pub(crate) fn ride_bytes(&self) -> u64 {
+        let moves = self.may_be_disk() || self.turn_bytes().is_some();
+        if self.spread.is_whole() && !moves {
+            return whole_blocks(self.fetch_bytes_min / RIDE_WHOLE_SHARE);
+        }
         if self.is_serial() || self.turn_bytes().is_some() {
             return self.fetch_bytes().min(RIDE_PIECES * self.piece_bytes());
         }
@@ -290,5 +298,13 @@ mod tests {
         // One connection brings as much as several.
         let device = after(1, 8 * MIB);
         assert_eq!((device.fetch_bytes(), device.ride_bytes()), (MIB / 2, MIB / 2));
+    }
+
+    #[test]
+    fn a_reader_waits_for_little_else_where_fetches_come_all_at_once() {
+        let mut device = after(8, MIB);
+        let before = device.ride_bytes();
+        (0..16).for_each(|_| device.spread.note_large(true));
+        assert_eq!((before, device.ride_bytes()), (MIB / 4, MIB / 16));
     }
 }

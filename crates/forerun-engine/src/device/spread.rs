@@ -21,7 +21,7 @@ const PATIENCE_TIMES: u64 = 2;
 const DOUBT_TIMES: u64 = 16;
 
 /// From so many of 1024 on, large fetches come all at once.
-const WHOLE_MAX: u64 = 768;
+const WHOLE_MIN: u64 = 768;
 
 /// See the module's page.
 #[derive(Debug)]
@@ -70,11 +70,16 @@ impl Spread {
         self.whole = Some(self.whole.map_or(new, |mean| mean - mean / 8 + new / 8));
     }
 
+    /// Whether large fetches come all at once; until one was seen they do not.
+    pub(crate) fn is_whole(&self) -> bool {
+        self.whole.is_some_and(|mean| mean >= WHOLE_MIN)
+    }
+
     /// A fetch that has brought nothing for so long is late: nearly all others take less,
     /// and most of them half of it. Nothing while too little is known, or where large fetches
     /// come all at once.
     pub(crate) fn patience_ns(&self) -> Option<u64> {
-        self.patience_ns.filter(|_| self.whole.is_none_or(|mean| mean < WHOLE_MAX))
+        self.patience_ns.filter(|_| !self.is_whole())
     }
 
     /// The upper end of the bin of the one that is in place `rank`, from 1, in order of time.

@@ -101,7 +101,7 @@ impl Engine {
     /// Takes `fetch` out of those in flight.
     fn land(&mut self, now: Time, fetch: FetchId) -> Option<Flight> {
         let flight = self.flights.remove(fetch)?;
-        if flight.cause == Cause::Demand && !flight.rides_along {
+        if flight.is_alone {
             self.rivals.end_alone(now);
         }
         self.device.on_ended();

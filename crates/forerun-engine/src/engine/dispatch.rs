@@ -18,6 +18,8 @@ pub(super) struct Departure {
     pub(super) runs: Vec<SlotRun>,
     /// It has more than somebody waits for.
     pub(super) rides_along: bool,
+    /// Somebody waits for all of it, and nothing is read ahead from there.
+    pub(super) is_alone: bool,
     pub(super) cause: Cause,
     /// The one that is to bring the same bytes, should it be the first.
     pub(super) spare_of: Option<FetchId>,
@@ -192,7 +194,10 @@ impl Engine {
             "a fetch of half a block"
         );
         let rides_along = extent.len > asked;
-        let id = self.depart(now, Departure { object, extent, runs, rides_along, cause, spare_of: None });
+        let is_alone =
+            cause == Cause::Demand && !rides_along && self.pending.end_from(object, extent.end()).is_none();
+        let departure = Departure { object, extent, runs, rides_along, is_alone, cause, spare_of: None };
+        let id = self.depart(now, departure);
         self.attribute(object, extent, asked);
         self.emit(Event::Fetch { time: now, id, object, extent, cause });
         if self.rules.are_ours() {
@@ -203,9 +208,9 @@ impl Engine {
 
     /// Puts a fetch in flight.
     pub(super) fn depart(&mut self, now: Time, departure: Departure) -> FetchId {
-        let Departure { object, extent, runs, rides_along, cause, spare_of } = departure;
+        let Departure { object, extent, runs, rides_along, is_alone, cause, spare_of } = departure;
         let memory = memory_of(&runs, extent.len);
-        if cause == Cause::Demand && !rides_along {
+        if is_alone {
             self.rivals.begin_alone();
         }
         let id = self.flights.insert(Flight {
@@ -213,6 +218,7 @@ impl Engine {
             extent,
             runs,
             rides_along,
+            is_alone,
             cause,
             sample: Sample {
                 object,

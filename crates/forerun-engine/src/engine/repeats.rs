@@ -78,12 +78,13 @@ impl Engine {
             self.late.put_off(excused);
             return false;
         }
-        let Flight { object, rides_along, cause, .. } = *flight;
+        let Flight { object, rides_along, is_alone, cause, .. } = *flight;
         let extent = flight.rest();
         let Some(runs) = self.cache.reserve_spare(now, extent, Room::Readahead) else { return false };
         flight.is_repeated = true;
         let spare_of = Some(fetch);
-        let twin = self.depart(now, Departure { object, extent, runs, rides_along, cause, spare_of });
+        let twin =
+            self.depart(now, Departure { object, extent, runs, rides_along, is_alone, cause, spare_of });
         self.late.pay();
         self.emit(Event::Repeated { time: now, id: twin, of: fetch, object, extent, cause });
         true

@@ -18,6 +18,8 @@ pub(crate) struct Flight {
     /// It brings more than readers asked for: should it fail, those who wait get
     /// another fetch, of just what they asked for.
     pub(crate) rides_along: bool,
+    /// Somebody waits for all of it, and nothing is read ahead from there.
+    pub(crate) is_alone: bool,
     /// For the device model.
     pub(crate) sample: Sample,
     /// When it was dispatched, or bytes of it came for the last time.

@@ -3,7 +3,8 @@
 //!
 //! Bytes in flight are in front of whatever is asked for next. A reader does not mind its
 //! own: they save it waits to come. But one who waits for every read gets less than its
-//! share when others have much in flight.
+//! share when others have much in flight. Others are told from a reader who goes from one
+//! object to the next by what they read while somebody waits.
 
 use crate::types::{ObjectId, ReaderId, Time};
 
@@ -15,8 +16,8 @@ const GONE_LATENCIES: u64 = 16;
 /// See the module's page.
 #[derive(Debug, Default)]
 pub(crate) struct Rivals {
-    last: Option<(ObjectId, ReaderId, Time)>,
-    /// When somebody else than the last reader read last.
+    last: Option<(ObjectId, ReaderId)>,
+    /// When somebody else than the last reader read while somebody waited.
     other: Option<Time>,
     /// Fetches in flight of just what somebody waits for, and when one ended last.
     alone_count: usize,
@@ -26,12 +27,10 @@ pub(crate) struct Rivals {
 impl Rivals {
     /// `reader` reads `object`.
     pub(crate) fn note_read(&mut self, now: Time, object: ObjectId, reader: ReaderId) {
-        if let Some((last_object, last_reader, time)) = self.last
-            && (last_object, last_reader) != (object, reader)
-        {
-            self.other = Some(time);
+        if self.alone_count > 0 && self.last.is_some_and(|last| last != (object, reader)) {
+            self.other = Some(now);
         }
-        self.last = Some((object, reader, now));
+        self.last = Some((object, reader));
     }
 
     /// A fetch begins that nothing is read ahead with.
@@ -76,12 +75,23 @@ mod tests {
     }
 
     #[test]
+    fn who_goes_from_object_to_object_has_no_rivals() {
+        let mut rivals = Rivals::default();
+        for now in 0..100 {
+            read(&mut rivals, now * LATENCY, now);
+            rivals.begin_alone();
+            assert!(!rivals.is_contended(Time(now * LATENCY), LATENCY));
+            rivals.end_alone(Time(now * LATENCY));
+        }
+    }
+
+    #[test]
     fn who_waits_beside_others_has_rivals_until_either_has_gone() {
         let mut rivals = Rivals::default();
         read(&mut rivals, 0, 0);
-        read(&mut rivals, 0, 1);
-        assert!(!rivals.is_contended(Time(0), LATENCY), "nobody waits");
         rivals.begin_alone();
+        assert!(!rivals.is_contended(Time(0), LATENCY), "nobody else is there");
+        read(&mut rivals, 0, 1);
         assert!(rivals.is_contended(Time(LATENCY), LATENCY));
         rivals.end_alone(Time(LATENCY));
         assert!(rivals.is_contended(Time(3 * LATENCY), LATENCY));

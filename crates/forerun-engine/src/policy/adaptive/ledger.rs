@@ -22,6 +22,8 @@ const START_MEMORY_SHARE: u64 = 8;
 const MEMORY_BYTES: u64 = 512 << 20;
 /// A stream that skips more than one of so many bytes that it has read is not trusted.
 const SKIPPED_SHARE: u64 = 10;
+/// As far as one wait is worth, a stream may be ahead by one of so many bytes that it has read.
+const SOON_SHARE: u64 = 2;
 /// A wait is worth half as much with each of so many parts of what may be wasted.
 const PRICE_STEPS: u64 = 8;
 const PRICE_SHIFT_MAX: u64 = 20;
@@ -43,8 +45,9 @@ pub(super) struct Terms {
     /// Where streams end is believed up to so much that was wasted too much.
     known_debt_max: u64,
     /// How far ahead a stream may be whose object has wasted too much: a byte for so many
-    /// that it has read,
+    /// that it has read, or for fewer as far as what one wait is worth,
     overdrawn_share: u64,
+    wait_bytes: u64,
     /// and if it is trusted, no more than that.
     trust_bytes_max: u64,
 }
@@ -61,6 +64,7 @@ impl Terms {
         useful_share: 20,
         known_debt_max: 0,
         overdrawn_share: 16,
+        wait_bytes: 0,
         trust_bytes_max: u64::MAX,
     };
     /// From one far away it costs less: at 10 ms and 400 MB/s, one wait is as long as
@@ -74,6 +78,7 @@ impl Terms {
         useful_share: 10,
         known_debt_max: u64::MAX,
         overdrawn_share: 16,
+        wait_bytes: 0,
         trust_bytes_max: u64::MAX,
     };
 
@@ -84,14 +89,16 @@ impl Terms {
     }
 
     /// From one that answers soon and serves several fetches of `fetch_bytes` at once: there
-    /// what is wasted makes few wait, so that streams go on sooner; and two fetches keep it
-    /// busy, so that none needs more ahead than that.
-    pub(super) fn near_at_once(fetch_bytes: u64) -> Terms {
+    /// what is wasted makes few wait, so that streams go on sooner, at once where a wait costs
+    /// as much as `wait_bytes`; and two fetches keep it busy, so that none needs more ahead
+    /// than that.
+    pub(super) fn near_at_once(fetch_bytes: u64, wait_bytes: u64) -> Terms {
         Terms {
             trust_at_first: 1,
             useful_share: 40,
             known_debt_max: 2 << 20,
             overdrawn_share: 10,
+            wait_bytes,
             trust_bytes_max: 2 * fetch_bytes,
             ..Terms::NEAR
         }
@@ -193,7 +200,8 @@ impl Ledger {
         } else if debt <= own && skipped <= own / SKIPPED_SHARE {
             (terms.trust * own).min(terms.trust_bytes_max)
         } else {
-            (own / terms.overdrawn_share).saturating_sub(skipped)
+            let soon = (own / SOON_SHARE).min(terms.wait_bytes);
+            soon.max(own / terms.overdrawn_share).saturating_sub(skipped)
         };
         trust.max(left)
     }
@@ -223,12 +231,13 @@ mod tests {
 
     #[test]
     fn waste_is_bounded() {
-        for terms in [Terms::NEAR, Terms::near_at_once(128 << 10), Terms::FAR] {
+        for terms in [Terms::NEAR, Terms::near_at_once(128 << 10, 64 << 10), Terms::FAR] {
             for len in [8 << 10, 64 << 10, 1 << 20] {
                 let (read, wasted) = read_and_wasted(len, 1000, terms);
                 // Each debt is at most that of one stream more than a stream is good for.
                 let last = 17 * len;
-                let share = read / terms.missed_share + read / terms.overdrawn_share;
+                let soon = 1000 * (len / SOON_SHARE).min(terms.wait_bytes);
+                let share = read / terms.missed_share + soon.max(read / terms.overdrawn_share);
                 let allowed = terms.start_bytes + last + share;
                 assert!(wasted <= allowed, "{wasted} wasted of {read}");
             }
@@ -267,5 +276,15 @@ mod tests {
         assert_eq!(ledger.window_bytes_max(256 << 10, 0, 0, Terms::NEAR), 16 << 10);
         assert_eq!(ledger.window_bytes_max(1 << 20, 0, 0, Terms::NEAR), 1 << 20);
         assert_eq!(ledger.window_bytes_max(1 << 20, 128 << 10, 0, Terms::NEAR), 0);
+    }
+
+    #[test]
+    fn as_far_as_a_wait_is_worth_half_of_a_stream_is_enough() {
+        let mut ledger = Ledger::default();
+        ledger.lose(50 << 20);
+        let terms = Terms::near_at_once(128 << 10, 64 << 10);
+        let ahead = [16, 128, 256, 1024].map(|own| ledger.window_bytes_max(own << 10, 0, 0, terms) >> 10);
+        assert_eq!(ahead, [8, 64, 64, 102]);
+        assert_eq!(ledger.window_bytes_max(16 << 10, 8 << 10, 0, terms), 0);
     }
 }

@@ -211,7 +211,7 @@ fn terms(view: &View<'_>) -> ledger::Terms {
     } else if device.may_take_turns() {
         ledger::Terms::NEAR
     } else {
-        ledger::Terms::near_at_once(device.fetch_bytes())
+        ledger::Terms::near_at_once(device.fetch_bytes(), device.wait_bytes())
     }
 }
 

@@ -1,6 +1,6 @@
 //! What becomes of fetches, and what that tells of the backend.
 
-use super::{Device, Sample, rate};
+use super::{Device, Sample, rate, time_of};
 use crate::types::Time;
 
 /// A fetch must carry that much for its own bandwidth to be more than noise.
@@ -36,11 +36,21 @@ impl Device {
             self.latency_ns = self.latency_ns - self.latency_ns / 8 + wait_ns / 8;
         }
         if sample.ahead == 0 {
-            self.lone_ns = Some(self.lone_ns.map_or(wait_ns, |mean| mean - mean / 8 + wait_ns / 8));
+            let lone_ns = wait_ns.saturating_sub(self.carried_ns(sample));
+            self.lone_ns = Some(self.lone_ns.map_or(lone_ns, |mean| mean - mean / 8 + lone_ns / 8));
         }
         self.latency_least.add(now, wait_ns);
         self.spread.note(wait_ns);
         self.advise();
+    }
+
+    /// How much of the wait for the first bytes it took to carry them, and whoever reads ahead
+    /// does not save: near by that is most of it where much comes at once. Far away, and where a
+    /// head moves, it is little.
+    fn carried_ns(&self, sample: &Sample) -> u64 {
+        let is_little = self.is_far() || self.spread.is_whole() && self.may_be_disk();
+        let throughput = self.throughput.get().filter(|_| !is_little);
+        throughput.map_or(0, |throughput| time_of(sample.first_bytes, throughput))
     }
 
     /// `bytes` more bytes arrived.

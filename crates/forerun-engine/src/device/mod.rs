@@ -55,7 +55,8 @@ pub(crate) struct Device {
     latency_deviation_ns: u64,
     /// From dispatch to the last byte, smoothed.
     service_ns: u64,
-    /// Until the first bytes of a fetch that found none ahead, smoothed.
+    /// Until the first bytes of a fetch that found none ahead, smoothed; near by without what it
+    /// took to carry them.
     lone_ns: Option<u64>,
     /// Until the first bytes of any.
     spread: Spread,

@@ -15,9 +15,9 @@ impl Engine {
             return;
         }
         if flight.arrived_bytes == 0 {
-            self.device.on_first_bytes(now, &flight.sample);
             flight.sample.first_arrived = now;
             flight.sample.first_bytes = bytes;
+            self.device.on_first_bytes(now, &flight.sample);
             self.late.note_come(flight.sample.dispatched);
         } else {
             flight.pause_ns = flight.pause_ns.max(now.since(flight.heard));

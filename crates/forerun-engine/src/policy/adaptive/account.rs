@@ -55,6 +55,11 @@ impl Account {
         self.gained[if evidence.is_fair() { class } else { class - 1 }] > BET_BYTES as i64
     }
 
+    /// Whether any evidence is.
+    pub(super) fn has_proof(&self) -> bool {
+        self.gained.iter().any(|gained| *gained > BET_BYTES as i64)
+    }
+
     /// Whether more was gained than lost.
     pub(super) fn is_ahead(&self) -> bool {
         self.gained.iter().sum::<i64>() > 0

@@ -4,9 +4,10 @@
 //! longest gives way. A few of them are all there is: where there are many more places to
 //! read than memory, hardly any is read twice before it is forgotten.
 
-use alloc::vec::Vec;
+use core::ops::{AddAssign, Range};
 
 use super::account::Evidence;
+use super::recent::Recent;
 use crate::types::Extent;
 
 /// Areas of one object.
@@ -15,9 +16,8 @@ const AREAS_MAX: usize = 128;
 const AREA_BYTES_MIN: u64 = 1 << 20;
 const PARTS: u64 = 64;
 
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Debug, Default)]
 struct Area {
-    index: u64,
     /// Parts in which reads began that had to wait.
     missed: u64,
     /// Parts that were filled and not lost since.
@@ -29,21 +29,28 @@ struct Area {
 /// See the module's page.
 #[derive(Debug)]
 pub(super) struct Areas {
-    area_bytes: u64,
-    /// The one that something happened in last is the last one.
-    list: Vec<Area>,
+    /// Areas have two to the power of that bytes: every read asks in which it is.
+    area_shift: u32,
+    known: Recent<Area, AREAS_MAX>,
 }
 
 /// What is known of an extent.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Known {
     pub(super) missed_count: u64,
     pub(super) filled_bytes: u64,
 }
 
+impl AddAssign for Known {
+    fn add_assign(&mut self, other: Known) {
+        self.missed_count += other.missed_count;
+        self.filled_bytes += other.filled_bytes;
+    }
+}
+
 impl Default for Areas {
     fn default() -> Areas {
-        Areas { area_bytes: AREA_BYTES_MIN, list: Vec::new() }
+        Areas { area_shift: AREA_BYTES_MIN.trailing_zeros(), known: Recent::default() }
     }
 }
 
@@ -51,30 +58,31 @@ impl Areas {
     /// Makes areas so large that `bytes` have room in the list; others are forgotten.
     pub(super) fn fit(&mut self, bytes: u64) {
         let area_bytes = (bytes / AREAS_MAX as u64).next_power_of_two().max(AREA_BYTES_MIN);
-        if area_bytes != self.area_bytes {
-            *self = Areas { area_bytes, list: Vec::new() };
+        let area_shift = area_bytes.trailing_zeros();
+        if area_shift != self.area_shift {
+            *self = Areas { area_shift, known: Recent::default() };
         }
     }
 
     pub(super) fn clear(&mut self) {
-        self.list = Vec::new();
+        self.known = Recent::default();
     }
 
     pub(super) fn part_bytes(&self) -> u64 {
-        self.area_bytes / PARTS
+        self.area_bytes() / PARTS
     }
 
     /// A read at `offset` had to wait.
     pub(super) fn miss(&mut self, offset: u64) {
-        let bit = self.bits(offset / self.area_bytes, Extent::new(offset, 1));
-        self.touch(offset / self.area_bytes).missed |= bit;
+        let bit = self.bit(offset);
+        self.known.touch(offset >> self.area_shift).missed |= bit;
     }
 
     /// `extent`, of whole parts, is fetched: what was missed there is no evidence any more.
     pub(super) fn fill(&mut self, extent: Extent, mark: Evidence) {
-        for index in extent.offset / self.area_bytes..extent.end().div_ceil(self.area_bytes) {
+        for index in self.indices(extent) {
             let bits = self.bits(index, extent);
-            let area = self.touch(index);
+            let area = self.known.touch(index);
             area.filled |= bits;
             area.mark = mark;
             area.missed &= !bits;
@@ -84,67 +92,61 @@ impl Areas {
     /// Some of `extent` is gone, which begins and ends in one area; on what that had been filled,
     /// if it was.
     pub(super) fn lose(&mut self, extent: Extent) -> Option<Evidence> {
-        let (area_bytes, mut mark) = (self.area_bytes, None);
-        for place in 0..self.list.len() {
-            let index = self.list[place].index;
-            if index >= extent.offset / area_bytes && index * area_bytes < extent.end() {
-                let bits = self.bits(index, extent);
-                let area = &mut self.list[place];
-                mark = mark.or((area.filled & bits != 0).then_some(area.mark));
-                area.filled &= !bits;
-            }
+        let mut mark = None;
+        for index in self.indices(extent) {
+            let bits = self.bits(index, extent);
+            let Some(area) = self.known.get_mut(index) else { continue };
+            mark = mark.or((area.filled & bits != 0).then_some(area.mark));
+            area.filled &= !bits;
         }
         mark
     }
 
     /// On what the bytes at `offset` were filled, if they were.
     pub(super) fn mark(&self, offset: u64) -> Option<Evidence> {
-        let index = offset / self.area_bytes;
-        let bit = self.bits(index, Extent::new(offset, 1));
-        let found = self.list.iter().rev().find(|area| area.index == index && area.filled & bit != 0);
-        found.map(|area| area.mark)
+        let area = self.known.get(offset >> self.area_shift)?;
+        (area.filled & self.bit(offset) != 0).then_some(area.mark)
     }
 
     /// What is known of `extent`, of whole parts.
     pub(super) fn known(&self, extent: Extent) -> Known {
         let (mut missed_count, mut filled_count) = (0, 0);
-        let (first, end) = (extent.offset / self.area_bytes, extent.end().div_ceil(self.area_bytes));
-        let known = self.list.iter().rev().filter(|area| (first..end).contains(&area.index));
-        // Once as many were found as there are, there are no more: it is asked about those
-        // that something happened in just now.
-        for area in known.take((end - first) as usize) {
-            let bits = self.bits(area.index, extent);
+        for index in self.indices(extent) {
+            let Some(area) = self.known.get(index) else { continue };
+            let bits = self.bits(index, extent);
             missed_count += u64::from((area.missed & bits).count_ones());
             filled_count += u64::from((area.filled & bits).count_ones());
         }
         Known { missed_count, filled_bytes: filled_count * self.part_bytes() }
     }
 
+    fn area_bytes(&self) -> u64 {
+        1 << self.area_shift
+    }
+
+    /// The numbers of the areas in which `extent` lies.
+    fn indices(&self, extent: Extent) -> Range<u64> {
+        extent.offset >> self.area_shift..(extent.end() + self.area_bytes() - 1) >> self.area_shift
+    }
+
+    /// The bit of the part in which `offset` is, in its area.
+    fn bit(&self, offset: u64) -> u64 {
+        1 << ((offset >> self.part_shift()) % PARTS)
+    }
+
     /// The bits of `extent` in the area of that number.
     fn bits(&self, index: u64, extent: Extent) -> u64 {
-        let start = index * self.area_bytes;
-        let inside = extent.intersection(&Extent::new(start, self.area_bytes));
+        let inside = extent.intersection(&Extent::new(index << self.area_shift, self.area_bytes()));
         if inside.is_empty() {
             return 0;
         }
-        let first = (inside.offset - start) / self.part_bytes();
-        let count = (inside.end() - start).div_ceil(self.part_bytes()) - first;
-        (u64::MAX >> (PARTS - count)) << first
+        let first = inside.offset >> self.part_shift();
+        let last = (inside.end() - 1) >> self.part_shift();
+        (u64::MAX >> (PARTS - 1 - (last - first))) << (first % PARTS)
     }
 
-    /// The area of that number, as the last in the list.
-    fn touch(&mut self, index: u64) -> &mut Area {
-        let found = self.list.iter().rposition(|area| area.index == index);
-        let area = match found {
-            Some(place) => self.list.remove(place),
-            None => Area { index, ..Area::default() },
-        };
-        if self.list.len() == AREAS_MAX {
-            self.list.remove(0);
-        }
-        self.list.push(area);
-        let last = self.list.len() - 1;
-        &mut self.list[last]
+    fn part_shift(&self) -> u32 {
+        self.area_shift - PARTS.trailing_zeros()
     }
 }
 

@@ -53,7 +53,7 @@ impl Candidate {
     /// Whether a read of `extent` could belong to it.
     pub(super) fn is_near(&self, extent: Extent) -> bool {
         let slack = DISORDER_REQUESTS * extent.len;
-        extent.offset.saturating_add(slack) >= self.start && extent.offset <= self.end.saturating_add(slack)
+        self.start <= extent.offset.saturating_add(slack) && self.end >= extent.offset.saturating_sub(slack)
     }
 
     pub(super) fn add(&mut self, extent: Extent) {

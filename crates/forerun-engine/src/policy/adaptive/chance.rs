@@ -21,8 +21,8 @@ impl Chance {
     /// A read of `len` bytes of an object of `size` that goes on with no stream, while `count`
     /// others are remembered: it may lie before or after each of them.
     pub(super) fn note(&mut self, count: usize, len: u64, size: u64) {
-        let share = 2 * count as u128 * u128::from(len) * u128::from(ONE) / u128::from(size.max(1));
-        self.left = self.left.saturating_add((CLUSTER * share.min(u128::from(ONE)) as u64) as i32);
+        let share = (2 * count as u64 * ONE).saturating_mul(len) / size.max(1);
+        self.left = self.left.saturating_add((CLUSTER * share.min(ONE)) as i32);
     }
 
     /// A stream begins. Whether it may well be an accident.

@@ -13,7 +13,7 @@
 //! out most of it, has no use for that ([`order`](super::order)).
 
 use super::account::{Account, Evidence, Trust};
-use super::areas::Areas;
+use super::areas::{Areas, Known};
 use super::order::Order;
 use crate::policy::Access;
 use crate::types::Extent;
@@ -110,12 +110,22 @@ impl Fill {
         }
         let is_small = price.is_small(access.size);
         let len_max = if is_small { access.size.next_power_of_two() } else { BLOCK_BYTES_MAX };
+        let whole = Extent::new(0, access.size);
+        let block_of = |len: u64| Extent::new(access.extent.offset & !(len - 1), len);
+        // Most places have seen too little, and that is known at once of all blocks there.
+        if !is_small
+            && self.areas.known(block_of(len_max).intersection(&whole)).missed_count < MISSES_MIN
+            && !self.account.has_proof()
+        {
+            return None;
+        }
         let room = self.room(is_small, price).min(bytes_max);
-        let (mut len, mut found) = (PARTS_MIN * self.areas.part_bytes(), None);
+        let mut len = PARTS_MIN * self.areas.part_bytes();
+        let (mut known, mut found) = (Known::default(), None);
+        let mut new = block_of(len);
         while len <= len_max {
-            let start = access.extent.offset / len * len;
-            let block = Extent::between(start, (start + len).min(access.size));
-            let known = self.areas.known(block);
+            let block = block_of(len).intersection(&whole);
+            known += self.areas.known(new.intersection(&whole));
             let rest = block.len.saturating_sub(known.filled_bytes);
             if rest > room {
                 break;
@@ -129,6 +139,8 @@ impl Fill {
             {
                 found = Some((block, evidence));
             }
+            // The next is this one and the one beside it.
+            new = Extent::new(block.offset ^ len, len);
             len *= 2;
         }
         found

@@ -8,6 +8,7 @@
 //! * [`guess`] bets a little on a candidate's first read, [`tails`] on what lies before an
 //!   object's end;
 //! * [`nearby`] bets on what is read soon near what was, as [`places`] remembers;
+//! * [`recent`] finds what is known of a place, as long as it is remembered;
 //! * [`rhythm`] finds even steps in what is read;
 //! * [`procession`] helps streams that begin in turns;
 //! * [`zone`] finds streams in much disorder;
@@ -40,6 +41,7 @@ mod order;
 mod places;
 mod plan;
 mod procession;
+mod recent;
 mod report;
 mod rhythm;
 mod route;

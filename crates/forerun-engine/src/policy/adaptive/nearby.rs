@@ -19,6 +19,7 @@ const DISTANCES: [(u64, u64); 5] =
     [(0, 64 << 10), (1, 128 << 10), (3, 256 << 10), (6, 512 << 10), (12, 1 << 20)];
 /// Bits for each of them in what is asked: the kind of read, and one more.
 const KIND_BITS: u32 = 5;
+const KIND_MASK: u32 = (1 << KIND_BITS) - 1;
 /// Fewer questions tell nothing.
 const ASKED_MIN: u64 = 4;
 /// What was long ago counts less.
@@ -112,7 +113,7 @@ impl Nearby {
         let answers = &mut self.answers;
         self.places.read(extent, |asked, blocks, comes| {
             for at in 0..DISTANCES.len() {
-                let who = asked >> (KIND_BITS * at as u32) & ((1 << KIND_BITS) - 1);
+                let who = asked >> (KIND_BITS * at as u32) & KIND_MASK;
                 if let Some(kind) = who.checked_sub(1) {
                     let answers = &mut answers[kind as usize][at];
                     answers.blocks += blocks;
@@ -125,9 +126,11 @@ impl Nearby {
             if target * CHUNK_BYTES >= size {
                 break;
             }
-            let (chunk, shift) = (self.places.chunk(target), KIND_BITS * at as u32);
-            if chunk.is_untouched() && chunk.asked >> shift & ((1 << KIND_BITS) - 1) == 0 {
-                chunk.asked |= (u32::from(self.kind.0) + 1) << shift;
+            let shift = KIND_BITS * at as u32;
+            if let Some(asked) = self.places.asked(target)
+                && *asked >> shift & KIND_MASK == 0
+            {
+                *asked |= (u32::from(self.kind.0) + 1) << shift;
                 self.answers[usize::from(self.kind.0)][at].ask();
             }
         }

@@ -3,8 +3,7 @@
 //! Places of 1 MiB, each of 16 chunks; the place that nothing was read in, or asked about, for
 //! longest gives way. A chunk also keeps what was [asked](super::nearby) about it.
 
-use alloc::vec::Vec;
-
+use super::recent::Recent;
 use crate::types::{BLOCK_BYTES, Extent};
 
 /// Places of one object.
@@ -15,51 +14,46 @@ const CHUNK_BLOCKS: u64 = CHUNK_BYTES / BLOCK_BYTES;
 const CHUNKS: u64 = 16;
 /// A longer run of blocks is as good as one of that length.
 pub(super) const RUN_BLOCKS_MAX: u64 = 128;
+/// A place's blocks are kept in words.
+const WORD_BLOCKS: u64 = u64::BITS as u64;
+/// All of a chunk's blocks, which never lie in two words.
+const CHUNK_MASK: u64 = (1 << CHUNK_BLOCKS) - 1;
+const WORDS: u64 = CHUNKS * CHUNK_BLOCKS / WORD_BLOCKS;
 
-/// Part of a place.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Chunk {
+#[derive(Debug, Default)]
+struct Place {
     /// A bit for each block that was read.
-    blocks: u16,
-    /// What was asked about it, in a way that only who asks knows.
-    pub(super) asked: u32,
+    blocks: [u64; WORDS as usize],
+    /// What was asked about each chunk, in a way that only who asks knows.
+    asked: [u32; CHUNKS as usize],
 }
 
-impl Chunk {
-    pub(super) fn is_untouched(&self) -> bool {
-        self.blocks == 0
+impl Place {
+    /// The word with the blocks of `chunk`, and where in it they begin.
+    fn blocks_of(&mut self, chunk: u64) -> (&mut u64, u64) {
+        let first = chunk % CHUNKS * CHUNK_BLOCKS;
+        (&mut self.blocks[(first / WORD_BLOCKS) as usize], first % WORD_BLOCKS)
     }
 }
 
 /// See the module's page.
 #[derive(Debug, Default)]
 pub(super) struct Places {
-    /// The numbers of the places, and when each was used.
-    numbers: Vec<u64>,
-    used: Vec<u32>,
-    chunks: Vec<[Chunk; CHUNKS as usize]>,
-    now: u32,
-    /// The one that was looked for last: most often it is the next as well.
-    last: usize,
+    places: Recent<Place, PLACES_MAX>,
 }
 
 impl Places {
     /// How many blocks in a row were read right before the one with number `block`.
-    pub(super) fn run_before(&mut self, block: u64) -> u64 {
-        let (mut at, mut place) = (block, None);
+    pub(super) fn run_before(&self, block: u64) -> u64 {
+        let mut at = block;
         while at > 0 && block - at < RUN_BLOCKS_MAX {
-            let chunk = (at - 1) / CHUNK_BLOCKS;
-            let (number, from) = (chunk / CHUNKS, chunk * CHUNK_BLOCKS);
-            if place.is_none_or(|(known, _)| known != number) {
-                let Some(index) = self.find(number) else { break };
-                place = Some((number, index));
-            }
-            let Some((_, index)) = place else { break };
-            let blocks = self.chunks[index][(chunk % CHUNKS) as usize].blocks;
+            let word = (at - 1) / WORD_BLOCKS;
+            let Some(place) = self.places.get(word / WORDS) else { break };
             // The block before is the highest bit.
-            let run = (blocks << (CHUNK_BLOCKS - (at - from))).leading_ones();
+            let rest = (word + 1) * WORD_BLOCKS - at;
+            let run = (place.blocks[(word % WORDS) as usize] << rest).leading_ones();
             at -= u64::from(run);
-            if at > from {
+            if at > word * WORD_BLOCKS {
                 break;
             }
         }
@@ -74,46 +68,25 @@ impl Places {
         for number in first / CHUNK_BLOCKS..end.div_ceil(CHUNK_BLOCKS) {
             let from = first.max(number * CHUNK_BLOCKS) % CHUNK_BLOCKS;
             let count = end.min((number + 1) * CHUNK_BLOCKS) - first.max(number * CHUNK_BLOCKS);
-            let bits = (u16::MAX >> (CHUNK_BLOCKS - count)) << from;
-            let chunk = self.chunk(number);
-            let new = bits & !chunk.blocks;
-            if new != 0 && chunk.asked != 0 {
+            let bits = (CHUNK_MASK >> (CHUNK_BLOCKS - count)) << from;
+            let place = self.places.touch(number / CHUNKS);
+            let (word, start) = place.blocks_of(number);
+            let before = *word >> start & CHUNK_MASK;
+            *word |= bits << start;
+            let (new, asked) = (bits & !before, place.asked[(number % CHUNKS) as usize]);
+            if new != 0 && asked != 0 {
                 let begins = number == first / CHUNK_BLOCKS && new >> from & 1 == 1;
-                tell(chunk.asked, new.count_ones(), chunk.is_untouched() || begins);
+                tell(asked, new.count_ones(), before == 0 || begins);
             }
-            chunk.blocks |= bits;
         }
     }
 
-    /// The chunk with that number.
-    pub(super) fn chunk(&mut self, number: u64) -> &mut Chunk {
-        self.now = self.now.wrapping_add(1);
-        let place = number / CHUNKS;
-        let index = self.find(place).unwrap_or_else(|| self.insert(place));
-        self.used[index] = self.now;
-        &mut self.chunks[index][(number % CHUNKS) as usize]
-    }
-
-    fn find(&mut self, place: u64) -> Option<usize> {
-        if self.numbers.get(self.last) != Some(&place) {
-            self.last = self.numbers.iter().position(|number| *number == place)?;
-        }
-        Some(self.last)
-    }
-
-    fn insert(&mut self, place: u64) -> usize {
-        let new = [Chunk::default(); CHUNKS as usize];
-        if self.numbers.len() < PLACES_MAX {
-            self.numbers.push(place);
-            self.used.push(0);
-            self.chunks.push(new);
-            return self.numbers.len() - 1;
-        }
-        let age = |index: &usize| self.now.wrapping_sub(self.used[*index]);
-        let oldest = (0..self.used.len()).max_by_key(age).unwrap_or(0);
-        self.numbers[oldest] = place;
-        self.chunks[oldest] = new;
-        oldest
+    /// What was asked about the chunk with that number, as long as nobody has read any of it.
+    pub(super) fn asked(&mut self, number: u64) -> Option<&mut u32> {
+        let place = self.places.touch(number / CHUNKS);
+        let (word, start) = place.blocks_of(number);
+        let is_untouched = *word >> start & CHUNK_MASK == 0;
+        is_untouched.then_some(&mut place.asked[(number % CHUNKS) as usize])
     }
 }
 
@@ -136,21 +109,21 @@ mod tests {
     fn runs_go_on_over_chunks_and_places_and_end_at_holes() {
         let mut places = Places::default();
         read(&mut places, MIB - 100 * KIB, 200 * KIB);
-        let before = |places: &mut Places, offset: u64| places.run_before(offset / BLOCK_BYTES);
-        assert_eq!(before(&mut places, MIB + 100 * KIB), 50);
-        assert_eq!(before(&mut places, MIB), 25);
-        assert_eq!(before(&mut places, MIB + 104 * KIB), 0);
+        let before = |places: &Places, offset: u64| places.run_before(offset / BLOCK_BYTES);
+        assert_eq!(before(&places, MIB + 100 * KIB), 50);
+        assert_eq!(before(&places, MIB), 25);
+        assert_eq!(before(&places, MIB + 104 * KIB), 0);
         read(&mut places, MIB + 104 * KIB, 4 * KIB);
-        assert_eq!(before(&mut places, MIB + 108 * KIB), 1);
+        assert_eq!(before(&places, MIB + 108 * KIB), 1);
         read(&mut places, 0, 2 * MIB);
-        assert_eq!((before(&mut places, 2 * MIB), before(&mut places, 4 * KIB)), (RUN_BLOCKS_MAX, 1));
-        assert_eq!(before(&mut places, 0), 0);
+        assert_eq!((before(&places, 2 * MIB), before(&places, 4 * KIB)), (RUN_BLOCKS_MAX, 1));
+        assert_eq!(before(&places, 0), 0);
     }
 
     #[test]
     fn what_was_asked_is_told_of_new_blocks() {
         let mut places = Places::default();
-        places.chunk(1).asked = 7;
+        *places.asked(1).unwrap() = 7;
         assert_eq!(read(&mut places, 0, 64 * KIB), []);
         assert_eq!(read(&mut places, 60 * KIB, 16 * KIB), [(7, 3, true)], "the first of the chunk");
         assert_eq!(read(&mut places, 72 * KIB, 16 * KIB), [(7, 3, false)], "it begins in what was read");
@@ -165,6 +138,5 @@ mod tests {
         read(&mut places, 0, 4 * KIB);
         read(&mut places, 1000 * MIB, 4 * KIB);
         assert_eq!((places.run_before(1), places.run_before(257)), (1, 0));
-        assert_eq!(places.numbers.len(), PLACES_MAX);
     }
 }

@@ -5,6 +5,7 @@
 
 use alloc::vec::Vec;
 
+use super::recent::mix;
 use super::strides::Strides;
 use crate::types::Extent;
 
@@ -55,8 +56,17 @@ impl Rhythm {
     /// which it was seen. It takes `doubt` equal steps more than usual.
     pub(super) fn find(&self, doubt: u8) -> Option<(Strides, u64)> {
         let doubt = usize::from(doubt);
-        let alone = (1..=PERIOD_MAX).find_map(|period| self.with_period(period, doubt));
+        let newest = self.step(0);
+        // Nearly always no step is like the newest, and that is seen at a glance.
+        let mut periods = (1..=PERIOD_MAX).filter(|period| self.step(*period) == newest);
+        let alone = periods.find_map(|period| self.with_period(period, doubt));
         alone.or_else(|| self.among_others(doubt))
+    }
+
+    /// From one run to the next, `before` the newest such step.
+    fn step(&self, before: usize) -> Option<i64> {
+        let to = self.runs.len().checked_sub(before + 1)?;
+        Some(self.runs[to].offset as i64 - self.runs.get(to.checked_sub(1)?)?.offset as i64)
     }
 
     /// Steps that repeat after `period` of them.
@@ -79,8 +89,10 @@ impl Rhythm {
     /// Even steps of one stream among the runs of others: five runs of one length.
     fn among_others(&self, doubt: usize) -> Option<(Strides, u64)> {
         let (new, before) = self.runs.split_last()?;
+        let offsets = Offsets::of(before);
         let equal = EQUAL_AMONG_OTHERS + doubt;
-        before.iter().rev().find_map(|run| {
+        let is_step = |run: &&Extent| offsets.may_have((2 * run.offset).wrapping_sub(new.offset));
+        before.iter().rev().filter(is_step).find_map(|run| {
             let step = new.offset as i64 - run.offset as i64;
             let back = |count: i64| u64::try_from(run.offset as i64 - count * step).ok();
             let first = (1..equal as i64).try_fold(*run, |_, count| {
@@ -94,6 +106,26 @@ impl Rhythm {
     /// Forgets.
     pub(super) fn clear(&mut self) {
         self.runs = Vec::new();
+    }
+}
+
+/// Where runs began: nearly all other offsets are told from those at a glance, and every read
+/// at random asks about as many as there are.
+struct Offsets([bool; 256]);
+
+impl Offsets {
+    fn of(runs: &[Extent]) -> Offsets {
+        let mut offsets = Offsets([false; 256]);
+        runs.iter().for_each(|run| offsets.0[Offsets::place(run.offset)] = true);
+        offsets
+    }
+
+    fn may_have(&self, offset: u64) -> bool {
+        self.0[Offsets::place(offset)]
+    }
+
+    fn place(offset: u64) -> usize {
+        usize::from((mix(offset) >> 56) as u8)
     }
 }
 

@@ -4,6 +4,7 @@
 //! and nothing past that. Between a wait too many and bytes too many it decides as the
 //! past would have had it cheapest.
 
+use alloc::boxed::Box;
 use alloc::vec::Vec;
 
 use crate::types::BLOCK_BYTES;
@@ -11,29 +12,36 @@ use crate::types::BLOCK_BYTES;
 /// Streams remembered.
 const RUNS_MAX: usize = 32;
 /// So many must have come as far as a stream before they tell how it goes on.
-const KNOWN_MIN: usize = 3;
+const KNOWN_MIN: u64 = 3;
 /// The length of a stream that came to its object's end: it may have gone on.
 const WHOLE: u32 = u32::MAX;
 
 /// See the module's page.
 #[derive(Debug, Default)]
 pub(super) struct Runs {
+    /// Boxed, since most objects are read in one stream.
+    known: Option<Box<Known>>,
+}
+
+#[derive(Debug, Default)]
+struct Known {
     /// Lengths in blocks, in the order they were noted, the oldest at `next`.
     ring: Vec<u32>,
     next: usize,
-    /// The same by length.
-    sorted: Vec<u32>,
+    /// The same by length: lengths, and how many were just so long.
+    sorted: Vec<(u32, u32)>,
 }
 
 impl Runs {
     /// A stream of `bytes` is over.
     pub(super) fn note(&mut self, bytes: u64) {
-        self.insert(u32::try_from(bytes.div_ceil(BLOCK_BYTES)).unwrap_or(WHOLE));
+        let len = u32::try_from(bytes.div_ceil(BLOCK_BYTES)).unwrap_or(WHOLE);
+        self.known.get_or_insert_default().insert(len);
     }
 
     /// A stream came to its object's end.
     pub(super) fn note_whole(&mut self) {
-        self.insert(WHOLE);
+        self.known.get_or_insert_default().insert(WHOLE);
     }
 
     /// Bytes from the beginning to which a stream is best read ahead that has come
@@ -41,49 +49,67 @@ impl Runs {
     /// if too few have come as far to tell. So many `others` have come as far as well and
     /// did not go on yet.
     pub(super) fn reach(&self, own: u64, wait_bytes: u64, others: u64) -> Option<u64> {
+        let sorted = &self.known.as_ref()?.sorted;
         let own = own.div_ceil(BLOCK_BYTES);
         let wait = (wait_bytes / BLOCK_BYTES).max(1);
-        let shorter = self.sorted.partition_point(|len| u64::from(*len) < own);
-        let longer = &self.sorted[shorter..];
-        if longer.len() < KNOWN_MIN {
+        let shorter = sorted.partition_point(|(len, _)| u64::from(*len) < own);
+        let longer = &sorted[shorter..];
+        let total: u64 = longer.iter().map(|(_, count)| u64::from(*count)).sum();
+        if total < KNOWN_MIN {
             return None;
         }
-        let over = longer.iter().filter(|len| u64::from(**len) == own).count() as u64;
-        let total = longer.len() as u64;
-        let (mut best, mut least) = (own, (total - over) * wait);
-        let mut before = 0;
-        for (index, len) in longer.iter().enumerate() {
+        let over = longer.first().filter(|(len, _)| u64::from(*len) == own).map_or(0, |first| first.1);
+        let (mut best, mut least) = (own, (total - u64::from(over)) * wait);
+        let (mut ended, mut before, mut whole) = (0, 0, 0);
+        for (len, count) in longer {
+            let (count, blocks) = (u64::from(*count), u64::from(*len));
             if *len == WHOLE {
+                whole = count;
                 break;
             }
-            let (index, len) = (index as u64, u64::from(*len));
             // Those that were longer wait again, those that were shorter leave bytes.
-            let left = index * len - before + others * (len - own);
-            let loss = (total - index - 1) * wait + left;
-            before += len;
+            let left = ended * blocks - before + others * (blocks - own);
+            ended += count;
+            before += count * blocks;
+            let loss = (total - ended) * wait + left;
             if loss <= least {
-                (best, least) = (len, loss);
+                (best, least) = (blocks, loss);
             }
         }
-        let whole = longer.iter().filter(|len| **len == WHOLE).count() as u64;
         // Going on as if there were no end, for as far as a wait is worth.
-        let ended = total - whole + others;
-        if whole > 0 && ended * wait <= least {
+        if whole > 0 && (ended + others) * wait <= least {
             return Some(u64::MAX);
         }
         Some(best * BLOCK_BYTES)
     }
+}
 
+impl Known {
     fn insert(&mut self, len: u32) {
         if self.ring.len() < RUNS_MAX {
             self.ring.push(len);
         } else {
             let oldest = core::mem::replace(&mut self.ring[self.next], len);
             self.next = (self.next + 1) % RUNS_MAX;
-            self.sorted.remove(self.sorted.partition_point(|other| *other < oldest));
+            if oldest == len {
+                return;
+            }
+            self.remove_sorted(oldest);
         }
-        let place = self.sorted.partition_point(|other| *other < len);
-        self.sorted.insert(place, len);
+        let place = self.sorted.partition_point(|(other, _)| *other < len);
+        match self.sorted.get_mut(place) {
+            Some((same, count)) if *same == len => *count += 1,
+            _ => self.sorted.insert(place, (len, 1)),
+        }
+    }
+
+    fn remove_sorted(&mut self, len: u32) {
+        let place = self.sorted.partition_point(|(other, _)| *other < len);
+        let count = &mut self.sorted[place].1;
+        *count -= 1;
+        if *count == 0 {
+            self.sorted.remove(place);
+        }
     }
 }
 
@@ -125,7 +151,7 @@ mod tests {
         (0..RUNS_MAX).for_each(|_| runs.note(64 * KIB));
         assert_eq!(runs.reach(64 * KIB, MIB, 0), Some(64 * KIB));
         (0..RUNS_MAX).for_each(|index| runs.note(index as u64 * MIB));
-        assert!(runs.sorted.is_sorted());
+        assert!(runs.known.unwrap().sorted.is_sorted());
     }
 
     #[test]

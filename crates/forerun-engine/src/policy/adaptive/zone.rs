@@ -26,13 +26,17 @@ impl Zone {
             self.last.remove(0);
         }
         self.last.push(extent);
-        let start = self.last.iter().map(|read| read.offset).min()?;
-        let end = self.last.iter().map(Extent::end).max()?;
-        let request = self.last.iter().map(|read| read.len).max()?;
+        let (mut start, mut end, mut request) = (extent.offset, extent.end(), extent.len);
+        for read in &self.last {
+            (start, end) = (start.min(read.offset), end.max(read.end()));
+            request = request.max(read.len);
+        }
         let is_near = end - start <= SPAN_REQUESTS * request && SIZE_SHARE * SPAN_REQUESTS * request <= size;
+        if self.last.len() < COUNT || !is_near {
+            return None;
+        }
         let ups = self.last.windows(2).filter(|two| two[1].offset > two[0].offset).count();
-        let is_disorder = 0 < ups && ups + 1 < self.last.len();
-        if self.last.len() < COUNT || !is_near || !is_disorder {
+        if ups == 0 || ups + 1 >= COUNT {
             return None;
         }
         self.last = Vec::new();

@@ -32,7 +32,7 @@ use crate::types::{BLOCK_BYTES, Extent, ObjectId};
 use alloc::boxed::Box;
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;
-use brief::Briefs;
+use brief::{Brief, Briefs};
 pub(super) use ends::Ends;
 
 /// Candidates of one object: as many, since 128 streams may begin at once.
@@ -51,7 +51,7 @@ pub(super) struct Streams {
     streams: Vec<Stream>,
     briefs: Briefs,
     /// The stream that was read last.
-    last: usize,
+    last: u16,
     candidates: VecDeque<Candidate>,
     /// Candidates kept: fewer, the more of them came to nothing, since among many
     /// reads at random some are neighbours by chance.
@@ -143,7 +143,8 @@ impl Streams {
     /// that leave something out only if there is no other.
     pub(super) fn find(&self, access: &Access) -> Option<usize> {
         // The one that was read last, or next after that the last time.
-        for index in [self.last, self.briefs.next_after(self.last)] {
+        let last = usize::from(self.last);
+        for index in [last, self.briefs.next_after(last)] {
             if self.streams.get(index).is_some_and(|stream| stream.expects(access.extent)) {
                 return Some(index);
             }
@@ -190,7 +191,11 @@ impl Streams {
     /// stream, if it is one.
     pub(super) fn glide(&mut self, index: usize, access: &Access) -> Option<&mut Stream> {
         let is_new = access.late || access.unread_bytes > 0 || access.extent.offset == 0;
-        if is_new || index != self.last || !self.aside.is_empty() || !self.streams[index].glides(access) {
+        if is_new
+            || index != usize::from(self.last)
+            || !self.aside.is_empty()
+            || !self.streams[index].glides(access)
+        {
             return None;
         }
         self.size = access.size;
@@ -208,9 +213,10 @@ impl Streams {
         self.last_read_index = index;
         self.read_count += coast.count;
         self.rhythm.goes_on(coast.extent());
-        if let Some(stream) = self.streams.get_mut(self.last) {
+        let last = usize::from(self.last);
+        if let Some(stream) = self.streams.get_mut(last) {
             stream.land(coast);
-            self.briefs.note(self.last, stream);
+            self.briefs.note(last, stream);
         }
     }
 
@@ -226,8 +232,8 @@ impl Streams {
 
     /// The stream at `index`, which is being read.
     pub(super) fn read_at(&mut self, index: usize) -> &mut Stream {
-        self.briefs.follow(self.last, index);
-        self.last = index;
+        self.briefs.follow(usize::from(self.last), index);
+        self.last = index as u16;
         &mut self.streams[index]
     }
 
@@ -321,7 +327,7 @@ impl Streams {
             !stream.is_settled() && stream.unread_bytes_of(access.extent) >= access.unread_bytes
         };
         // Nearly always the stream that reads awaits all of it.
-        if self.streams.get(self.last).is_some_and(is_awaited) {
+        if self.streams.get(usize::from(self.last)).is_some_and(is_awaited) {
             return;
         }
         let concerned = self.briefs.concerned(blocks).map(|index| &self.streams[index]);
@@ -346,10 +352,9 @@ impl Streams {
             return limit;
         }
         let (way, frontier) = (stream.shape().way(), stream.frontier());
-        self.briefs.iter().fold(limit, |nearest, (other, ahead)| {
-            let is_nearer = (frontier..nearest).contains(&ahead.start) && other != index && ahead.way == way;
-            if is_nearer && access.time.since(ahead.last_read) < LIVE_NS { ahead.start } else { nearest }
-        })
+        let others = self.briefs.above(index).skip_while(|other| other.start < frontier);
+        let is_live = |other: &&Brief| other.way == way && access.time.since(other.last_read) < LIVE_NS;
+        others.take_while(|other| other.start < limit).find(is_live).map_or(limit, |other| other.start)
     }
 
     pub(super) fn on_lost(&mut self, extent: Extent) {
@@ -384,7 +389,6 @@ impl Streams {
         self.streams.truncate(STREAMS_IDLE_MAX);
         self.streams.shrink_to_fit();
         self.briefs.renew(&self.streams);
-        self.briefs.shrink();
         self.last = 0;
         self.candidates = VecDeque::new();
         self.guessed_count = 0;

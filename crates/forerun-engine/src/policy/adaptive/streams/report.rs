@@ -13,7 +13,7 @@ impl Streams {
     /// What `extent` was wanted for: by the stream that was read last, by another, to fill
     /// the object, or as a bet.
     pub(in crate::policy::adaptive) fn reason(&self, extent: Extent) -> Reason {
-        let last = self.streams.get(self.last).into_iter();
+        let last = self.streams.get(usize::from(self.last)).into_iter();
         let found = last.chain(&self.streams).find(|stream| stream.has_wanted(extent));
         found.map_or_else(
             || self.reason_of_no_stream(extent),
@@ -23,7 +23,7 @@ impl Streams {
 
     /// What `stream` wants anything for.
     pub(in crate::policy::adaptive) fn reason_of_stream(&self, stream: StreamId) -> Option<Reason> {
-        let last = self.streams.get(self.last).into_iter();
+        let last = self.streams.get(usize::from(self.last)).into_iter();
         let found = last.chain(&self.streams).find(|other| other.id() == stream)?;
         Some(Reason { class: found.class(), why: found.why() })
     }

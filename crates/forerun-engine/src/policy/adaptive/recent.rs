@@ -1,0 +1,189 @@
+//! What is known of the numbers that were used last, where only so many are remembered.
+//!
+//! The one that was used longest ago gives way. Finding a number and using it take as long
+//! however many there are: every read does it several times.
+
+use alloc::vec::Vec;
+
+/// No entry's place.
+const NONE: u8 = u8::MAX;
+/// Odd, and no numbers in use have much to do with it.
+const MIXER: u64 = 0x9e37_79b9_7f4a_7c15;
+
+#[derive(Debug)]
+struct Entry<T> {
+    number: u64,
+    value: T,
+    /// The places of the one that was used next before it, and of the one after it.
+    older: u8,
+    newer: u8,
+    /// Of the next one that begins with the same slot.
+    next: u8,
+}
+
+/// See the module's page. `MAX` is a power of two below 256.
+#[derive(Debug)]
+pub(super) struct Recent<T, const MAX: usize> {
+    entries: Vec<Entry<T>>,
+    /// For what numbers are mixed to: the place of the first of them.
+    slots: [u8; MAX],
+    oldest: u8,
+    newest: u8,
+}
+
+impl<T, const MAX: usize> Default for Recent<T, MAX> {
+    fn default() -> Recent<T, MAX> {
+        const { assert!(MAX.is_power_of_two() && MAX < NONE as usize) };
+        Recent { entries: Vec::new(), slots: [NONE; MAX], oldest: NONE, newest: NONE }
+    }
+}
+
+impl<T: Default, const MAX: usize> Recent<T, MAX> {
+    /// What is known of `number`, if it is remembered.
+    pub(super) fn get(&self, number: u64) -> Option<&T> {
+        self.find(number).map(|place| &self.entries[place].value)
+    }
+
+    /// The same, to be changed.
+    pub(super) fn get_mut(&mut self, number: u64) -> Option<&mut T> {
+        self.find(number).map(|place| &mut self.entries[place].value)
+    }
+
+    /// What is known of `number`, which is used now.
+    #[inline]
+    pub(super) fn touch(&mut self, number: u64) -> &mut T {
+        // Most often it is the same again.
+        let place = match self.entries.get(usize::from(self.newest)) {
+            Some(newest) if newest.number == number => usize::from(self.newest),
+            _ => self.bring_forward(number),
+        };
+        &mut self.entries[place].value
+    }
+
+    fn find(&self, number: u64) -> Option<usize> {
+        let mut place = self.slots[slot::<MAX>(number)];
+        while place != NONE {
+            let entry = &self.entries[usize::from(place)];
+            if entry.number == number {
+                return Some(usize::from(place));
+            }
+            place = entry.next;
+        }
+        None
+    }
+
+    /// The place of `number`, which is the newest from now on.
+    fn bring_forward(&mut self, number: u64) -> usize {
+        let place = match self.find(number) {
+            Some(place) => {
+                self.take_out(place);
+                place
+            }
+            None => self.insert(number),
+        };
+        let entry = &mut self.entries[place];
+        (entry.older, entry.newer) = (self.newest, NONE);
+        match self.newest {
+            NONE => self.oldest = place as u8,
+            newest => self.entries[usize::from(newest)].newer = place as u8,
+        }
+        self.newest = place as u8;
+        place
+    }
+
+    /// Takes the entry at `place` out of the order of use.
+    fn take_out(&mut self, place: usize) {
+        let Entry { older, newer, .. } = self.entries[place];
+        match older {
+            NONE => self.oldest = newer,
+            older => self.entries[usize::from(older)].newer = newer,
+        }
+        match newer {
+            NONE => self.newest = older,
+            newer => self.entries[usize::from(newer)].older = older,
+        }
+    }
+
+    /// A place for `number`, of which nothing is known, and which is in no order yet.
+    fn insert(&mut self, number: u64) -> usize {
+        let place = self.entries.len();
+        let place = if place < MAX { place } else { self.forget_oldest() };
+        let first = &mut self.slots[slot::<MAX>(number)];
+        let new = Entry { number, value: T::default(), older: NONE, newer: NONE, next: *first };
+        *first = place as u8;
+        match self.entries.get_mut(place) {
+            Some(entry) => *entry = new,
+            None => self.entries.push(new),
+        }
+        place
+    }
+
+    /// The place that nothing leads to any more.
+    fn forget_oldest(&mut self) -> usize {
+        let place = usize::from(self.oldest);
+        self.take_out(place);
+        let Entry { number, next, .. } = self.entries[place];
+        let first = &mut self.slots[slot::<MAX>(number)];
+        if usize::from(*first) == place {
+            *first = next;
+            return place;
+        }
+        let mut before = usize::from(*first);
+        while usize::from(self.entries[before].next) != place {
+            before = usize::from(self.entries[before].next);
+        }
+        self.entries[before].next = next;
+        place
+    }
+}
+
+/// A number of which the highest bits are different for most that are near one another.
+pub(super) fn mix(number: u64) -> u64 {
+    number.wrapping_mul(MIXER)
+}
+
+/// Where to begin to look for `number`.
+fn slot<const MAX: usize>(number: u64) -> usize {
+    (mix(number) >> (u64::BITS - MAX.trailing_zeros())) as usize
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MAX: usize = 64;
+
+    /// The same, too simple to be wrong: the newest is the last.
+    fn touch(known: &mut Vec<(u64, u32)>, number: u64) -> &mut u32 {
+        let found = known.iter().position(|(other, _)| *other == number);
+        let entry = match found {
+            Some(place) => known.remove(place),
+            None if known.len() == MAX => {
+                known.remove(0);
+                (number, 0)
+            }
+            None => (number, 0),
+        };
+        known.push(entry);
+        let last = known.len() - 1;
+        &mut known[last].1
+    }
+
+    #[test]
+    fn what_was_used_last_is_known_and_the_rest_is_not() {
+        let mut recent: Recent<u32, MAX> = Recent::default();
+        let mut known = Vec::new();
+        for step in 0_u64..20_000 {
+            // Mostly of more than have room, sometimes of fewer; now and then in order.
+            let mixed = step.wrapping_mul(MIXER) >> 40;
+            let number =
+                if step % 1000 < 200 { step / 3 } else { mixed % [90, 30, 200][step as usize / 7 % 3] };
+            *recent.touch(number) += 1;
+            *touch(&mut known, number) += 1;
+            assert_eq!(recent.get(number), known.last().map(|(_, count)| count));
+            let other = mixed % 97;
+            let expected = known.iter().find(|(number, _)| *number == other).map(|(_, count)| count);
+            assert_eq!(recent.get(other), expected, "{other} after step {step}");
+        }
+    }
+}

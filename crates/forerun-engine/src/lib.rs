@@ -51,6 +51,7 @@ mod objects;
 mod policy;
 pub mod profile;
 mod reads;
+mod scatter;
 mod scheduler;
 mod table;
 mod types;

@@ -112,13 +112,17 @@ impl Adaptive {
         }
     }
 
-    /// Somebody reads `object` from its start: those that were read so before may be
-    /// over.
-    fn begin_head(&mut self, object: ObjectId) {
+    /// Somebody reads `object`, which was read as far as `own`, from its start: those that were
+    /// read so before may be over.
+    fn begin_head(&mut self, object: ObjectId, own: Option<heads::Head>) {
         self.heads.begin(object);
         for _ in 0..2 {
             let Some(oldest) = self.heads.oldest() else { return };
-            let head = self.objects.get(&oldest).and_then(|streams| streams.head());
+            let head = if oldest == object {
+                own
+            } else {
+                self.objects.get(&oldest).and_then(|streams| streams.head())
+            };
             if !self.heads.settle(head, self.activity.reading_count()) {
                 return;
             }
@@ -342,7 +346,8 @@ impl Policy for Adaptive {
             windows.extend(fill.map(|extent| Window::of_none(extent, extent.offset)));
         }
         if is_head && access.extent.offset == 0 {
-            self.begin_head(access.object);
+            let head = streams.head();
+            self.begin_head(access.object, head);
         }
     }
 

@@ -5,10 +5,10 @@
 
 use alloc::vec::Vec;
 
+use crate::scatter::slot_of;
+
 /// No entry's place.
 const NONE: u8 = u8::MAX;
-/// Odd, and no numbers in use have much to do with it.
-const MIXER: u64 = 0x9e37_79b9_7f4a_7c15;
 
 #[derive(Debug)]
 struct Entry<T> {
@@ -17,7 +17,7 @@ struct Entry<T> {
     /// The places of the one that was used next before it, and of the one after it.
     older: u8,
     newer: u8,
-    /// Of the next one that begins with the same slot.
+    /// Of the next one in the same slot.
     next: u8,
 }
 
@@ -25,7 +25,7 @@ struct Entry<T> {
 #[derive(Debug)]
 pub(super) struct Recent<T, const MAX: usize> {
     entries: Vec<Entry<T>>,
-    /// For what numbers are mixed to: the place of the first of them.
+    /// Of the numbers that share a slot, the place of the first.
     slots: [u8; MAX],
     oldest: u8,
     newest: u8,
@@ -61,7 +61,7 @@ impl<T: Default, const MAX: usize> Recent<T, MAX> {
     }
 
     fn find(&self, number: u64) -> Option<usize> {
-        let mut place = self.slots[slot::<MAX>(number)];
+        let mut place = self.slots[slot_of(number, MAX)];
         while place != NONE {
             let entry = &self.entries[usize::from(place)];
             if entry.number == number {
@@ -108,7 +108,7 @@ impl<T: Default, const MAX: usize> Recent<T, MAX> {
     fn insert(&mut self, number: u64) -> usize {
         let place = self.entries.len();
         let place = if place < MAX { place } else { self.forget_oldest() };
-        let first = &mut self.slots[slot::<MAX>(number)];
+        let first = &mut self.slots[slot_of(number, MAX)];
         let new = Entry { number, value: T::default(), older: NONE, newer: NONE, next: *first };
         *first = place as u8;
         match self.entries.get_mut(place) {
@@ -123,7 +123,7 @@ impl<T: Default, const MAX: usize> Recent<T, MAX> {
         let place = usize::from(self.oldest);
         self.take_out(place);
         let Entry { number, next, .. } = self.entries[place];
-        let first = &mut self.slots[slot::<MAX>(number)];
+        let first = &mut self.slots[slot_of(number, MAX)];
         if usize::from(*first) == place {
             *first = next;
             return place;
@@ -137,19 +137,10 @@ impl<T: Default, const MAX: usize> Recent<T, MAX> {
     }
 }
 
-/// A number of which the highest bits are different for most that are near one another.
-pub(super) fn mix(number: u64) -> u64 {
-    number.wrapping_mul(MIXER)
-}
-
-/// Where to begin to look for `number`.
-fn slot<const MAX: usize>(number: u64) -> usize {
-    (mix(number) >> (u64::BITS - MAX.trailing_zeros())) as usize
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::scatter::scattered;
 
     const MAX: usize = 64;
 
@@ -175,7 +166,7 @@ mod tests {
         let mut known = Vec::new();
         for step in 0_u64..20_000 {
             // Mostly of more than have room, sometimes of fewer; now and then in order.
-            let mixed = step.wrapping_mul(MIXER) >> 40;
+            let mixed = scattered(step) >> 40;
             let number =
                 if step % 1000 < 200 { step / 3 } else { mixed % [90, 30, 200][step as usize / 7 % 3] };
             *recent.touch(number) += 1;

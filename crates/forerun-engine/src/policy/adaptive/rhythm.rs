@@ -5,8 +5,8 @@
 
 use alloc::vec::Vec;
 
-use super::recent::mix;
 use super::strides::Strides;
+use crate::scatter::slot_of;
 use crate::types::Extent;
 
 /// Runs remembered: 16 steps from one to the next.
@@ -56,11 +56,21 @@ impl Rhythm {
     /// which it was seen. It takes `doubt` equal steps more than usual.
     pub(super) fn find(&self, doubt: u8) -> Option<(Strides, u64)> {
         let doubt = usize::from(doubt);
-        let newest = self.step(0);
-        // Nearly always no step is like the newest, and that is seen at a glance.
-        let mut periods = (1..=PERIOD_MAX).filter(|period| self.step(*period) == newest);
-        let alone = periods.find_map(|period| self.with_period(period, doubt));
-        alone.or_else(|| self.among_others(doubt))
+        self.alone(doubt).or_else(|| self.among_others(doubt))
+    }
+
+    /// Steps of nobody else.
+    fn alone(&self, doubt: usize) -> Option<(Strides, u64)> {
+        let newest = self.step(0)?;
+        for period in 1..=PERIOD_MAX {
+            // Nearly always no step is like the newest.
+            if self.step(period)? == newest
+                && let Some(found) = self.with_period(period, doubt)
+            {
+                return Some(found);
+            }
+        }
+        None
     }
 
     /// From one run to the next, `before` the newest such step.
@@ -125,7 +135,7 @@ impl Offsets {
     }
 
     fn place(offset: u64) -> usize {
-        usize::from((mix(offset) >> 56) as u8)
+        slot_of(offset, 256)
     }
 }
 

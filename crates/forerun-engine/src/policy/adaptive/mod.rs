@@ -22,7 +22,8 @@
 //! * [`hints`] keeps what was said of reads to come, [`plan`] fetches it, [`route`] says
 //!   where and when;
 //! * [`report`] says in which class and why;
-//! * [`activity`] counts the streams that share memory and device just now.
+//! * [`activity`] counts the streams that share memory and device just now, [`share`] says what
+//!   each of them may take.
 
 mod account;
 mod activity;
@@ -47,6 +48,7 @@ mod rhythm;
 mod route;
 mod runs;
 mod shape;
+mod share;
 mod stream;
 mod streams;
 mod strides;
@@ -62,16 +64,8 @@ use crate::config::Config;
 use crate::explain::{End, StreamReport};
 use crate::types::{Extent, ObjectId, ReaderId};
 use hints::Habit;
+use share::{Share, bet_bytes, fill_price, gap_bytes, saved_bytes, terms, wait_bytes};
 use streams::{Begun, Ends};
-
-/// A turn at a disk is as long as so many movements of its head.
-const TURN_MOVES: u64 = 16;
-/// What a wait is worth at least.
-const WAIT_BYTES_MIN: u64 = 64 << 10;
-/// So few streams may grow fast far away.
-const STEEP_COUNT_MAX: u64 = 16;
-/// The share of what is left of half the memory that one stream may take of it.
-const SPARE_SHARE: u64 = 8;
 
 #[derive(Debug)]
 pub(crate) struct Adaptive {
@@ -104,6 +98,64 @@ impl Adaptive {
         }
     }
 
+    /// A read that nobody has said anything of, unless it `is_announced` that its reader reads on.
+    fn follow(&mut self, access: &Access, is_announced: bool, view: &View<'_>, windows: &mut Vec<Window>) {
+        self.tails.note(access);
+        let streams = self.objects.entry(access.object).or_default();
+        streams.note(access, self.heads.note_reads(1), terms(view), view.device.through_bytes());
+        let nearest = streams.find(access);
+        // What streams want is surer.
+        let is_expected = nearest.is_some_and(|index| streams.expects(index, access.extent));
+        let found = nearest.and_then(|index| streams.go_on(index, access, gap_bytes(view), &mut self.ends));
+        if found.is_none() && access.missing {
+            streams.settle(access.object, access.size, view.cache, &mut self.ends);
+        }
+        if let Some(stream) = found.and_then(|index| streams.glide(index, access)) {
+            self.passed = Some(access.extent);
+            self.activity.note(access.time, stream.activity_mut());
+            self.coast = Some(coast::Coast::after(access, stream.glides_until(access.size)));
+            return;
+        }
+        let begun = match found {
+            Some(index) => Begun::Stream(index),
+            None => streams.begin(access, is_announced, bet_bytes(view), terms(view), &mut self.ends),
+        };
+        let index = match begun {
+            Begun::Stream(index) => index,
+            Begun::Candidate(guess) => {
+                let fill = streams.fill(access, &fill_price(view), &mut self.trust, view);
+                let bet = match guess {
+                    None => streams.bet_on_candidate(access, saved_bytes(view), view),
+                    Some(_) => None,
+                };
+                let tail = self.tails.begin(access, wait_bytes(view), bet_bytes(view));
+                let wanted = guess.into_iter().chain(bet).chain(fill).chain(tail);
+                windows.extend(wanted.map(|extent| Window::of_none(extent, extent.offset)));
+                return;
+            }
+        };
+        let stream = streams.read_at(index);
+        self.passed = stream.passed(access.extent);
+        self.activity.note(access.time, stream.activity_mut());
+        let is_head = stream.start() == 0;
+        let share = Share::of_one_in(&self.activity, view);
+        if is_announced {
+            streams.read_at(index).announce();
+        }
+        streams.read(index, access, &share, self.heads.runs(), view.cache, windows);
+        let bet = streams.bet_beside(index, access, saved_bytes(view), view);
+        windows.extend(bet.map(|extent| Window::of_none(extent, extent.offset)));
+        // A start is no disorder.
+        if !is_expected && access.extent.offset > 0 {
+            let fill = streams.fill(access, &fill_price(view), &mut self.trust, view);
+            windows.extend(fill.map(|extent| Window::of_none(extent, extent.offset)));
+        }
+        if is_head && access.extent.offset == 0 {
+            let head = streams.head();
+            self.begin_head(access.object, head);
+        }
+    }
+
     /// Tells the stream of who coasted what was read meanwhile.
     fn land(&mut self) {
         let Some(coast) = self.coast.take().filter(|coast| coast.count > 0) else { return };
@@ -127,121 +179,6 @@ impl Adaptive {
                 return;
             }
         }
-    }
-}
-
-/// What one stream may take.
-#[derive(Clone, Copy, Debug)]
-struct Share {
-    /// The largest window.
-    window_bytes_max: u64,
-    /// And of a stream whose end is known: it does not take that for long.
-    known_bytes_max: u64,
-    /// What may be wrong by a first guess.
-    competitive_bytes: u64,
-    /// What one fetch should have.
-    fetch_bytes: u64,
-    /// From wanting bytes to having them, nearly always.
-    service_ns: u64,
-    /// Streams that are being read just now.
-    reading_count: u64,
-    /// The device may do one thing at a time.
-    is_serial: bool,
-    /// If it does: how much is read of a stream before it goes elsewhere.
-    turn_bytes: Option<u64>,
-    /// Each element of a strided way may be a movement of its own.
-    is_disk: bool,
-    /// Each step of a window costs so long a wait that few should lead to a large one.
-    is_steep: bool,
-    /// How much may be wanted of a plan that is read in order of address.
-    sweep_bytes_max: u64,
-    /// What is read through rather than left out.
-    gap_bytes: u64,
-    /// Bytes that cost as much as a wait.
-    wait_bytes: u64,
-    /// What may be wasted.
-    terms: ledger::Terms,
-}
-
-impl Share {
-    /// Twice what keeps the device busy, so that it stays busy while the reader
-    /// consumes, and at least enough for a few fetches; but together with all who
-    /// hold memory no more than three quarters of it: the rest is for demand and
-    /// for what was just read. While less than half of the memory is taken, those
-    /// who are not being read just now leave room for more.
-    fn of_one_in(activity: &activity::Activity, view: &View<'_>) -> Share {
-        let busy = (2 * view.device.pipe_bytes() / activity.reading_count()).max(1 << 20);
-        let all = view.config.memory_bytes_max;
-        let fair = |count: u64| all / 4 * 3 / count;
-        let spare = (all / 2).saturating_sub(view.cache.unread_bytes_all()) / SPARE_SHARE;
-        let memory = fair(activity.holding_count()).max(spare).min(fair(activity.reading_count()));
-        Share {
-            window_bytes_max: busy.min(memory),
-            competitive_bytes: view.device.competitive_bytes(),
-            fetch_bytes: view.device.fetch_bytes(),
-            service_ns: view.device.service_high_ns(),
-            reading_count: activity.reading_count(),
-            is_serial: view.device.is_serial(),
-            is_disk: view.device.may_be_disk() && !view.device.is_far(),
-            is_steep: view.device.is_far_link() && activity.reading_count() <= STEEP_COUNT_MAX,
-            turn_bytes: view.device.turn_bytes(),
-            sweep_bytes_max: all / 2 / activity.reading_count(),
-            gap_bytes: plan::gap_bytes(view.device.pipe_bytes(), view.device.turn_bytes()),
-            wait_bytes: wait_bytes(view),
-            known_bytes_max: if view.device.turn_bytes().is_some() {
-                0
-            } else {
-                2 * view.device.pipe_bytes()
-            }
-            .min(memory),
-            terms: terms(view),
-        }
-    }
-
-    /// The same for a stream whose end is known.
-    fn with_known_end(&self) -> Share {
-        Share { window_bytes_max: self.window_bytes_max.max(self.known_bytes_max), ..*self }
-    }
-}
-
-/// What one wait saved is worth to who bets on a first read: nothing where others wait
-/// for what is fetched in vain.
-fn bet_bytes(view: &View<'_>) -> u64 {
-    if view.device.turn_bytes().is_some() { 0 } else { wait_bytes(view) }
-}
-
-fn terms(view: &View<'_>) -> ledger::Terms {
-    let device = view.device;
-    if device.is_far() {
-        ledger::Terms::far(view.config.memory_bytes_max)
-    } else if device.may_take_turns() {
-        ledger::Terms::NEAR
-    } else {
-        ledger::Terms::near_at_once(device.fetch_bytes(), device.wait_bytes())
-    }
-}
-
-/// Bytes that arrive in the time that a reader waits for one fetch.
-fn saved_bytes(view: &View<'_>) -> u64 {
-    match view.device.turn_bytes() {
-        // Who reads on where the head is does not wait for it to move.
-        Some(turn) => turn / TURN_MOVES / 4,
-        None => view.device.wait_bytes(),
-    }
-}
-
-/// The same for streams, whose waits are worth something at least.
-fn wait_bytes(view: &View<'_>) -> u64 {
-    let least = if view.device.turn_bytes().is_some() { 0 } else { WAIT_BYTES_MIN };
-    saved_bytes(view).max(least)
-}
-
-fn fill_price(view: &View<'_>) -> fill::Price {
-    fill::Price {
-        wait_bytes: view.device.fill_bytes().max(WAIT_BYTES_MIN),
-        memory_bytes: view.config.memory_bytes_max,
-        unread_bytes: view.cache.unread_bytes_all(),
-        is_far: view.device.is_far(),
     }
 }
 
@@ -289,65 +226,9 @@ impl Policy for Adaptive {
         if self.hints.on_read(access, &mut self.activity, view, windows) {
             return;
         }
-        let habit = self.hints.habit(access);
-        if habit == Some(Habit::Random) {
-            return;
-        }
-        self.tails.note(access);
-        let streams = self.objects.entry(access.object).or_default();
-        streams.note(access, self.heads.note_reads(1), terms(view), view.device.through_bytes());
-        let gap_bytes = plan::gap_bytes(view.device.pipe_bytes(), view.device.turn_bytes());
-        let nearest = streams.find(access);
-        // What streams want is surer.
-        let is_expected = nearest.is_some_and(|index| streams.expects(index, access.extent));
-        let found = nearest.and_then(|index| streams.go_on(index, access, gap_bytes, &mut self.ends));
-        if found.is_none() && access.missing {
-            streams.settle(access.object, access.size, view.cache, &mut self.ends);
-        }
-        let is_announced = habit == Some(Habit::Sequential);
-        if let Some(stream) = found.and_then(|index| streams.glide(index, access)) {
-            self.passed = Some(access.extent);
-            self.activity.note(access.time, stream.activity_mut());
-            self.coast = Some(coast::Coast::after(access, stream.glides_until(access.size)));
-            return;
-        }
-        let begun = match found {
-            Some(index) => Begun::Stream(index),
-            None => streams.begin(access, is_announced, bet_bytes(view), terms(view), &mut self.ends),
-        };
-        let index = match begun {
-            Begun::Stream(index) => index,
-            Begun::Candidate(guess) => {
-                let fill = streams.fill(access, &fill_price(view), &mut self.trust, view);
-                let bet = match guess {
-                    None => streams.bet_on_candidate(access, saved_bytes(view), view),
-                    Some(_) => None,
-                };
-                let tail = self.tails.begin(access, wait_bytes(view), bet_bytes(view));
-                let wanted = guess.into_iter().chain(bet).chain(fill).chain(tail);
-                windows.extend(wanted.map(|extent| Window::of_none(extent, extent.offset)));
-                return;
-            }
-        };
-        let stream = streams.read_at(index);
-        self.passed = stream.passed(access.extent);
-        self.activity.note(access.time, stream.activity_mut());
-        let is_head = stream.start() == 0;
-        let share = Share::of_one_in(&self.activity, view);
-        if is_announced {
-            streams.read_at(index).announce();
-        }
-        streams.read(index, access, &share, self.heads.runs(), view.cache, windows);
-        let bet = streams.bet_beside(index, access, saved_bytes(view), view);
-        windows.extend(bet.map(|extent| Window::of_none(extent, extent.offset)));
-        // A start is no disorder.
-        if !is_expected && access.extent.offset > 0 {
-            let fill = streams.fill(access, &fill_price(view), &mut self.trust, view);
-            windows.extend(fill.map(|extent| Window::of_none(extent, extent.offset)));
-        }
-        if is_head && access.extent.offset == 0 {
-            let head = streams.head();
-            self.begin_head(access.object, head);
+        match self.hints.habit(access) {
+            Some(Habit::Random) => {}
+            habit => self.follow(access, habit == Some(Habit::Sequential), view, windows),
         }
     }
 

@@ -1,0 +1,136 @@
+//! What one stream may take of memory and device, and what waits and bytes are worth there.
+
+use super::activity::Activity;
+use super::fill::Price;
+use super::ledger::Terms;
+use super::plan;
+use crate::policy::View;
+
+/// A turn at a disk is as long as so many movements of its head.
+const TURN_MOVES: u64 = 16;
+/// What a wait is worth at least.
+const WAIT_BYTES_MIN: u64 = 64 << 10;
+/// So few streams may grow fast far away.
+const STEEP_COUNT_MAX: u64 = 16;
+/// The share of what is left of half the memory that one stream may take of it.
+const SPARE_SHARE: u64 = 8;
+
+/// What one stream may take.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Share {
+    /// The largest window.
+    pub(super) window_bytes_max: u64,
+    /// And of a stream whose end is known: it does not take that for long.
+    pub(super) known_bytes_max: u64,
+    /// What may be wrong by a first guess.
+    pub(super) competitive_bytes: u64,
+    /// What one fetch should have.
+    pub(super) fetch_bytes: u64,
+    /// From wanting bytes to having them, nearly always.
+    pub(super) service_ns: u64,
+    /// Streams that are being read just now.
+    pub(super) reading_count: u64,
+    /// The device may do one thing at a time.
+    pub(super) is_serial: bool,
+    /// If it does: how much is read of a stream before it goes elsewhere.
+    pub(super) turn_bytes: Option<u64>,
+    /// Each element of a strided way may be a movement of its own.
+    pub(super) is_disk: bool,
+    /// Each step of a window costs so long a wait that few should lead to a large one.
+    pub(super) is_steep: bool,
+    /// How much may be wanted of a plan that is read in order of address.
+    pub(super) sweep_bytes_max: u64,
+    /// What is read through rather than left out.
+    pub(super) gap_bytes: u64,
+    /// Bytes that cost as much as a wait.
+    pub(super) wait_bytes: u64,
+    /// What may be wasted.
+    pub(super) terms: Terms,
+}
+
+impl Share {
+    /// Twice what keeps the device busy, so that it stays busy while the reader
+    /// consumes, and at least enough for a few fetches; but together with all who
+    /// hold memory no more than three quarters of it: the rest is for demand and
+    /// for what was just read. While less than half of the memory is taken, those
+    /// who are not being read just now leave room for more.
+    pub(super) fn of_one_in(activity: &Activity, view: &View<'_>) -> Share {
+        let busy = (2 * view.device.pipe_bytes() / activity.reading_count()).max(1 << 20);
+        let all = view.config.memory_bytes_max;
+        let fair = |count: u64| all / 4 * 3 / count;
+        let spare = (all / 2).saturating_sub(view.cache.unread_bytes_all()) / SPARE_SHARE;
+        let memory = fair(activity.holding_count()).max(spare).min(fair(activity.reading_count()));
+        Share {
+            window_bytes_max: busy.min(memory),
+            competitive_bytes: view.device.competitive_bytes(),
+            fetch_bytes: view.device.fetch_bytes(),
+            service_ns: view.device.service_high_ns(),
+            reading_count: activity.reading_count(),
+            is_serial: view.device.is_serial(),
+            is_disk: view.device.may_be_disk() && !view.device.is_far(),
+            is_steep: view.device.is_far_link() && activity.reading_count() <= STEEP_COUNT_MAX,
+            turn_bytes: view.device.turn_bytes(),
+            sweep_bytes_max: all / 2 / activity.reading_count(),
+            gap_bytes: gap_bytes(view),
+            wait_bytes: wait_bytes(view),
+            known_bytes_max: if view.device.turn_bytes().is_some() {
+                0
+            } else {
+                2 * view.device.pipe_bytes()
+            }
+            .min(memory),
+            terms: terms(view),
+        }
+    }
+
+    /// The same for a stream whose end is known.
+    pub(super) fn with_known_end(&self) -> Share {
+        Share { window_bytes_max: self.window_bytes_max.max(self.known_bytes_max), ..*self }
+    }
+}
+
+/// What one wait saved is worth to who bets on a first read: nothing where others wait
+/// for what is fetched in vain.
+pub(super) fn bet_bytes(view: &View<'_>) -> u64 {
+    if view.device.turn_bytes().is_some() { 0 } else { wait_bytes(view) }
+}
+
+pub(super) fn terms(view: &View<'_>) -> Terms {
+    let device = view.device;
+    if device.is_far() {
+        Terms::far(view.config.memory_bytes_max)
+    } else if device.may_take_turns() {
+        Terms::NEAR
+    } else {
+        Terms::near_at_once(device.fetch_bytes(), device.wait_bytes())
+    }
+}
+
+/// Bytes that arrive in the time that a reader waits for one fetch.
+pub(super) fn saved_bytes(view: &View<'_>) -> u64 {
+    match view.device.turn_bytes() {
+        // Who reads on where the head is does not wait for it to move.
+        Some(turn) => turn / TURN_MOVES / 4,
+        None => view.device.wait_bytes(),
+    }
+}
+
+/// The same for streams, whose waits are worth something at least.
+pub(super) fn wait_bytes(view: &View<'_>) -> u64 {
+    let least = if view.device.turn_bytes().is_some() { 0 } else { WAIT_BYTES_MIN };
+    saved_bytes(view).max(least)
+}
+
+pub(super) fn fill_price(view: &View<'_>) -> Price {
+    Price {
+        wait_bytes: view.device.fill_bytes().max(WAIT_BYTES_MIN),
+        memory_bytes: view.config.memory_bytes_max,
+        unread_bytes: view.cache.unread_bytes_all(),
+        is_far: view.device.is_far(),
+    }
+}
+
+/// What is read through rather than left out.
+pub(super) fn gap_bytes(view: &View<'_>) -> u64 {
+    plan::gap_bytes(view.device.pipe_bytes(), view.device.turn_bytes())
+}

@@ -1,0 +1,100 @@
+//! Whose read it is, and whether it goes on with its stream.
+
+use super::{CANDIDATES_MAX, Ends, Streams};
+use crate::policy::Access;
+use crate::policy::adaptive::coast::Coast;
+use crate::policy::adaptive::rhythm::DOUBT_MAX;
+use crate::policy::adaptive::stream::Stream;
+use crate::types::Extent;
+
+impl Streams {
+    /// The stream whose reader this is: of those near enough, the nearest; those
+    /// that leave something out only if there is no other.
+    pub(in crate::policy::adaptive) fn find(&self, access: &Access) -> Option<usize> {
+        // The one that was read last, or next after that the last time.
+        let last = usize::from(self.last);
+        for index in [last, self.briefs.next_after(last)] {
+            if self.streams.get(index).is_some_and(|stream| stream.expects(access.extent)) {
+                return Some(index);
+            }
+        }
+        debug_assert!(self.briefs.are_of(&self.streams), "a stream changed and its brief did not");
+        let near = self.briefs.concerned(access.extent).filter_map(|index| {
+            let stream = &self.streams[index];
+            Some(((!stream.shape().is_dense(), stream.distance(access.extent, self.through_bytes)?), index))
+        });
+        near.min().map(|(_, index)| index)
+    }
+
+    /// The stream that goes on with a read that belongs to the one at `index`: that
+    /// one, unless it leaves out too much, where `gap_bytes` are as dear as a request, or
+    /// one that begins here beside it.
+    pub(in crate::policy::adaptive) fn go_on(
+        &mut self,
+        index: usize,
+        access: &Access,
+        gap_bytes: u64,
+        ends: &mut Ends,
+    ) -> Option<usize> {
+        let stream = &mut self.streams[index];
+        let goes_on = stream.passes(access.extent, gap_bytes, self.through_bytes);
+        if !goes_on {
+            self.briefs.note(index, stream);
+        }
+        if stream.shape().is_dense() {
+            self.patience = if stream.is_proven() { CANDIDATES_MAX as u16 } else { self.patience };
+            return goes_on.then_some(index);
+        }
+        if !goes_on {
+            self.doubt = (self.doubt + 2).min(DOUBT_MAX);
+            return None;
+        } else if stream.keeps_step() {
+            self.doubt = 0;
+        }
+        self.begin_run(access.extent);
+        Some(self.begin_beside(access, ends).unwrap_or(index))
+    }
+
+    /// A read of nothing but what was read before, in a stream at `index` that wants no
+    /// more: most reads of what is in memory are, and should cost next to nothing. The
+    /// stream, if it is one.
+    pub(in crate::policy::adaptive) fn glide(
+        &mut self,
+        index: usize,
+        access: &Access,
+    ) -> Option<&mut Stream> {
+        let is_new = access.late || access.unread_bytes > 0 || access.extent.offset == 0;
+        if is_new
+            || index != usize::from(self.last)
+            || !self.aside.is_empty()
+            || !self.streams[index].glides(access)
+        {
+            return None;
+        }
+        self.size = access.size;
+        let stream = &mut self.streams[index];
+        stream.resume(self.read_count);
+        stream.advance(access, access.extent);
+        stream.note_limits(access.size, u64::MAX);
+        self.briefs.note(index, stream);
+        Some(stream)
+    }
+
+    /// The stream that was read last has coasted; the last of those reads is that of all
+    /// objects with number `index`.
+    pub(in crate::policy::adaptive) fn land(&mut self, coast: &Coast, index: u64) {
+        self.last_read_index = index;
+        self.read_count += coast.count;
+        self.rhythm.goes_on(coast.extent());
+        let last = usize::from(self.last);
+        if let Some(stream) = self.streams.get_mut(last) {
+            stream.land(coast);
+            self.briefs.note(last, stream);
+        }
+    }
+
+    /// Whether a read of `extent` is just what comes next of the stream at `index`.
+    pub(in crate::policy::adaptive) fn expects(&self, index: usize, extent: Extent) -> bool {
+        self.streams[index].expects(extent)
+    }
+}

@@ -1,0 +1,172 @@
+//! A read of a stream: what it says of what was read ahead, and what is wanted next.
+
+use alloc::vec::Vec;
+
+use super::brief::Brief;
+use super::{Streams, missing_bytes};
+use crate::cache::Cache;
+use crate::policy::adaptive::Share;
+use crate::policy::adaptive::runs::Runs;
+use crate::policy::adaptive::shape::Shape;
+use crate::policy::adaptive::stream::Stream;
+use crate::policy::{Access, Window};
+use crate::types::{BLOCK_BYTES, Extent};
+
+/// What disorder left behind is fetched until so much was wasted too much.
+const CLEARING_BYTES_MAX: u64 = 8 << 20;
+/// How far ahead of who reads again what is in memory it is looked for what is not.
+const LOOK_BYTES: u64 = 8 << 20;
+/// A stream that was not read for so long does not stop others at its start.
+const LIVE_NS: u64 = 10_000_000_000;
+
+impl Streams {
+    /// The stream at `index`, which is being read.
+    pub(in crate::policy::adaptive) fn read_at(&mut self, index: usize) -> &mut Stream {
+        self.briefs.follow(usize::from(self.last), index);
+        self.last = index as u16;
+        &mut self.streams[index]
+    }
+
+    /// The reader of the stream at `index` asks for `access.extent`; adds what to
+    /// read ahead to `windows`.
+    pub(in crate::policy::adaptive) fn read(
+        &mut self,
+        index: usize,
+        access: &Access,
+        share: &Share,
+        heads: &Runs,
+        cache: &Cache,
+        windows: &mut Vec<Window>,
+    ) {
+        self.size = access.size;
+        for extent in self.aside.drain(..) {
+            self.ledger.lose(missing_bytes(access.object, extent, cache));
+            windows.push(Window::of_none(extent, extent.offset));
+        }
+        self.account_for(index, access, share, cache);
+        let reach = self.reach_of(index, access, share, heads);
+        let share = &if reach.is_some() { share.with_known_end() } else { *share };
+        let stream = &mut self.streams[index];
+        let may_clear = self.ledger.debt(share.terms) <= CLEARING_BYTES_MAX;
+        if let Some(extent) = stream.left_out(access)
+            && may_clear
+        {
+            self.ledger.lose(missing_bytes(access.object, extent, cache));
+            windows.push(Window { extent, mark: extent.offset, stream: Some(stream.id()) });
+        }
+        if stream.on_read(access, share, reach) {
+            self.top_up(index, access, share, reach, windows);
+        }
+        let stream = &mut self.streams[index];
+        stream.settle_turn();
+        rest(stream, access, cache);
+        self.briefs.note(index, stream);
+    }
+
+    /// What the read says of what was read ahead: skipped, or of use after all.
+    fn account_for(&mut self, index: usize, access: &Access, share: &Share, cache: &Cache) {
+        let stream = &mut self.streams[index];
+        let was_over = stream.resume(self.read_count);
+        if was_over {
+            self.ledger.regain(stream.unread_bytes(stream.ahead(), access.object, cache));
+        }
+        let skipped = stream.skipped(access.extent);
+        // What is cheaper to read than to leave out is not wasted.
+        if skipped.len > share.gap_bytes || !stream.shape().is_dense() {
+            let bytes = stream.unread_bytes(skipped, access.object, cache);
+            // Whoever comes to what is left of a stream did not leave it.
+            stream.note_skipped(if was_over { 0 } else { bytes });
+            self.ledger.lose(bytes);
+        }
+        // What was skipped, or left behind by another, was not in vain after all.
+        self.regain(access);
+    }
+
+    /// How far from its beginning the stream most likely goes, if that is known.
+    fn reach_of(&self, index: usize, access: &Access, share: &Share, heads: &Runs) -> Option<u64> {
+        let stream = &self.streams[index];
+        if !matches!(stream.shape(), Shape::Forward) {
+            return None;
+        }
+        let known = if stream.start() == 0 { heads } else { &self.runs };
+        let own = stream.own_bytes_with(access.extent);
+        known.reach(own, self.ledger.priced(share.wait_bytes, share.terms), 0)
+    }
+
+    /// More may be wanted of the stream, as far as is allowed.
+    fn top_up(
+        &mut self,
+        index: usize,
+        access: &Access,
+        share: &Share,
+        reach: Option<u64>,
+        windows: &mut Vec<Window>,
+    ) {
+        let stream = &self.streams[index];
+        let own = stream.trusted_bytes(self.through_bytes, share.turn_bytes.is_some());
+        // Others bet as well.
+        let filled = self.fill.as_ref().map_or(0, |fill| fill.unread_bytes());
+        let at_risk = self.briefs.at_risk_beside(index) + filled;
+        let terms = if stream.shape().is_dense() { share.terms } else { share.terms.in_elements() };
+        let allowed = self.ledger.window_bytes_max(own, stream.skipped_bytes(), at_risk, terms);
+        // How far a stream goes whose end is known, its price has decided.
+        let is_known = reach.is_some_and(|end| end < u64::MAX);
+        let is_decided = is_known && self.ledger.trusts_known_ends(share.terms);
+        let room = self.ledger.room(self.briefs.ahead_beside(index) + filled, access.size);
+        let allowed = if is_decided { room } else { allowed.min(room) };
+        let likely_end = stream.start().saturating_add(reach.unwrap_or(u64::MAX));
+        let limit = self.clear_until(index, access).min(likely_end);
+        self.streams[index].top_up(share, limit, allowed, windows);
+    }
+
+    /// Somebody came for what had been counted as wasted: what no stream awaits.
+    pub(super) fn regain(&mut self, access: &Access) {
+        if access.unread_bytes == 0 || !self.ledger.has_lost() {
+            return;
+        }
+        let blocks = access.extent.to_blocks();
+        let is_awaited = |stream: &Stream| {
+            !stream.is_settled() && stream.unread_bytes_of(access.extent) >= access.unread_bytes
+        };
+        // Nearly always the stream that reads awaits all of it.
+        if self.streams.get(usize::from(self.last)).is_some_and(is_awaited) {
+            return;
+        }
+        let concerned = self.briefs.concerned(blocks).map(|index| &self.streams[index]);
+        let live = concerned.filter(|stream| !stream.is_settled());
+        let awaited: u64 = live.map(|stream| stream.unread_bytes_of(access.extent)).sum();
+        let bytes = access.unread_bytes.saturating_sub(awaited);
+        self.ledger.regain(bytes);
+        if self.fill.as_ref().is_some_and(|fill| fill.wants(access.extent)) {
+            // Where filling makes up for what streams lost, that was wasted all the same.
+            self.ledger.forget(bytes);
+        }
+    }
+
+    /// The position at which the stream has to stop reading ahead: at the end of
+    /// the object, or where another stream that is being read began. The reader
+    /// most likely stops there too; if it goes on, it passes that start and is
+    /// free again.
+    pub(super) fn clear_until(&self, index: usize, access: &Access) -> u64 {
+        let stream = &self.streams[index];
+        let limit = stream.shape().limit(access.size);
+        if !stream.shape().is_dense() {
+            return limit;
+        }
+        let (way, frontier) = (stream.shape().way(), stream.frontier());
+        let others = self.briefs.above(index).skip_while(|other| other.start < frontier);
+        let is_live = |other: &&Brief| other.way == way && access.time.since(other.last_read) < LIVE_NS;
+        others.take_while(|other| other.start < limit).find(is_live).map_or(limit, |other| other.start)
+    }
+}
+
+/// Who reads again what is in memory wants nothing for as far as it is there.
+fn rest(stream: &mut Stream, access: &Access, cache: &Cache) {
+    let ahead = Extent::between(stream.frontier(), stream.frontier() + LOOK_BYTES).to_blocks();
+    let is_back = !access.late && access.unread_bytes == 0 && access.extent.end() == stream.frontier();
+    if is_back && stream.may_rest(ahead.end()) {
+        // What was read before is most likely there for long.
+        let missing = cache.first_missing(access.object, ahead, BLOCK_BYTES);
+        stream.rest_until(missing.map_or(ahead.end(), |missing| missing.offset));
+    }
+}

@@ -3,19 +3,18 @@
 //! Each block that is fetched ahead is counted once: when somebody asks for it first, or
 //! when it goes before that. A row remembers one class, that of the last fetch into it.
 
-use alloc::collections::BTreeMap;
-
 use super::reading::Rows;
 use super::row::{Row, rows_of};
 use super::{Cache, RowId};
 use crate::explain::{ByClass, Class, ClassCounters};
+use crate::scatter::Scattered;
 use crate::types::{BLOCK_BYTES, Extent, ObjectId};
 
 /// See the module's page.
 #[derive(Debug, Default)]
 pub(super) struct Ahead {
     all: ByClass,
-    objects: BTreeMap<ObjectId, Account>,
+    objects: Scattered<ObjectId, Account>,
 }
 
 /// Of one object.
@@ -27,7 +26,7 @@ struct Account {
 
 impl Ahead {
     pub(super) fn forget(&mut self, object: ObjectId) {
-        self.objects.remove(&object);
+        self.objects.remove(object);
     }
 
     /// Blocks `gone` of `row` leave the memory.
@@ -43,7 +42,7 @@ impl Ahead {
     fn add(&mut self, object: ObjectId, class: Class, counters: ClassCounters) {
         self.all.add(class, counters);
         // None of an object that was forgotten meanwhile.
-        if let Some(account) = self.objects.get_mut(&object) {
+        if let Some(account) = self.objects.get_mut(object) {
             account.by_class.add(class, counters);
         }
     }
@@ -52,7 +51,7 @@ impl Ahead {
 impl Cache {
     /// The blocks of `extent`, which are in flight, are fetched ahead of reading of `class`.
     pub(crate) fn mark_ahead(&mut self, object: ObjectId, extent: Extent, class: Class) {
-        self.ahead.objects.entry(object).or_default();
+        self.ahead.objects.get_or_default(object);
         for (_, bits, id) in self.index.rows(object, extent) {
             let Some(id) = id else { continue };
             let row = &mut self.rows[id.0 as usize];
@@ -72,7 +71,7 @@ impl Cache {
     ) -> Option<Class> {
         let mut first = None;
         if missing_bytes > 0 {
-            self.ahead.objects.entry(object).or_default().missed_bytes += missing_bytes;
+            self.ahead.objects.get_or_default(object).missed_bytes += missing_bytes;
         }
         for ((_, bits), id) in rows_of(extent).zip(rows.iter()) {
             let Some(RowId(id)) = id else { continue };
@@ -101,7 +100,7 @@ impl Cache {
     /// What became of what was read ahead of `object`, and bytes of it that were not there
     /// when asked for.
     pub(crate) fn outcomes_of(&self, object: ObjectId) -> (ByClass, u64) {
-        let account = self.ahead.objects.get(&object);
+        let account = self.ahead.objects.get(object);
         account.map_or_else(Default::default, |account| (account.by_class.clone(), account.missed_bytes))
     }
 

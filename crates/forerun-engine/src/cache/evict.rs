@@ -179,7 +179,7 @@ impl Cache {
         }
         self.unread_rows().take(SCAN_MAX).find(|id| {
             let row = &self.rows[id.0 as usize];
-            row.is_idle() && self.paces.get(&row.object).is_none_or(|pace| pace.is_over(now, row.due))
+            row.is_idle() && self.paces.get(row.object).is_none_or(|pace| pace.is_over(now, row.due))
         })
     }
 

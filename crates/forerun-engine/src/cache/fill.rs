@@ -43,7 +43,7 @@ impl Cache {
             row.in_flight |= bits;
             row.unread |= bits;
             row.released = self.reclaim == Reclaim::TwoLists;
-            row.due = self.paces.get(&object).map_or(0, |pace| pace.due(row.offset(), reach));
+            row.due = self.paces.get(object).map_or(0, |pace| pace.due(row.offset(), reach));
             self.queues.refresh(&mut self.rows, id);
         }
         self.slots_used_peak = self.slots_used_peak.max(self.slots.used_count());

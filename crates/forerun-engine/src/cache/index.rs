@@ -1,26 +1,18 @@
 //! Which row of the table holds what of which object.
 //!
 //! Rows that lie side by side share a sheet: whoever asks for many of them looks few sheets
-//! up. The tree of the sheets is in order; one sheet alone is found by its slot.
+//! up. A sheet alone is found at once, and several in order.
 
 use alloc::collections::BTreeMap;
-use alloc::vec;
 use alloc::vec::Vec;
-use core::mem;
 
 use super::row::{RowId, rows_of};
-use crate::scatter::{scattered, slot_of};
+use crate::scatter::{Key, Scattered, scattered};
 use crate::types::{Extent, ObjectId};
 
 /// Rows of one sheet: 4 MiB of an object.
 const SHEET_ROWS: usize = 16;
-/// Slots at first; there is one for each sheet at least.
-const SLOTS_MIN: usize = 128;
-/// Where more sheets share a slot somebody has contrived it, and the tree is faster.
-const SHARED_MAX: usize = 8;
 const NONE: RowId = RowId(u32::MAX);
-/// No sheet's number.
-const NO_SHEET: u32 = u32::MAX;
 
 /// Where a sheet is in the tree: object by object, each from its start.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -42,9 +34,11 @@ impl Place {
     fn first_index(self) -> u64 {
         self.0 as u64 * SHEET_ROWS as u64
     }
+}
 
-    fn slot(self, count: usize) -> usize {
-        slot_of(scattered(self.object().0).wrapping_add(self.0 as u64), count)
+impl Key for Place {
+    fn number(self) -> u64 {
+        scattered(self.object().0).wrapping_add(self.0 as u64)
     }
 }
 
@@ -53,9 +47,6 @@ impl Place {
 struct Sheet {
     place: Place,
     rows: [RowId; SHEET_ROWS],
-    /// The sheets after it and before it in its slot.
-    next: u32,
-    previous: u32,
 }
 
 impl Sheet {
@@ -72,25 +63,19 @@ impl Sheet {
 
 /// See the module's page.
 ///
-/// Invariants: `tree` has the sheets that are somewhere, `vacant` the others; the former are
-/// in `slots`, each in that of its place.
+/// Invariants: `tree` and `numbers` have the sheets that are somewhere, `vacant` the others.
 #[derive(Debug)]
 pub(super) struct Index {
+    numbers: Scattered<Place, u32>,
+    /// The same in order.
     tree: BTreeMap<Place, u32>,
     sheets: Vec<Sheet>,
     vacant: Vec<u32>,
-    /// The first sheet in each slot.
-    slots: Vec<u32>,
 }
 
 impl Index {
     pub(super) fn new() -> Index {
-        Index {
-            tree: BTreeMap::new(),
-            sheets: Vec::new(),
-            vacant: Vec::new(),
-            slots: vec![NO_SHEET; SLOTS_MIN],
-        }
+        Index { numbers: Scattered::default(), tree: BTreeMap::new(), sheets: Vec::new(), vacant: Vec::new() }
     }
 
     pub(super) fn get(&self, object: ObjectId, index: u64) -> Option<RowId> {
@@ -111,7 +96,7 @@ impl Index {
         sheet.rows[index as usize % SHEET_ROWS] = NONE;
         if sheet.rows == [NONE; SHEET_ROWS] {
             sheet.place = Place::NOWHERE;
-            self.unlink(place, number);
+            self.numbers.remove(place);
             self.tree.remove(&place);
             self.vacant.push(number);
         }
@@ -164,20 +149,12 @@ impl Index {
     }
 
     fn number(&self, place: Place) -> Option<u32> {
-        let mut number = self.slots[place.slot(self.slots.len())];
-        for _ in 0..SHARED_MAX {
-            let sheet = self.sheets.get(number as usize)?;
-            if sheet.place == place {
-                return Some(number);
-            }
-            number = sheet.next;
-        }
-        self.tree.get(&place).copied()
+        self.numbers.get(place).copied()
     }
 
     /// A new sheet at `place`; its number.
     fn add(&mut self, place: Place) -> u32 {
-        let sheet = Sheet { place, rows: [NONE; SHEET_ROWS], next: NO_SHEET, previous: NO_SHEET };
+        let sheet = Sheet { place, rows: [NONE; SHEET_ROWS] };
         let number = match self.vacant.pop() {
             Some(number) => {
                 self.sheets[number as usize] = sheet;
@@ -188,44 +165,9 @@ impl Index {
                 self.sheets.len() as u32 - 1
             }
         };
+        self.numbers.insert(place, number);
         self.tree.insert(place, number);
-        if self.tree.len() > self.slots.len() {
-            self.spread();
-        } else {
-            self.link(place, number);
-        }
         number
-    }
-
-    /// Twice as many slots.
-    fn spread(&mut self) {
-        self.slots = vec![NO_SHEET; 2 * self.slots.len()];
-        let all: Vec<(Place, u32)> = self.tree.iter().map(|(place, number)| (*place, *number)).collect();
-        all.iter().for_each(|(place, number)| self.link(*place, *number));
-    }
-
-    fn link(&mut self, place: Place, number: u32) {
-        let slot = place.slot(self.slots.len());
-        let next = mem::replace(&mut self.slots[slot], number);
-        if let Some(sheet) = self.sheets.get_mut(next as usize) {
-            sheet.previous = number;
-        }
-        let sheet = &mut self.sheets[number as usize];
-        (sheet.next, sheet.previous) = (next, NO_SHEET);
-    }
-
-    fn unlink(&mut self, place: Place, number: u32) {
-        let Sheet { next, previous, .. } = self.sheets[number as usize];
-        if let Some(sheet) = self.sheets.get_mut(next as usize) {
-            sheet.previous = previous;
-        }
-        match self.sheets.get_mut(previous as usize) {
-            Some(sheet) => sheet.next = next,
-            None => {
-                let slot = place.slot(self.slots.len());
-                self.slots[slot] = next;
-            }
-        }
     }
 }
 
@@ -253,23 +195,6 @@ mod tests {
         assert_eq!(index.iter().last(), Some((ObjectId(2), 3, RowId(4))));
         places.iter().for_each(|(object, at)| index.remove(ObjectId(*object), *at));
         assert!(index.tree.is_empty() && index.iter().next().is_none());
-    }
-
-    #[test]
-    fn many_sheets_are_found_and_what_was_removed_is_not() {
-        let mut index = Index::new();
-        let place = |at: u64| (ObjectId(at % 7), at * at % 10_007 * SHEET_ROWS as u64);
-        (0..1000).for_each(|at| index.insert(place(at).0, place(at).1, RowId(at as u32)));
-        for at in 0..1000 {
-            if at % 3 > 0 {
-                index.remove(place(at).0, place(at).1);
-            }
-        }
-        for at in 0..1000 {
-            let (object, row) = place(at);
-            assert_eq!(index.get(object, row), (at % 3 == 0).then_some(RowId(at as u32)), "{at}");
-        }
-        assert!(index.slots.len() >= index.sheets.len());
     }
 
     #[test]

@@ -17,9 +17,9 @@ mod release;
 mod row;
 mod slots;
 
-use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
 
+use crate::scatter::Scattered;
 use crate::types::{BLOCK_BYTES, Extent, ObjectId, Time};
 
 pub(crate) use evict::{Reclaim, Room};
@@ -51,7 +51,7 @@ pub(crate) struct Cache {
     queues: queue::Queues,
     ghosts: ghosts::Ghosts,
     /// How each object is read, since it was opened first.
-    paces: BTreeMap<ObjectId, pace::Pace>,
+    paces: Scattered<ObjectId, pace::Pace>,
     /// What became of what was read ahead.
     ahead: ahead::Ahead,
     /// Readahead that nobody will come for is not looked for before.
@@ -78,7 +78,7 @@ impl Cache {
             slots: slots::Slots::new(slots),
             queues: queue::Queues::new(),
             ghosts: ghosts::Ghosts::new(slots as usize / row::ROW_BLOCKS as usize),
-            paces: BTreeMap::new(),
+            paces: Scattered::default(),
             ahead: ahead::Ahead::default(),
             next_search: Time(0),
             next_sweep: Time(0),
@@ -125,18 +125,18 @@ impl Cache {
 
     /// Somebody asks for `extent` of `object`.
     pub(crate) fn note_read(&mut self, now: Time, object: ObjectId, extent: Extent) {
-        self.paces.entry(object).or_default().note(now, extent);
+        self.paces.get_or_default(object).note(now, extent);
     }
 
     /// Somebody will open `object`, and read it from its start.
     pub(crate) fn expect(&mut self, now: Time, object: ObjectId) {
-        self.paces.entry(object).or_default().expect(now);
+        self.paces.get_or_default(object).expect(now);
         self.reclaim_unread(object);
     }
 
     /// Nothing about how `object` is read matters any more.
     pub(crate) fn forget_pace(&mut self, object: ObjectId) {
-        self.paces.remove(&object);
+        self.paces.remove(object);
         self.ahead.forget(object);
     }
 

@@ -131,7 +131,7 @@ impl Cache {
                 let is_first = row.unread == row.resident | row.in_flight;
                 row.unread &= !bits;
                 row.ahead &= !bits;
-                let pace = self.paces.entry(row.object).or_default();
+                let pace = self.paces.get_or_default(row.object);
                 if is_first {
                     pace.came_in_use(row.due);
                 }

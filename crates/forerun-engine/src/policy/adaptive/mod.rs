@@ -56,12 +56,12 @@ mod tails;
 mod zone;
 
 use alloc::boxed::Box;
-use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
 
 use super::{Access, Ended, Hint, Policy, Reason, Rules, Said, View, Window};
 use crate::config::Config;
 use crate::explain::{End, StreamReport};
+use crate::scatter::Scattered;
 use crate::types::{Extent, ObjectId, ReaderId};
 use hints::Habit;
 use share::{Share, bet_bytes, fill_price, gap_bytes, saved_bytes, terms, wait_bytes};
@@ -69,8 +69,8 @@ use streams::{Begun, Ends};
 
 #[derive(Debug)]
 pub(crate) struct Adaptive {
-    /// Boxed, since half of the places of a tree that grows at its end are empty.
-    objects: BTreeMap<ObjectId, Box<streams::Streams>>,
+    /// Boxed, since there is room for more than there are.
+    objects: Scattered<ObjectId, Box<streams::Streams>>,
     activity: activity::Activity,
     hints: hints::Hints,
     heads: heads::Heads,
@@ -86,7 +86,7 @@ pub(crate) struct Adaptive {
 impl Adaptive {
     pub(crate) fn new(config: &Config) -> Adaptive {
         Adaptive {
-            objects: BTreeMap::new(),
+            objects: Scattered::default(),
             activity: activity::Activity::default(),
             hints: hints::Hints::default(),
             heads: heads::Heads::default(),
@@ -101,7 +101,7 @@ impl Adaptive {
     /// A read that nobody has said anything of, unless it `is_announced` that its reader reads on.
     fn follow(&mut self, access: &Access, is_announced: bool, view: &View<'_>, windows: &mut Vec<Window>) {
         self.tails.note(access);
-        let streams = self.objects.entry(access.object).or_default();
+        let streams = self.objects.get_or_default(access.object);
         streams.note(access, self.heads.note_reads(1), terms(view), view.device.through_bytes());
         let nearest = streams.find(access);
         // What streams want is surer.
@@ -159,7 +159,7 @@ impl Adaptive {
     /// Tells the stream of who coasted what was read meanwhile.
     fn land(&mut self) {
         let Some(coast) = self.coast.take().filter(|coast| coast.count > 0) else { return };
-        if let Some(streams) = self.objects.get_mut(&coast.object) {
+        if let Some(streams) = self.objects.get_mut(coast.object) {
             streams.land(&coast, self.heads.note_reads(coast.count));
         }
     }
@@ -173,7 +173,7 @@ impl Adaptive {
             let head = if oldest == object {
                 own
             } else {
-                self.objects.get(&oldest).and_then(|streams| streams.head())
+                self.objects.get(oldest).and_then(|streams| streams.head())
             };
             if !self.heads.settle(head, self.activity.reading_count()) {
                 return;
@@ -239,14 +239,14 @@ impl Policy for Adaptive {
     fn on_lost(&mut self, object: ObjectId, extent: Extent) {
         self.land();
         self.hints.on_lost(object, extent);
-        if let Some(streams) = self.objects.get_mut(&object) {
+        if let Some(streams) = self.objects.get_mut(object) {
             streams.on_lost(extent);
         }
     }
 
     fn on_failed(&mut self, object: ObjectId, extent: Extent) {
         self.land();
-        if let Some(streams) = self.objects.get_mut(&object) {
+        if let Some(streams) = self.objects.get_mut(object) {
             streams.on_failed(extent);
         }
     }
@@ -255,7 +255,7 @@ impl Policy for Adaptive {
         self.land();
         self.hints.forget(object);
         self.tails.on_idle(object);
-        if let Some(streams) = self.objects.get_mut(&object) {
+        if let Some(streams) = self.objects.get_mut(object) {
             self.heads.on_idle(object, streams.head());
             streams.activity_mut().for_each(|counted| self.activity.leave(counted));
             streams.shrink(object, &mut self.ends);
@@ -269,7 +269,7 @@ impl Policy for Adaptive {
     fn on_forget(&mut self, object: ObjectId) {
         self.land();
         self.hints.forget(object);
-        if let Some(mut streams) = self.objects.remove(&object) {
+        if let Some(mut streams) = self.objects.remove(object) {
             streams.end_all(object, End::Forgotten, &mut self.ends);
         }
     }

@@ -15,7 +15,7 @@ pub(super) fn reason(
     if let Some(plan) = adaptive.hints.followed(object).filter(|plan| plan.has(extent)) {
         return Some(Reason { class: Class::Planned, why: plan.why() });
     }
-    let reason = adaptive.objects.get(&object)?.reason(extent);
+    let reason = adaptive.objects.get(object)?.reason(extent);
     Some(Reason { why: narrower(reason.why, adaptive, view), ..reason })
 }
 
@@ -30,10 +30,10 @@ pub(super) fn reason_of(
         let plan = adaptive.hints.followed(object).filter(|plan| plan.has(window.extent));
         return match plan {
             Some(plan) => Some(Reason { class: Class::Planned, why: plan.why() }),
-            None => Some(adaptive.objects.get(&object)?.reason_of_no_stream(window.extent)),
+            None => Some(adaptive.objects.get(object)?.reason_of_no_stream(window.extent)),
         };
     };
-    let reason = adaptive.objects.get(&object)?.reason_of_stream(stream)?;
+    let reason = adaptive.objects.get(object)?.reason_of_stream(stream)?;
     Some(Reason { why: narrower(reason.why, adaptive, view), ..reason })
 }
 
@@ -48,7 +48,7 @@ pub(super) fn streams(
     if let Some(plan) = adaptive.hints.followed(object) {
         tell(plan.report(active_count, view.device.service_high_ns()));
     }
-    if let Some(streams) = adaptive.objects.get(&object) {
+    if let Some(streams) = adaptive.objects.get(object) {
         streams.report(active_count, &mut |report| {
             tell(StreamReport { why: narrower(report.why, adaptive, view), ..report });
         });

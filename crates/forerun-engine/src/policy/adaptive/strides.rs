@@ -49,8 +49,8 @@ impl Strides {
         let mut nearest: Option<Extent> = None;
         for element in &self.elements {
             let distance = extent.offset as i64 - element.offset as i64;
-            let within = distance.rem_euclid(self.period);
-            let number = (distance - within) / self.period;
+            let number = distance.div_euclid(self.period);
+            let within = distance - number * self.period;
             if number >= 0 && (within as u64) < element.len {
                 let position = number as u64 * self.bytes + before + within as u64;
                 if nearest.is_none_or(|found| position.abs_diff(near) < found.offset.abs_diff(near)) {

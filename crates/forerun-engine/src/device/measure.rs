@@ -1,7 +1,7 @@
 //! What becomes of fetches, and what that tells of the backend.
 
 use super::{Device, Sample, rate, time_of};
-use crate::types::Time;
+use crate::types::{Extent, ObjectId, Time};
 
 /// A fetch must carry that much for its own bandwidth to be more than noise.
 const BANDWIDTH_SAMPLE_BYTES: u64 = 128 << 10;
@@ -12,9 +12,27 @@ impl Device {
         if is_stalled { self.pauses.note(ns) } else { self.spread.note(ns) }
     }
 
-    /// A fetch is dispatched; how many were before it.
-    pub(crate) fn on_dispatch(&mut self) -> u64 {
-        self.switching.on_dispatch()
+    /// A fetch of `extent` is dispatched while `ahead` others are in flight.
+    pub(crate) fn on_dispatch(
+        &mut self,
+        now: Time,
+        object: ObjectId,
+        extent: Extent,
+        ahead: usize,
+    ) -> Sample {
+        let before = self.last_end.replace((object, extent.end()));
+        Sample {
+            object,
+            offset: extent.offset,
+            index: self.switching.on_dispatch(),
+            ahead,
+            goes_on: before == Some((object, extent.offset)),
+            dispatched: now,
+            delivered_before: self.delivered_bytes,
+            first_arrived: now,
+            first_bytes: 0,
+            bytes: extent.len,
+        }
     }
 
     /// A fetch ended, well or not.
@@ -36,21 +54,25 @@ impl Device {
             self.latency_ns = self.latency_ns - self.latency_ns / 8 + wait_ns / 8;
         }
         if sample.ahead == 0 {
-            let lone_ns = wait_ns.saturating_sub(self.carried_ns(sample));
-            self.lone_ns = Some(self.lone_ns.map_or(lone_ns, |mean| mean - mean / 8 + lone_ns / 8));
+            self.on_lone(wait_ns, sample);
         }
         self.latency_least.add(now, wait_ns);
         self.spread.note(wait_ns);
         self.advise();
     }
 
-    /// How much of the wait for the first bytes it took to carry them, and whoever reads ahead
-    /// does not save: near by that is most of it where much comes at once. Far away, and where a
-    /// head moves, it is little.
-    fn carried_ns(&self, sample: &Sample) -> u64 {
+    /// The first bytes came of a fetch that found no other in flight. What it took to carry them
+    /// is no wait that readahead saves: near by that is most of it where much comes at once. Far
+    /// away, and where a head has moved, it is little.
+    fn on_lone(&mut self, wait_ns: u64, sample: &Sample) {
+        let smooth = |mean: Option<u64>, ns| Some(mean.map_or(ns, |mean| mean - mean / 8 + ns / 8));
+        let carried_ns = self.throughput.get().map_or(0, |rate| time_of(sample.first_bytes, rate));
+        let rest_ns = wait_ns.saturating_sub(carried_ns);
         let is_little = self.is_far() || self.spread.is_whole() && self.may_be_disk();
-        let throughput = self.throughput.get().filter(|_| !is_little);
-        throughput.map_or(0, |throughput| time_of(sample.first_bytes, throughput))
+        self.lone_ns = smooth(self.lone_ns, if is_little { wait_ns } else { rest_ns });
+        if sample.goes_on {
+            self.next_ns = smooth(self.next_ns, rest_ns);
+        }
     }
 
     /// `bytes` more bytes arrived.

@@ -14,7 +14,7 @@ mod spread;
 mod switching;
 
 use crate::config::Config;
-use crate::types::DeviceEstimate;
+use crate::types::{DeviceEstimate, ObjectId};
 use advice::Advice;
 use filter::Filter;
 use growth::Growth;
@@ -58,6 +58,11 @@ pub(crate) struct Device {
     /// Until the first bytes of a fetch that found none ahead, smoothed; near by without what it
     /// took to carry them.
     lone_ns: Option<u64>,
+    /// The same of those that began where the fetch before them ended, as on a disk whose head
+    /// is there.
+    next_ns: Option<u64>,
+    /// Where the last fetch ended.
+    last_end: Option<(ObjectId, u64)>,
     /// Until the first bytes of any.
     spread: Spread,
     /// Of each the longest time in which nothing came once it had begun.
@@ -83,6 +88,8 @@ impl Device {
             latency_deviation_ns: LATENCY_NS_GUESS / 2,
             service_ns: LATENCY_NS_GUESS,
             lone_ns: None,
+            next_ns: None,
+            last_end: None,
             spread: Spread::new(),
             pauses: Spread::new(),
             switching: Switching::new(),
@@ -100,10 +107,6 @@ impl Device {
             fetch_bytes: self.fetch_bytes(),
             pipe_bytes: self.pipe_bytes(),
         }
-    }
-
-    pub(crate) fn delivered_bytes(&self) -> u64 {
-        self.delivered_bytes
     }
 
     /// Bytes that should be fetched of a stream at a time.
@@ -217,6 +220,12 @@ impl Device {
         self.advice.wait_bytes
     }
 
+    /// The same while a reader waits for what comes right after what it has read.
+    pub(crate) fn next_bytes(&self) -> u64 {
+        let wait = self.next_ns.or(self.latency_least.get()).unwrap_or(LATENCY_NS_GUESS);
+        bytes_in(wait, self.throughput.get().unwrap_or(0))
+    }
+
     /// The same for who asks for more at once than anybody did.
     pub(crate) fn fill_bytes(&self) -> u64 {
         bytes_in(self.lone_ns.or(self.latency_least.get()).unwrap_or(LATENCY_NS_GUESS), self.rate())
@@ -262,7 +271,7 @@ impl Device {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::types::{ObjectId, Time};
+    use crate::types::{Extent, ObjectId, Time};
 
     const MIB: u64 = 1 << 20;
 
@@ -271,16 +280,10 @@ mod tests {
     fn after(count: usize, bytes: u64) -> Device {
         let mut device = Device::new(&Config::new(256 * MIB));
         let samples: alloc::vec::Vec<Sample> = (0..count)
-            .map(|ahead| Sample {
-                object: ObjectId(0),
-                offset: ahead as u64 * 64 * MIB,
-                index: device.on_dispatch(),
-                ahead,
-                dispatched: Time(0),
-                delivered_before: 0,
-                first_arrived: Time(10_000_000),
-                first_bytes: 0,
-                bytes,
+            .map(|ahead| {
+                let extent = Extent::new(ahead as u64 * 64 * MIB, bytes);
+                let sample = device.on_dispatch(Time(0), ObjectId(0), extent, ahead);
+                Sample { first_arrived: Time(10_000_000), ..sample }
             })
             .collect();
         samples.iter().for_each(|sample| device.on_first_bytes(sample.first_arrived, sample));

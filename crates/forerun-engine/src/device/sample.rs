@@ -11,6 +11,8 @@ pub(crate) struct Sample {
     /// flight still.
     pub(crate) index: u64,
     pub(crate) ahead: usize,
+    /// It begins where the one that was dispatched before it ended.
+    pub(crate) goes_on: bool,
     pub(crate) dispatched: Time,
     /// Bytes all fetches had delivered by then.
     pub(crate) delivered_before: u64,

@@ -4,7 +4,6 @@ use alloc::vec::Vec;
 
 use super::Engine;
 use crate::cache::{Room, SlotRun, memory_of};
-use crate::device::Sample;
 use crate::events::Event;
 use crate::reads::Phase;
 use crate::scheduler::Flight;
@@ -213,6 +212,7 @@ impl Engine {
         if is_alone {
             self.rivals.begin_alone();
         }
+        let sample = self.device.on_dispatch(now, object, extent, self.flights.count());
         let id = self.flights.insert(Flight {
             object,
             extent,
@@ -220,17 +220,7 @@ impl Engine {
             rides_along,
             is_alone,
             cause,
-            sample: Sample {
-                object,
-                offset: extent.offset,
-                index: self.device.on_dispatch(),
-                ahead: self.flights.count(),
-                dispatched: now,
-                delivered_before: self.device.delivered_bytes(),
-                first_arrived: now,
-                first_bytes: 0,
-                bytes: extent.len,
-            },
+            sample,
             heard: now,
             pause_ns: 0,
             is_stalled: false,

@@ -8,8 +8,9 @@
 //! learned as well where readahead was of no use so far.
 //!
 //! Fetching a chunk pays if the waits that it saves are worth more than what of it nobody reads;
-//! a bet goes as far as that holds. What a wait is worth, the device says. What bytes are worth
-//! doubles with each sixth of what may be wasted that is: so bets end where nobody comes.
+//! a bet goes as far as that holds. What a wait is worth, the device says: on a disk little to who
+//! comes to the chunk at once, since the head is there, and much to who comes back to it. What
+//! bytes are worth doubles with each sixth of what may be wasted that is: so bets end where nobody comes.
 
 use super::places::{CHUNK_BYTES, Places, RUN_BLOCKS_MAX};
 use crate::types::{BLOCK_BYTES, Extent};
@@ -58,8 +59,9 @@ impl Kind {
 #[derive(Clone, Copy, Debug, Default)]
 struct Answers {
     asked: u32,
-    /// Reads that came there, and blocks that they read.
+    /// Reads that came there, how many of them from elsewhere, and blocks that they read.
     reads: u32,
+    returns: u32,
     blocks: u32,
 }
 
@@ -70,16 +72,19 @@ impl Answers {
         let (asked, reads) = (u64::from(self.asked), u64::from(self.reads));
         // Fewer may come than came by chance.
         let likely = reads.saturating_sub(reads.isqrt());
+        let returns = u64::from(self.returns);
+        let saved = returns * means.wait_bytes + (reads - returns) * means.next_bytes;
         let (fetched, useful) = (asked * CHUNK_BYTES, u64::from(self.blocks) * BLOCK_BYTES);
         asked >= ASKED_MIN
             && useful * means.yield_share >= fetched
-            && likely * means.wait_bytes >= fetched.saturating_sub(useful) << price
+            && likely * saved / reads.max(1) >= fetched.saturating_sub(useful) << price
     }
 
     fn ask(&mut self) {
         self.asked += 1;
         if self.asked >= ASKED_MAX {
-            *self = Answers { asked: self.asked / 2, reads: self.reads / 2, blocks: self.blocks / 2 };
+            let Answers { asked, reads, returns, blocks } = *self;
+            *self = Answers { asked: asked / 2, reads: reads / 2, returns: returns / 2, blocks: blocks / 2 };
         }
     }
 }
@@ -93,6 +98,8 @@ pub(super) struct Means {
     pub(super) room: u64,
     /// What a wait is worth, in bytes.
     pub(super) wait_bytes: u64,
+    /// And one for what comes right after the read before.
+    pub(super) next_bytes: u64,
     /// Of so many bytes that are fetched one has to be of use, however little bytes are worth.
     pub(super) yield_share: u64,
 }
@@ -102,8 +109,9 @@ pub(super) struct Means {
 pub(super) struct Nearby {
     places: Places,
     answers: [[Answers; DISTANCES.len()]; Kind::COUNT],
-    /// The last read's.
+    /// The last read's, and where it ended.
     kind: Kind,
+    end: u64,
 }
 
 impl Nearby {
@@ -111,6 +119,8 @@ impl Nearby {
     pub(super) fn note(&mut self, extent: Extent, size: u64) {
         self.kind = Kind::of(self.places.run_before(extent.offset / BLOCK_BYTES), extent.len);
         let answers = &mut self.answers;
+        let returns = self.end != extent.offset;
+        self.end = extent.end();
         self.places.read(extent, |asked, blocks, comes| {
             for at in 0..DISTANCES.len() {
                 let who = asked >> (KIND_BITS * at as u32) & KIND_MASK;
@@ -118,6 +128,7 @@ impl Nearby {
                     let answers = &mut answers[kind as usize][at];
                     answers.blocks += blocks;
                     answers.reads += u32::from(comes);
+                    answers.returns += u32::from(comes && returns);
                 }
             }
         });
@@ -156,7 +167,7 @@ mod tests {
     const SIZE: u64 = 1 << 40;
 
     fn means(room: u64) -> Means {
-        Means { most: 64 * MIB, room, wait_bytes: 128 * KIB, yield_share: 8 }
+        Means { most: 64 * MIB, room, wait_bytes: 128 * KIB, next_bytes: 128 * KIB, yield_share: 8 }
     }
 
     /// Places far apart, of which `parts` of every 16 chunks are read, in no order.
@@ -174,6 +185,28 @@ mod tests {
     #[test]
     fn where_all_is_read_a_first_read_bets_on_the_rest() {
         assert!(after(16).worth(means(64 * MIB)) >= 64 * KIB);
+    }
+
+    #[test]
+    fn where_going_on_is_cheap_only_who_comes_back_is_bet_on() {
+        // Half of the places are read on at once, the others after something else.
+        let after = |comes_back: bool| {
+            let mut nearby = Nearby::default();
+            for place in 0..200 {
+                nearby.note(Extent::new(place * 10 * MIB, 64 * KIB), SIZE);
+                if comes_back {
+                    nearby.note(Extent::new(SIZE / 2 + place * 10 * MIB, 4 * KIB), SIZE);
+                }
+                if place % 2 == 0 {
+                    nearby.note(Extent::new(place * 10 * MIB + 64 * KIB, 64 * KIB), SIZE);
+                }
+            }
+            nearby.note(Extent::new(SIZE - MIB, 64 * KIB), SIZE);
+            nearby
+        };
+        let disk = Means { next_bytes: 16 * KIB, ..means(64 * MIB) };
+        assert_eq!([true, false].map(|comes_back| after(comes_back).worth(disk)), [64 * KIB, 0]);
+        assert_eq!(after(false).worth(means(64 * MIB)), 64 * KIB);
     }
 
     #[test]

@@ -16,7 +16,7 @@ const YIELD_SHARE: u64 = 16;
 /// and of an object that its readers pass over, since they are soon past what they leave out, or
 /// from what may be a disk, whose head is in its place for others; unless a wait is worth as many
 /// bytes as the other says.
-const YIELD_PASSED: u64 = 2;
+const YIELD_PASSED: u64 = 3;
 const WAIT_BYTES_FAR: u64 = 1 << 20;
 
 impl Streams {
@@ -70,7 +70,8 @@ impl Streams {
         let is_left = fill.is_passed() || view.device.may_be_disk();
         let is_left = is_left && wait_bytes < WAIT_BYTES_FAR;
         let yield_share = if is_left { YIELD_PASSED } else { YIELD_SHARE };
-        let worth = nearby.worth(Means { most, room, wait_bytes, yield_share });
+        let next_bytes = view.device.next_bytes().min(wait_bytes);
+        let worth = nearby.worth(Means { most, room, wait_bytes, next_bytes, yield_share });
         let end = access.extent.end();
         let from = end.max(wanted_to);
         let bet = Extent::between(from, end.saturating_add(worth).min(access.size).max(from));

@@ -29,9 +29,14 @@ pub(crate) fn runtime() -> PathBuf {
 
 /// Runs `command` to its end.
 pub(crate) fn output(command: &mut Command) -> Output {
+    output_within(DEADLINE, command)
+}
+
+/// The same of one that may take so long.
+pub(crate) fn output_within(deadline: Duration, command: &mut Command) -> Output {
     let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     let pid = child.id();
-    match within_deadline(move || child.wait_with_output().unwrap()) {
+    match within(deadline, move || child.wait_with_output().unwrap()) {
         Some(output) => output,
         None => {
             send(pid, Signal::KILL);
@@ -65,7 +70,7 @@ impl Foreground {
         let mut child = command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
         let mut stderr = BufReader::new(child.stderr.take().unwrap());
         let pid = child.id();
-        let first_line = within_deadline(move || {
+        let first_line = within(DEADLINE, move || {
             let mut line = String::new();
             stderr.read_line(&mut line).unwrap();
             (line, stderr)
@@ -104,7 +109,7 @@ impl Foreground {
     pub(crate) fn end(mut self) -> (ExitStatus, String) {
         let (mut child, said) = self.child.take().unwrap();
         let pid = child.id();
-        let ended = within_deadline(move || (child.wait().unwrap(), said.join().unwrap()));
+        let ended = within(DEADLINE, move || (child.wait().unwrap(), said.join().unwrap()));
         ended.unwrap_or_else(|| {
             send(pid, Signal::KILL);
             unmount_leftovers(&self.directory);
@@ -149,10 +154,10 @@ pub(crate) fn unmount_leftovers(directory: &Path) {
     }
 }
 
-fn within_deadline<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> Option<T> {
+fn within<T: Send + 'static>(deadline: Duration, work: impl FnOnce() -> T + Send + 'static) -> Option<T> {
     let (done, result) = mpsc::channel();
     thread::spawn(move || done.send(work()));
-    result.recv_timeout(DEADLINE).ok()
+    result.recv_timeout(deadline).ok()
 }
 
 /// Sends a signal to a process that has not been waited for.

@@ -3,13 +3,16 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::time::Duration;
 
 use crate::support::pattern;
-use crate::support::program::output;
+use crate::support::program::{DEADLINE, output_within};
 
 /// About as many files are taken from this machine.
 const FILES: usize = 300;
 const FILE_BYTES_MAX: u64 = 1 << 20;
+/// Far longer than an entry takes to be compared.
+const TIME_PER_ENTRY: Duration = Duration::from_millis(10);
 /// One that takes more than one fetch.
 const LARGE_BYTES: usize = 10 << 20;
 
@@ -66,11 +69,21 @@ fn find_files(directory: &Path, files: &mut Vec<PathBuf>) {
     }
 }
 
-/// Checks that `diff -r` finds the same names, links and bytes in both.
+/// Checks that `diff -r` finds the same names, links and bytes in both. A machine may have tens of
+/// thousands of files in one directory: how many there are tells many from a reader that hangs.
 pub(crate) fn check_same(one: &Path, other: &Path) {
     let mut diff = Command::new("diff");
-    let output = output(diff.args(["-r", "--no-dereference"]).arg(one).arg(other));
+    diff.args(["-r", "--no-dereference"]).arg(one).arg(other);
+    let output = output_within(DEADLINE + TIME_PER_ENTRY * entry_count(one), &mut diff);
     let differences = String::from_utf8_lossy(&output.stdout);
     let errors = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success(), "{differences}{errors}");
+}
+
+/// What is at `path`, with all that is below.
+fn entry_count(path: &Path) -> u32 {
+    if !fs::symlink_metadata(path).unwrap().is_dir() {
+        return 1;
+    }
+    1 + fs::read_dir(path).unwrap().map(|entry| entry_count(&entry.unwrap().path())).sum::<u32>()
 }

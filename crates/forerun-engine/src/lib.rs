@@ -16,7 +16,7 @@
 //!
 //! After every command and every `handle_*` call, drain `poll_fetch`,
 //! `poll_cancel` and `poll_reply` until each says `None`; and before them
-//! `poll_entry`, if the driver tells of listings. Do so as well at the time that
+//! `poll_entry`, if the driver tells of listings, and `poll_step`, if it knows a trail. Do so as well at the time that
 //! [`Engine::poll_timeout`] says, should nothing happen before.
 //!
 //! # Memory
@@ -54,6 +54,7 @@ mod reads;
 mod scatter;
 mod scheduler;
 mod table;
+mod trail;
 mod types;
 mod walk;
 

@@ -32,7 +32,7 @@ impl Engine {
         self.audit();
     }
 
-    fn say(&mut self, time: Time, object: ObjectId, reader: Option<ReaderId>, hint: &Hint<'_>) {
+    pub(super) fn say(&mut self, time: Time, object: ObjectId, reader: Option<ReaderId>, hint: &Hint<'_>) {
         let size = self.objects.size(object);
         let view =
             View { cache: &self.cache, device: &self.device, config: &self.config, is_contended: false };

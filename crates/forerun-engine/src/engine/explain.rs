@@ -42,7 +42,7 @@ impl Engine {
     /// What readahead is for, if the policy says that it is `known`.
     fn reason(&self, object: ObjectId, known: impl FnOnce() -> Option<Reason>) -> Reason {
         let walk = Reason { class: Class::Walk, why: Why::Listed };
-        if self.walks.is_some() && !self.objects.is_open(object) {
+        if self.walks.is_some() && !self.objects.is_open(object) && !self.policy.is_planned(object) {
             return walk;
         }
         known().unwrap_or_else(|| if self.walks.is_some() { walk } else { Reason::default() })

@@ -8,6 +8,7 @@ mod dispatch;
 mod explain;
 mod reading;
 mod repeats;
+mod trails;
 mod walks;
 
 use alloc::boxed::Box;
@@ -22,6 +23,7 @@ use crate::objects::Objects;
 use crate::policy::{self, Policy, Rules, Window};
 use crate::reads::Reads;
 use crate::scheduler::{Flights, Late, Pending, Rivals};
+use crate::trail::Trail;
 use crate::types::*;
 use crate::walk::Walks;
 
@@ -44,6 +46,8 @@ pub struct Engine {
     rules: Rules,
     /// None where the policy does not read ahead across files.
     walks: Option<Walks>,
+    /// Empty where no earlier run is known.
+    trail: Trail,
     flights: Flights,
     pending: Pending,
     rivals: Rivals,
@@ -77,6 +81,7 @@ impl Engine {
             policy,
             rules,
             walks: (config.policy == PolicyKind::Adaptive).then(Walks::default),
+            trail: Trail::default(),
             flights: Flights::new(),
             pending: Pending::new(),
             rivals: Rivals::default(),
@@ -110,6 +115,7 @@ impl Engine {
         if self.objects.close(object) {
             self.stop_readahead(object);
             self.policy.on_idle(object);
+            self.pending.set_sweep(object, false);
             self.emit_ends(now);
             self.leave(object);
             self.forget_surplus(now);

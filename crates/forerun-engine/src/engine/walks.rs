@@ -84,6 +84,7 @@ impl Engine {
 
     /// Some of `object` was evicted unread.
     pub(super) fn lose(&mut self, object: ObjectId) {
+        self.trail.on_lost(object);
         if let Some(walks) = &mut self.walks {
             walks.on_lost(object);
         }
@@ -91,6 +92,7 @@ impl Engine {
 
     /// Some of `object` could not be fetched, or not be queued.
     pub(super) fn miss(&mut self, object: ObjectId) {
+        self.trail.on_gone(object);
         if let Some(walks) = &mut self.walks {
             walks.on_gone(object);
         }
@@ -98,6 +100,7 @@ impl Engine {
 
     /// Nothing of `object` matters any more.
     pub(super) fn unfollow(&mut self, object: ObjectId) {
+        self.trail.on_gone(object);
         if let Some(walks) = &mut self.walks {
             walks.on_forget(object);
         }

@@ -69,6 +69,8 @@ pub(crate) enum Hint<'a> {
     DontNeed(Extent),
     /// What was touched first the last time, in that order.
     Learned(&'a [Extent]),
+    /// The same of an object that is not open yet; so many bytes of it are wanted now.
+    Expected(&'a [Extent], u64),
 }
 
 /// Of what it was said, when and by whom.

@@ -57,6 +57,11 @@ impl Pending {
         self.windows.is_empty()
     }
 
+    /// Whether who can wait should, before more is wanted.
+    pub(crate) fn is_half_full(&self) -> bool {
+        self.windows.len() >= PENDING_MAX / 2
+    }
+
     /// Adds a window, to one that ends where it starts if there is such a one.
     /// False if there is no room for it.
     pub(crate) fn push(&mut self, object: ObjectId, extent: Extent) -> bool {

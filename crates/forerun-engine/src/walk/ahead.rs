@@ -7,63 +7,63 @@ use crate::types::ObjectId;
 
 /// One of them.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct File {
+pub(crate) struct File {
     /// Counted along the walk's way.
-    pub(super) place: u32,
-    pub(super) object: ObjectId,
-    pub(super) part: Part,
+    pub(crate) place: u32,
+    pub(crate) object: ObjectId,
+    pub(crate) part: Part,
 }
 
 /// See the module's page. `files` is in order of place, `bytes` the sum of their parts: asked
 /// for with every file that is opened.
 #[derive(Debug, Default)]
-pub(super) struct Ahead {
+pub(crate) struct Ahead {
     files: VecDeque<File>,
     bytes: u64,
 }
 
 impl Ahead {
-    pub(super) fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         self.files.is_empty()
     }
 
-    pub(super) fn bytes(&self) -> u64 {
+    pub(crate) fn bytes(&self) -> u64 {
         self.bytes
     }
 
     /// How many of them are at `place` or past it.
-    pub(super) fn count_from(&self, place: u32) -> u32 {
+    pub(crate) fn count_from(&self, place: u32) -> u32 {
         (self.files.len() - self.place_of(place)) as u32
     }
 
     /// Whether none is at `place` or is `object`.
-    pub(super) fn has_neither(&self, place: u32, object: ObjectId) -> bool {
+    pub(crate) fn has_neither(&self, place: u32, object: ObjectId) -> bool {
         self.files.iter().all(|file| file.place != place && file.object != object)
     }
 
-    pub(super) fn insert(&mut self, file: File) {
+    pub(crate) fn insert(&mut self, file: File) {
         self.files.insert(self.place_of(file.place), file);
         self.bytes += file.part.bytes();
     }
 
     /// The first of them, if it is before `place`.
-    pub(super) fn take_before(&mut self, place: u32) -> Option<File> {
+    pub(crate) fn take_before(&mut self, place: u32) -> Option<File> {
         if self.files.front()?.place < place { self.remove(0) } else { None }
     }
 
     /// The file at `place`, if it is `object`.
-    pub(super) fn take_at(&mut self, place: u32, object: ObjectId) -> Option<File> {
+    pub(crate) fn take_at(&mut self, place: u32, object: ObjectId) -> Option<File> {
         let at = self.place_of(place);
         let file = self.files.get(at)?;
         if (file.place, file.object) == (place, object) { self.remove(at) } else { None }
     }
 
-    pub(super) fn take(&mut self, object: ObjectId) -> Option<File> {
+    pub(crate) fn take(&mut self, object: ObjectId) -> Option<File> {
         let at = self.files.iter().position(|file| file.object == object)?;
         self.remove(at)
     }
 
-    pub(super) fn take_all(&mut self) -> VecDeque<File> {
+    pub(crate) fn take_all(&mut self) -> VecDeque<File> {
         self.bytes = 0;
         core::mem::take(&mut self.files)
     }

@@ -28,12 +28,13 @@ use alloc::collections::{BTreeMap, VecDeque};
 use alloc::vec::Vec;
 
 use crate::types::{DirectoryId, Extent, ListedFile, ObjectId, Time};
-use ahead::File;
+pub(crate) use ahead::{Ahead, File};
 use candidate::Candidate;
 use directories::{Directories, Listing};
 use ledger::Ledger;
 use one::Walk;
-use opened::{Opened, Part};
+use opened::Opened;
+pub(crate) use opened::Part;
 
 /// A walk that rested so long takes no share from others, and nothing is guessed from it.
 const ACTIVE_NS: u64 = 2_000_000_000;

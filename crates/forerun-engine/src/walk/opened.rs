@@ -38,7 +38,7 @@ pub(crate) struct Part {
 }
 
 impl Part {
-    pub(super) fn bytes(&self) -> u64 {
+    pub(crate) fn bytes(&self) -> u64 {
         self.head + self.tail
     }
 

@@ -1,6 +1,6 @@
 //! What a run teaches the next one.
 
-use std::collections::BTreeMap;
+use std::collections::HashMap;
 
 use forerun_engine::profile::Recorder;
 use forerun_engine::{Config, Event, Extent, ObjectId, PolicyKind};
@@ -19,16 +19,23 @@ impl Cell<'_> {
         self.run(self.config(PolicyKind::Adaptive), seed, |world| world.learned(profiles))
     }
 
-    /// What the readers of each object touch first, in a run under `adaptive`.
+    /// What the readers of each object touch first, in a run under `adaptive`; the objects in the order
+    /// in which they are read first.
     fn learn(&self, seed: u64) -> Result<Vec<(ObjectId, Vec<Extent>)>, Error> {
-        let mut recorders: BTreeMap<ObjectId, Recorder> = BTreeMap::new();
+        let mut order: Vec<ObjectId> = Vec::new();
+        let mut recorders: HashMap<ObjectId, Recorder> = HashMap::new();
         let config = Config { events_max: EVENTS_MAX, ..self.config(PolicyKind::Adaptive) };
         let note = |event: &Event| {
             if let Event::Read { object, extent, .. } = *event {
-                recorders.entry(object).or_default().note(extent);
+                let recorder = recorders.entry(object).or_insert_with(|| {
+                    order.push(object);
+                    Recorder::new()
+                });
+                recorder.note(extent);
             }
         };
         self.run(config, seed, |world| world.observe(note))?;
-        Ok(recorders.into_iter().map(|(object, recorder)| (object, recorder.extents().to_vec())).collect())
+        let learned = order.into_iter().map(|object| (object, recorders[&object].extents().to_vec()));
+        Ok(learned.collect())
     }
 }

@@ -1,6 +1,7 @@
 //! The unmodified engine between a source and a device, in virtual time.
 
 mod directories;
+mod learned;
 mod memory;
 mod served;
 mod service;
@@ -14,6 +15,7 @@ use forerun_engine::{Config, ConfigError, Event, Extent, ReaderId};
 use crate::device::{Device, Time};
 use crate::run::{ClientRun, Run};
 use crate::source::{Deed, Next, ObjectId, Source, Step};
+use learned::Learned;
 pub use served::Served;
 use service::{Job, Kind, Service};
 
@@ -70,10 +72,10 @@ impl<'a> World<'a> {
         self
     }
 
-    /// The readers of each of `profiles` touched its extents first when it was last
-    /// read, in that order: the engine is told when the object is opened.
+    /// In an earlier run the objects of `profiles` were read for the first time in this order, and of
+    /// each these extents were touched first, in theirs.
     pub fn learned(mut self, profiles: impl IntoIterator<Item = (ObjectId, Vec<Extent>)>) -> World<'a> {
-        profiles.into_iter().for_each(|(object, extents)| self.service.learn(object, extents));
+        self.service.learn(Learned::new(profiles));
         self
     }
 

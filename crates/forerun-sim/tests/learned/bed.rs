@@ -1,7 +1,6 @@
 //! Readings with and without a profile, and the best that was possible.
 
 use std::cell::RefCell;
-use std::collections::BTreeMap;
 use std::path::Path;
 
 use forerun_engine::profile::Recorder;
@@ -9,7 +8,7 @@ use forerun_engine::{Config, Event, Extent, ObjectId, PolicyKind};
 use forerun_sim::bound::{Clairvoyance, bounds};
 use forerun_sim::device::Preset;
 use forerun_sim::run::Run;
-use forerun_sim::source::{Action, Client, Clients, Pace, Replay, Scan, Source, place};
+use forerun_sim::source::{Action, Client, Clients, Deed, Pace, Replay, Scan, Source, place};
 use forerun_sim::world::World;
 use forerun_trace::{Access, ReadOptions, Reader};
 
@@ -25,6 +24,9 @@ pub(crate) enum Reading {
     Recorded(Vec<Access>),
     /// Extents of one object of so many bytes, by one reader.
     Ordered(u64, Vec<Extent>),
+    /// Objects of so many bytes, opened, read and closed one after another, in as many orders as there are
+    /// readers.
+    Opened(Vec<u64>, Vec<Vec<usize>>),
 }
 
 impl Reading {
@@ -54,18 +56,30 @@ impl Reading {
                 let client: Box<dyn Client + '_> = Box::new(reads);
                 Box::new(Clients::new(place([*size], MIB), vec![client]))
             }
+            Reading::Opened(sizes, orders) => {
+                let clients = orders.iter().map(|order| -> Box<dyn Client + '_> {
+                    Box::new(order.iter().flat_map(|index| opened(*index as u64, sizes[*index])))
+                });
+                Box::new(Clients::new(place(sizes.iter().copied(), 4 * KIB), clients.collect()))
+            }
         }
     }
 
-    /// What is touched first.
+    /// What is touched first, of the objects in the order in which they are.
     pub(crate) fn profiles(&self) -> Profiles {
-        let recorders: RefCell<BTreeMap<ObjectId, Recorder>> = RefCell::default();
+        let recorders: RefCell<Vec<(ObjectId, Recorder)>> = RefCell::default();
         let config = Config { events_max: 1 << 16, ..Config::new(256 * MIB) };
         let device = Preset::from_name("nvme").expect("a device by its name").build(1);
         let world = World::new(config, device).expect("a configuration that works");
         let note = |event: &Event| {
             if let Event::Read { object, extent, .. } = *event {
-                recorders.borrow_mut().entry(object).or_default().note(extent);
+                let mut recorders = recorders.borrow_mut();
+                let known = recorders.iter().position(|(known, _)| *known == object);
+                let place = known.unwrap_or_else(|| {
+                    recorders.push((object, Recorder::new()));
+                    recorders.len() - 1
+                });
+                recorders[place].1.note(extent);
             }
         };
         world.observe(note).run(&mut *self.source()).expect("nobody hangs");
@@ -88,4 +102,13 @@ impl Reading {
         let found = bounds(&|| self.source(), &|| preset.build(1), 0, &clairvoyance);
         found.expect("nobody hangs").clairvoyant_ns
     }
+}
+
+/// The steps of who reads the whole of `object`, which has `size` bytes.
+fn opened(object: u64, size: u64) -> impl Iterator<Item = Action> {
+    const LEN: u64 = 32 * KIB;
+    let object = ObjectId(object);
+    let reads = (0..size.div_ceil(LEN))
+        .map(move |at| Action::read(object, Extent::new(at * LEN, LEN).intersection(&Extent::new(0, size))));
+    reads.chain([Action::Do { deed: Deed::Close, object, extent: Extent::new(0, 0) }])
 }

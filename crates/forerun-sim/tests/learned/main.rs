@@ -3,3 +3,4 @@
 mod bed;
 mod boots;
 mod others;
+mod trail;

@@ -55,24 +55,17 @@ impl Driver {
         learner: Option<Learner>,
         runtime: runtime::Handle,
     ) -> Driver {
-        let (memory, state) = (Arc::new(memory), Mutex::new(State::new(engine)));
+        let known = learner.as_ref().map(Learner::known).unwrap_or_default();
+        let (memory, state) = (Arc::new(memory), Mutex::new(State::new(engine, known)));
         Driver { backend, catalog, memory, learner, runtime, started: Instant::now(), state }
     }
 
     pub(crate) fn open(self: &Arc<Driver>, entry: &Entry) -> (Arc<Object>, ReaderId) {
         let now = self.now();
-        let (object, reader, is_first) = self.step(|state, _| {
+        self.step(|state, _| {
             state.advance(now);
             state.open(entry)
-        });
-        let plan = self.learner.as_ref().filter(|_| is_first).and_then(|learner| learner.plan(&object.name));
-        if let Some(plan) = plan {
-            self.step(|state, _| {
-                state.advance(now);
-                state.plan(&object, &plan);
-            });
-        }
-        (object, reader)
+        })
     }
 
     /// The directory at `path` was listed, and holds `entries`.

@@ -37,8 +37,15 @@ pub(crate) struct Objects {
 impl Objects {
     /// The object that `entry` describes, numbered if it is new.
     pub(crate) fn of(&mut self, entry: &Entry) -> Arc<Object> {
-        let name =
-            Name { path: entry.path.as_str().into(), version: entry.version.clone(), size: entry.size };
+        self.named(Name {
+            path: entry.path.as_str().into(),
+            version: entry.version.clone(),
+            size: entry.size,
+        })
+    }
+
+    /// The object that `name` stands for, numbered if it is new.
+    pub(crate) fn named(&mut self, name: Name) -> Arc<Object> {
         if let Some(object) = self.by_name.get(&name) {
             return Arc::clone(object);
         }

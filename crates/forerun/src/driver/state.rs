@@ -16,11 +16,14 @@ use super::fetch::Start;
 use super::listings::{Listing, Listings};
 use super::objects::{Object, Objects};
 use super::waiter::{Answer, Waiter};
+use crate::profile::Profiles;
 
 pub(crate) struct State {
     pub(crate) engine: Engine,
     objects: Objects,
     listings: Listings,
+    /// Of earlier runs.
+    known: Arc<Profiles>,
     waiters: HashMap<ReadId, (ObjectId, Waiter)>,
     fetches: HashMap<FetchId, AbortHandle>,
     failures: Failures,
@@ -50,9 +53,11 @@ impl Work {
 }
 
 impl State {
-    pub(crate) fn new(engine: Engine) -> State {
+    pub(crate) fn new(mut engine: Engine, known: Arc<Profiles>) -> State {
+        engine.set_trail(known.touched());
         State {
             engine,
+            known,
             objects: Objects::default(),
             listings: Listings::default(),
             waiters: HashMap::new(),
@@ -75,8 +80,7 @@ impl State {
         self.now = self.now.max(now);
     }
 
-    /// The last is whether nobody else has it open.
-    pub(crate) fn open(&mut self, entry: &Entry) -> (Arc<Object>, ReaderId, bool) {
+    pub(crate) fn open(&mut self, entry: &Entry) -> (Arc<Object>, ReaderId) {
         let reader = ReaderId(self.reader_count);
         self.reader_count += 1;
         let object = self.objects.of(entry);
@@ -84,14 +88,15 @@ impl State {
         if let Some((directory, index)) = self.listings.find(&entry.path) {
             self.engine.enter(self.now, directory, index, object.id);
         }
-        (object, reader, is_first)
-    }
-
-    /// What readers of `object` touched first in an earlier run.
-    pub(crate) fn plan(&mut self, object: &Object, extents: &[Extent]) {
-        if !self.closed && object.changed.get().is_none() {
+        if let Some((place, extents)) = self.known.get(&object.name)
+            && is_first
+            && !self.closed
+            && object.changed.get().is_none()
+        {
             self.engine.plan(self.now, object.id, extents);
+            self.engine.enter_step(self.now, place, object.id);
         }
+        (object, reader)
     }
 
     pub(crate) fn advise(&mut self, object: &Object, reader: ReaderId, advice: Advice<'_>) {
@@ -107,12 +112,18 @@ impl State {
         }
     }
 
-    /// Numbers the entries that the engine wants to read ahead.
+    /// Numbers the entries of listings, and the steps of earlier runs, that the engine wants to read ahead.
     fn announce(&mut self) {
         while let Some((directory, index)) = self.engine.poll_entry() {
             if let Some(entry) = self.listings.file(directory, index) {
                 let (object, size) = (self.objects.of(entry), entry.size);
                 self.engine.announce(self.now, directory, index, object.id, size);
+            }
+        }
+        while let Some(place) = self.engine.poll_step() {
+            if let Some((name, extents)) = self.known.at(place) {
+                let object = self.objects.named(name.clone());
+                self.engine.announce_step(self.now, place, object.id, name.size, extents);
             }
         }
     }

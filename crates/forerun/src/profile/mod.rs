@@ -4,10 +4,13 @@
 //! a file is read or written.
 
 mod file;
+mod known;
+mod merge;
 mod text;
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use forerun_backend::Result;
 use forerun_engine::profile::Recorder;
@@ -15,18 +18,18 @@ use forerun_engine::{Extent, ObjectId};
 use parking_lot::Mutex;
 
 use crate::driver::Name;
+pub(crate) use known::Profiles;
 
 /// Objects, and extents of all of them, that are kept: some tens of MiB, besides the budget.
 const OBJECTS_MAX: usize = 16_384;
 const EXTENTS_MAX: usize = 1 << 19;
 
-/// What was touched first of each object, in that order.
-pub(crate) type Profiles = HashMap<Name, Vec<Extent>>;
-
 /// See the module's page.
 #[derive(Debug)]
 pub(crate) struct Learner {
     path: PathBuf,
+    /// Of earlier runs.
+    known: Arc<Profiles>,
     state: Mutex<State>,
     /// Held while the file is written, so that nothing newer is written over.
     saving: Mutex<()>,
@@ -34,10 +37,8 @@ pub(crate) struct Learner {
 
 #[derive(Debug, Default)]
 struct State {
-    /// Of earlier runs.
-    known: Profiles,
-    /// Of this run.
-    recorded: HashMap<ObjectId, (Name, Recorder)>,
+    /// Of this run, with how many were there before.
+    recorded: HashMap<ObjectId, (usize, Name, Recorder)>,
     extent_count: usize,
     /// Something was recorded since it was saved.
     is_changed: bool,
@@ -61,17 +62,17 @@ impl Learner {
                 known
             }
             None => {
-                file::write(&path, &Profiles::new())?;
-                Profiles::new()
+                file::write(&path, &Profiles::default())?;
+                Profiles::default()
             }
         };
-        let state = State { known, ..State::default() };
-        Ok(Learner { path, state: Mutex::new(state), saving: Mutex::new(()) })
+        let (known, state) = (Arc::new(known), Mutex::default());
+        Ok(Learner { path, known, state, saving: Mutex::new(()) })
     }
 
-    /// What earlier runs touched first of this version of an object.
-    pub(crate) fn plan(&self, name: &Name) -> Option<Vec<Extent>> {
-        self.state.lock().known.get(name).cloned()
+    /// What earlier runs touched.
+    pub(crate) fn known(&self) -> Arc<Profiles> {
+        Arc::clone(&self.known)
     }
 
     /// Somebody reads `extent`.
@@ -81,7 +82,8 @@ impl Learner {
         if !recorded.contains_key(&id) && recorded.len() == OBJECTS_MAX {
             return;
         }
-        let (_, recorder) = recorded.entry(id).or_insert_with(|| (name.clone(), Recorder::new()));
+        let place = recorded.len();
+        let (_, _, recorder) = recorded.entry(id).or_insert_with(|| (place, name.clone(), Recorder::new()));
         let (count, bytes) = (recorder.extents().len(), recorder.bytes());
         if *extent_count < EXTENTS_MAX {
             recorder.note(extent);
@@ -101,7 +103,10 @@ impl Learner {
             if !std::mem::take(&mut state.is_changed) {
                 return Ok(());
             }
-            state.merged()
+            let mut run: Vec<_> = state.recorded.values().collect();
+            run.sort_by_key(|(place, ..)| *place);
+            let run: Vec<_> = run.into_iter().map(|(_, name, recorder)| (name, recorder.extents())).collect();
+            merge::merge(&self.known, &run)
         };
         let written = file::write(&self.path, &profiles);
         let mut state = self.state.lock();
@@ -121,31 +126,6 @@ impl Learner {
     }
 }
 
-impl State {
-    /// What the next run should know: of each object what this run touched, or what
-    /// earlier ones did if this one has not come half as far. Of one path, this run's
-    /// version counts.
-    fn merged(&self) -> Profiles {
-        let mut runs: Vec<_> = self.recorded.iter().collect();
-        // Later versions have larger numbers; one that was forgotten and opened again
-        // has two, and the longer run of it counts.
-        runs.sort_by_key(|(id, _)| **id);
-        let current: HashMap<&str, &Name> = runs.iter().map(|(_, (name, _))| (&*name.path, name)).collect();
-        let is_current = |name: &Name| current.get(&*name.path).is_none_or(|newer| *newer == name);
-        runs.sort_by_key(|(_, (_, recorder))| recorder.bytes());
-        let mut profiles: Profiles = self.known.clone();
-        profiles.retain(|name, _| is_current(name));
-        for (_, (name, recorder)) in runs.into_iter().filter(|(_, (name, _))| is_current(name)) {
-            let known = profiles.get(name);
-            let before = known.map_or(0, |extents| extents.iter().map(|extent| extent.len).sum::<u64>());
-            if 2 * recorder.bytes() >= before && (known.is_some() || profiles.len() < OBJECTS_MAX) {
-                profiles.insert(name.clone(), recorder.extents().to_vec());
-            }
-        }
-        profiles
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use forerun_backend::Version;
@@ -160,6 +140,10 @@ mod tests {
         Learner::load(&folder.join("profile")).unwrap()
     }
 
+    fn plan(learner: &Learner, version: &str) -> Option<Vec<Extent>> {
+        learner.known().get(&name(version)).map(|(_, extents)| extents.to_vec())
+    }
+
     fn read(learner: &Learner, version: &str, extents: &[Extent]) {
         extents.iter().for_each(|extent| learner.note(ObjectId(1), &name(version), *extent));
         learner.save().unwrap();
@@ -170,11 +154,11 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let (first, second) = (Extent::new(65536, 65536), Extent::new(0, 40960));
         read(&learner(folder.path()), "1", &[first]);
-        assert_eq!(learner(folder.path()).plan(&name("1")), Some(vec![first]));
+        assert_eq!(plan(&learner(folder.path()), "1"), Some(vec![first]));
         read(&learner(folder.path()), "1", &[second]);
-        assert_eq!(learner(folder.path()).plan(&name("1")), Some(vec![second]));
+        assert_eq!(plan(&learner(folder.path()), "1"), Some(vec![second]));
         read(&learner(folder.path()), "1", &[Extent::new(0, 4096)]);
-        assert_eq!(learner(folder.path()).plan(&name("1")), Some(vec![second]));
+        assert_eq!(plan(&learner(folder.path()), "1"), Some(vec![second]));
     }
 
     #[test]
@@ -185,17 +169,17 @@ mod tests {
         learner(folder.path());
         read(&Learner::load(&link).unwrap(), "1", &[Extent::new(0, 4096)]);
         assert!(link.is_symlink());
-        assert!(learner(folder.path()).plan(&name("1")).is_some());
+        assert!(plan(&learner(folder.path()), "1").is_some());
     }
 
     #[test]
     fn another_version_is_another_object_and_drops_the_older() {
         let folder = tempfile::tempdir().unwrap();
         read(&learner(folder.path()), "1", &[Extent::new(0, 4096)]);
-        assert_eq!(learner(folder.path()).plan(&name("2")), None);
+        assert_eq!(plan(&learner(folder.path()), "2"), None);
         read(&learner(folder.path()), "2", &[Extent::new(8192, 4096)]);
         let learner = learner(folder.path());
-        assert_eq!(learner.plan(&name("1")), None);
-        assert_eq!(learner.plan(&name("2")), Some(vec![Extent::new(8192, 4096)]));
+        assert_eq!(plan(&learner, "1"), None);
+        assert_eq!(plan(&learner, "2"), Some(vec![Extent::new(8192, 4096)]));
     }
 }

@@ -19,12 +19,10 @@ pub(super) struct Flaw {
     pub(super) what: &'static str,
 }
 
-/// `profiles` as text, in the order of their paths.
+/// `profiles` as text.
 pub(super) fn write(profiles: &Profiles) -> String {
-    let mut sorted: Vec<_> = profiles.iter().collect();
-    sorted.sort_by(|(a, _), (b, _)| (&a.path, &a.version.0).cmp(&(&b.path, &b.version.0)));
     let mut text = format!("{HEADER}\n");
-    for (name, extents) in sorted {
+    for (name, extents) in profiles.iter() {
         let Name { path, version, size } = name;
         // Writing to a string does not fail.
         let _ = writeln!(text, "object {size} {} {}", escape(&version.0), escape(path));
@@ -42,13 +40,15 @@ pub(super) fn read(text: &str) -> Result<Profiles, Flaw> {
     if reader.next() != Some(HEADER) {
         return Err(reader.flaw("it does not begin with \"forerun profile 1\""));
     }
-    let mut profiles = Profiles::new();
+    let mut profiles = Profiles::default();
     let mut current: Option<(Name, Vec<Extent>)> = None;
     while let Some(line) = reader.next() {
         let mut words = line.split(' ');
         let first = words.next().unwrap_or_default();
         if first == "object" || first == "end" {
-            profiles.extend(current.take());
+            if let Some((name, extents)) = current.take() {
+                profiles.put(name, extents);
+            }
         }
         match (first, current.as_mut()) {
             ("object", _) => {
@@ -139,10 +139,11 @@ mod tests {
             version: Version(version.into()),
             size: 9000,
         };
-        Profiles::from([
-            (name("a/b c%20\n", "\"etag\" 1"), vec![Extent::new(4096, 4096), Extent::new(0, 4096)]),
-            (name("ü/漢", ""), vec![]),
-        ])
+        let mut profiles = Profiles::default();
+        let touched = vec![Extent::new(4096, 4096), Extent::new(0, 4096)];
+        profiles.put(name("ü/漢", ""), vec![]);
+        profiles.put(name("a/b c%20\n", "\"etag\" 1"), touched);
+        profiles
     }
 
     #[test]
@@ -150,11 +151,11 @@ mod tests {
         let text = write(&profiles());
         assert_eq!(
             text,
-            "forerun profile 1\nobject 9000 =\"etag\"%201 =a/b%20c%2520%0A\n4096+4096\n0+4096\n\
-             object 9000 = =ü/漢\nend 2\n"
+            "forerun profile 1\nobject 9000 = =ü/漢\nobject 9000 =\"etag\"%201 =a/b%20c%2520%0A\n\
+             4096+4096\n0+4096\nend 2\n"
         );
         assert_eq!(read(&text), Ok(profiles()));
-        assert_eq!(read(&write(&Profiles::new())), Ok(Profiles::new()));
+        assert_eq!(read(&write(&Profiles::default())), Ok(Profiles::default()));
     }
 
     #[test]

@@ -71,6 +71,62 @@ fn the_next_run_reads_ahead_what_this_one_read() {
 }
 
 #[test]
+fn the_next_run_reads_ahead_what_this_one_opened_later() {
+    const COUNT: usize = 20;
+    let folder = tempfile::tempdir().unwrap();
+    let profile = folder.path().join("profile");
+    // In no order of their names.
+    let path = |index: usize| format!("{}/f", index * 7 % COUNT);
+    let bytes = |index: usize| pattern(4096 * (index + 1));
+    let read = |forerun: &Forerun, index: usize| {
+        let reader = forerun.block_on(forerun.open(&path(index))).unwrap();
+        let mut buf = vec![0; 4096 * (index + 1)];
+        assert_eq!(reader.read_at(&mut buf, 0).unwrap(), buf.len());
+        buf
+    };
+    let fill = |gate: &Gate| (1..COUNT).for_each(|index| gate.objects.replace(&path(index), bytes(index)));
+    {
+        let (gate, requests) = gate(&path(0), bytes(0));
+        fill(&gate);
+        let forerun = over(&gate, &profile);
+        std::thread::scope(|scope| {
+            scope.spawn(|| (0..COUNT).for_each(|index| assert_eq!(read(&forerun, index), bytes(index))));
+            (0..COUNT).for_each(|_| requests.next().send_all());
+        });
+        forerun.save_learned().unwrap();
+    }
+
+    let (gate, requests) = gate(&path(0), bytes(0));
+    fill(&gate);
+    // One that has another version by now.
+    let changed = vec![7; 4096 * 6];
+    gate.objects.replace(&path(5), changed.clone());
+    let forerun = over(&gate, &profile);
+    let _first = forerun.block_on(forerun.open(&path(0))).unwrap();
+    // Nobody has opened the others yet.
+    let mut sizes: Vec<u64> = (0..COUNT - 1)
+        .map(|_| requests.next())
+        .map(|request| {
+            let size = request.extent.end;
+            request.send_all();
+            size
+        })
+        .collect();
+    sizes.sort_unstable();
+    let expected: Vec<u64> =
+        (0..COUNT as u64).filter(|index| *index != 5).map(|index| 4096 * (index + 1)).collect();
+    assert_eq!(sizes, expected);
+    for index in (0..COUNT).filter(|index| *index != 5) {
+        assert_eq!(read(&forerun, index), bytes(index));
+    }
+    assert_eq!(forerun.counters().demand_count, 0);
+    std::thread::scope(|scope| {
+        scope.spawn(|| assert_eq!(read(&forerun, 5), changed));
+        requests.next().send_all();
+    });
+}
+
+#[test]
 fn what_is_no_profile_is_left_alone_and_told() {
     let folder = tempfile::tempdir().unwrap();
     let profile = folder.path().join("notes.txt");

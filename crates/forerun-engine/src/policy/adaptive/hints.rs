@@ -44,6 +44,13 @@ impl Hints {
             Hint::Learned(extents) => {
                 return self.plan(said, extents, Origin::Profile, activity, view, windows);
             }
+            Hint::Expected(extents, bytes) => {
+                // Nobody reads what is not open yet: it counts for nothing.
+                if let Some(plan) = self.plan_of(said, extents, Origin::Profile) {
+                    plan.expect(bytes, &Share::of_one_in(activity, view), windows);
+                }
+                return;
+            }
             Hint::DontNeed(extent) => return self.leave_out(said, extent),
             Hint::Normal => None,
             Hint::Sequential => Some(Habit::Sequential),
@@ -120,25 +127,28 @@ impl Hints {
         view: &View<'_>,
         windows: &mut Vec<Window>,
     ) {
+        if let Some(plan) = self.plan_of(said, extents, origin) {
+            activity.note(said.time, plan.activity_mut());
+            plan.begin(&Share::of_one_in(activity, view), windows);
+        }
+    }
+
+    /// The plan of what was said, if that is new.
+    fn plan_of(&mut self, said: &Said, extents: &[Extent], origin: Origin) -> Option<&mut Plan> {
         // Advice counts for more than earlier runs, and goes on with earlier advice.
-        let plan = match self.plans.get_mut(&said.object) {
-            Some(_) if origin == Origin::Profile => return,
-            Some(plan) if plan.origin() == Origin::Advice => {
-                plan.append(extents, said.size);
-                plan
-            }
+        let known = self.plans.get(&said.object).map(Plan::origin);
+        match known {
+            Some(_) if origin == Origin::Profile => return None,
+            Some(Origin::Advice) => self.plans.get_mut(&said.object)?.append(extents, said.size),
             _ => {
                 let route = Route::new(extents, said.size);
                 if route.len() == 0 {
-                    return;
+                    return None;
                 }
                 self.plans.insert(said.object, Plan::new(route, origin));
-                let Some(plan) = self.plans.get_mut(&said.object) else { return };
-                plan
             }
-        };
-        activity.note(said.time, plan.activity_mut());
-        plan.begin(&Share::of_one_in(activity, view), windows);
+        }
+        self.plans.get_mut(&said.object)
     }
 
     fn leave_out(&mut self, said: &Said, extent: Extent) {

@@ -145,6 +145,11 @@ impl Plan {
         self.order(lead, share, windows);
     }
 
+    /// It is read soon: so many bytes of it are wanted now.
+    pub(super) fn expect(&mut self, bytes: u64, share: &Share, windows: &mut Vec<Window>) {
+        self.order(bytes, share, windows);
+    }
+
     /// Somebody reads. Whether that is of the plan, and the plan is believed.
     pub(super) fn passes(&mut self, access: &Access) -> bool {
         // What was read before is no evidence.

@@ -3,7 +3,7 @@
 
 mod jobs;
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::VecDeque;
 
 use forerun_engine::{
     ByClass, Cause, Config, ConfigError, Counters, Engine, Event, Extent, Fetch, FetchError, FetchId,
@@ -11,6 +11,7 @@ use forerun_engine::{
 };
 
 use super::directories::Directories;
+use super::learned::Learned;
 use super::memory::Memory;
 use crate::device::{Device, DeviceStats, Direction, Notice, Request, RequestId, Time};
 use crate::map::Map;
@@ -28,8 +29,7 @@ pub(super) struct Service<'a> {
     pub(super) now: Time,
     placed: Vec<Placed>,
     directories: Directories,
-    /// By object: what its readers touched first when it was last read.
-    profiles: BTreeMap<ObjectId, Vec<Extent>>,
+    learned: Learned,
     parked: Map<ReadId, Active>,
     ranges: Vec<MemoryRange>,
     writes: Map<RequestId, Job>,
@@ -51,7 +51,7 @@ impl<'a> Service<'a> {
             now: Time(0),
             placed: Vec::new(),
             directories: Directories::default(),
-            profiles: BTreeMap::new(),
+            learned: Learned::default(),
             parked: Map::default(),
             ranges: Vec::new(),
             writes: Map::default(),
@@ -82,17 +82,16 @@ impl<'a> Service<'a> {
         self.dispatch();
     }
 
-    /// What the readers of `object` touched first when it was last read.
-    pub(super) fn learn(&mut self, object: ObjectId, extents: Vec<Extent>) {
-        self.profiles.insert(object, extents);
+    /// What an earlier run teaches.
+    pub(super) fn learn(&mut self, learned: Learned) {
+        learned.tell(&mut self.engine);
+        self.learned = learned;
     }
 
     pub(super) fn open(&mut self, object: ObjectId) {
         self.engine.open(object, self.placed[object.0 as usize].size);
         self.directories.enter(&mut self.engine, self.now, object);
-        if let Some(extents) = self.profiles.get(&object) {
-            self.engine.plan(self.now, object, extents);
-        }
+        self.learned.open(&mut self.engine, self.now, object);
     }
 
     pub(super) fn close(&mut self, object: ObjectId, reader: ReaderId) {
@@ -183,6 +182,7 @@ impl<'a> Service<'a> {
     fn dispatch(&mut self) {
         let mut submitted = false;
         self.directories.announce(&mut self.engine, self.now, &self.placed);
+        self.learned.announce(&mut self.engine, self.now, &self.placed);
         while let Some(fetch) = self.engine.poll_fetch(self.now) {
             self.start(&fetch);
             submitted = true;

@@ -12,6 +12,8 @@ use model::Model;
 use proptest::prelude::*;
 
 const OBJECTS: u64 = 4;
+/// More than there are objects: each is several steps.
+const STEPS: u32 = 12;
 const SIZE: u64 = 3 * (1 << 20) + 777;
 const SIZE_MAX: u64 = 4 << 20;
 

@@ -6,7 +6,7 @@ use forerun_engine::*;
 
 use super::bytes::{Content, InFlight, Waiting};
 use super::calls::Call;
-use super::{OBJECTS, SIZE, SIZE_MAX};
+use super::{OBJECTS, SIZE, SIZE_MAX, STEPS};
 
 pub(super) const BLOCKS: usize = (SIZE_MAX / BLOCK_BYTES) as usize + 1;
 
@@ -136,6 +136,13 @@ impl Model {
                 self.engine.open(ObjectId(object), self.sizes[object as usize]);
                 self.engine.enter(now, DirectoryId(directory), index, ObjectId(object));
             }
+            Call::Trail { touched } => self.engine.set_trail((0..STEPS).map(|_| touched)),
+            Call::Step { place } => {
+                let object = u64::from(place) % OBJECTS;
+                self.open_count[object as usize] += 1;
+                self.engine.open(ObjectId(object), self.sizes[object as usize]);
+                self.engine.enter_step(now, place, ObjectId(object));
+            }
             Call::Wait(ns) => self.now.0 += ns,
             Call::Sleep => self.now = self.engine.poll_timeout().unwrap_or(now),
             Call::Land { slow } => self.land(slow),
@@ -194,6 +201,15 @@ impl Model {
             if directory == DirectoryId(0) || index % 2 == 0 {
                 let size = self.sizes[object as usize];
                 self.engine.announce(self.now, directory, index, ObjectId(object), size);
+            }
+        }
+        while let Some(place) = self.engine.poll_step() {
+            let object = u64::from(place) % OBJECTS;
+            // Of one object the driver has lost the name; what was touched of others may be past their ends.
+            if object > 0 {
+                let size = self.sizes[object as usize];
+                let touched = [Extent::new(BLOCK_BYTES, 9 * BLOCK_BYTES), Extent::new(SIZE_MAX / 2, 65536)];
+                self.engine.announce_step(self.now, place, ObjectId(object), size, &touched);
             }
         }
         while let Some(fetch) = self.engine.poll_fetch(self.now) {

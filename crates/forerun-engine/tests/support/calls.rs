@@ -43,6 +43,13 @@ pub(crate) enum Call {
         directory: u64,
         index: u32,
     },
+    /// So many bytes of each step were touched.
+    Trail {
+        touched: u64,
+    },
+    Step {
+        place: u32,
+    },
     Wait(u64),
     /// Until the engine wants to be asked again.
     Sleep,
@@ -77,6 +84,8 @@ pub(crate) fn calls() -> impl Strategy<Value = Vec<Call>> {
         1 => (0..2u64, 0..3u8).prop_map(|(directory, class)| Call::List { directory, class }),
         6 => (0..2u64, 0..2 * OBJECTS as u32)
             .prop_map(|(directory, index)| Call::Enter { directory, index }),
+        1 => prop_oneof![Just(4096u64), 0..1_000_000u64].prop_map(|touched| Call::Trail { touched }),
+        6 => (0..crate::STEPS).prop_map(|place| Call::Step { place }),
         2 => (0..40_000_000_000u64).prop_map(Call::Wait),
         4 => Just(Call::Sleep),
         4 => any::<usize>().prop_map(|slow| Call::Land { slow }),

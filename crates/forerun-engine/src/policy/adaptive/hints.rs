@@ -133,13 +133,15 @@ impl Hints {
         }
     }
 
-    /// The plan of what was said, if that is new.
+    /// The plan of what was said, if it is followed.
     fn plan_of(&mut self, said: &Said, extents: &[Extent], origin: Origin) -> Option<&mut Plan> {
-        // Advice counts for more than earlier runs, and goes on with earlier advice.
-        let known = self.plans.get(&said.object).map(Plan::origin);
-        match known {
-            Some(_) if origin == Origin::Profile => return None,
-            Some(Origin::Advice) => self.plans.get_mut(&said.object)?.append(extents, said.size),
+        match self.plans.get_mut(&said.object) {
+            // Advice counts for more than earlier runs, and goes on with earlier advice.
+            Some(plan) if plan.origin() == Origin::Advice && origin == Origin::Profile => return None,
+            Some(plan) if plan.origin() == Origin::Advice => plan.append(extents, said.size),
+            // It was expected to be opened, or somebody else has it open.
+            Some(plan) if origin == Origin::Profile && plan.is_suspended() => return None,
+            Some(_) if origin == Origin::Profile => {}
             _ => {
                 let route = Route::new(extents, said.size);
                 if route.len() == 0 {

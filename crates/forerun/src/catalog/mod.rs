@@ -103,6 +103,14 @@ impl Catalog {
         answer.await
     }
 
+    /// Somebody asks for `path` soon, and is to meet the answer.
+    pub(crate) fn expect(self: &Arc<Catalog>, path: &str) {
+        let tables = &mut *self.tables.lock();
+        if !tables.stats.is_known(path) {
+            drop(self.ask::<Entry>(tables, path));
+        }
+    }
+
     pub(crate) async fn read_link(self: &Arc<Catalog>, path: &str) -> Result<Vec<u8>> {
         self.look_up(path).await
     }

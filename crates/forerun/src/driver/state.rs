@@ -1,7 +1,7 @@
 //! What the driver's lock guards: the engine, and who is concerned by what it
 //! says.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use forerun_backend::{Entry, Error, ErrorKind, Result};
@@ -24,6 +24,8 @@ pub(crate) struct State {
     listings: Listings,
     /// Of earlier runs.
     known: Arc<Profiles>,
+    /// What is read ahead before anybody opens it, as long as nothing of it was asked for.
+    expected: HashSet<ObjectId>,
     waiters: HashMap<ReadId, (ObjectId, Waiter)>,
     fetches: HashMap<FetchId, AbortHandle>,
     failures: Failures,
@@ -40,6 +42,8 @@ pub(crate) struct State {
 #[derive(Default)]
 pub(crate) struct Work {
     pub(crate) starts: Vec<Start>,
+    /// Paths that somebody opens soon.
+    pub(crate) expected: Vec<Arc<str>>,
     pub(crate) cancels: Vec<AbortHandle>,
     pub(crate) answers: Vec<(Waiter, ReadId, Answer)>,
     /// When to come back even if nothing happens, unless that was said before.
@@ -58,6 +62,7 @@ impl State {
         State {
             engine,
             known,
+            expected: HashSet::new(),
             objects: Objects::default(),
             listings: Listings::default(),
             waiters: HashMap::new(),
@@ -84,6 +89,7 @@ impl State {
         let reader = ReaderId(self.reader_count);
         self.reader_count += 1;
         let object = self.objects.of(entry);
+        self.expected.remove(&object.id);
         let is_first = self.engine.open(object.id, entry.size);
         if let Some((directory, index)) = self.listings.find(&entry.path) {
             self.engine.enter(self.now, directory, index, object.id);
@@ -123,6 +129,7 @@ impl State {
         while let Some(place) = self.engine.poll_step() {
             if let Some((name, extents)) = self.known.at(place) {
                 let object = self.objects.named(name.clone());
+                self.expected.insert(object.id);
                 self.engine.announce_step(self.now, place, object.id, name.size, extents);
             }
         }
@@ -202,6 +209,10 @@ impl State {
                 self.engine.handle_failed(self.now, fetch.id, failure);
                 continue;
             };
+            // Who opens it asks for its metadata first: that is on its way as well, at the same pace.
+            if self.expected.remove(&fetch.object) {
+                work.expected.push(Arc::clone(&object.name.path));
+            }
             let (abort, registration) = AbortHandle::new_pair();
             self.fetches.insert(fetch.id, abort);
             work.starts.push(Start { fetch, object: Arc::clone(object), registration });
@@ -217,6 +228,7 @@ impl State {
         }
         while let Some(object) = self.engine.poll_forgotten() {
             self.objects.remove(object);
+            self.expected.remove(&object);
         }
         let timeout = self.engine.poll_timeout();
         work.alarm = timeout.filter(|due| self.alarm.is_none_or(|alarm| *due < alarm));

@@ -30,6 +30,9 @@ impl Driver {
         for start in work.starts {
             start.spawn(self);
         }
+        for path in work.expected {
+            self.catalog.expect(&path);
+        }
         for fetch in work.cancels {
             fetch.abort();
         }

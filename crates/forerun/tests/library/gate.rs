@@ -105,6 +105,17 @@ impl Request {
     }
 }
 
+impl Gate {
+    /// Waits until metadata was asked for so often.
+    pub(crate) fn until_stats(&self, count: usize) {
+        let started = Instant::now();
+        while self.stat_count.load(Ordering::Relaxed) < count {
+            assert!(started.elapsed() < PATIENCE, "metadata should have been asked for {count} times");
+            std::thread::yield_now();
+        }
+    }
+}
+
 /// A gate with one object `path` of `bytes`.
 pub(crate) fn gate(path: &str, bytes: impl Into<Bytes>) -> (Arc<Gate>, Requests) {
     let (requests, received) = channel();

@@ -3,6 +3,7 @@
 use std::fs;
 use std::path::Path;
 use std::sync::Arc;
+use std::time::Duration;
 
 use forerun::{Advice, ErrorKind, Extent, Forerun, Options};
 
@@ -14,7 +15,8 @@ const SIZE: usize = 8 << 20;
 const PLACES: [u64; 5] = [5 << 20, 1 << 20, 7 << 20, 3 << 20, 6 << 20];
 
 fn over(gate: &Arc<Gate>, profile: &Path) -> Forerun {
-    let options = Options { learn: Some(profile.to_owned()), ..Options::default() };
+    let metadata_ttl = Duration::from_secs(3600);
+    let options = Options { learn: Some(profile.to_owned()), metadata_ttl, ..Options::default() };
     Forerun::over(gate.clone(), options).unwrap()
 }
 
@@ -109,6 +111,7 @@ fn the_next_run_reads_ahead_what_this_one_opened_later() {
     let sizes: Vec<u64> = early.iter().map(|request| request.extent.end).collect();
     assert_eq!(sizes, [1, 2, 3, 4, 5].map(|blocks| 4096 * blocks));
     early.into_iter().for_each(Request::send_all);
+    gate.until_stats(6);
     std::thread::scope(|scope| {
         scope.spawn(|| {
             for index in 0..COUNT {

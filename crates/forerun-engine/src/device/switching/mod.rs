@@ -7,7 +7,8 @@
 //! * fetches that go on where the one before ended say how long a byte takes, and what each takes
 //!   besides;
 //! * others that met an idle backend say, from dispatch and less their bytes' time, how long a move
-//!   takes and whatever else there is to wait for;
+//!   takes and whatever else there is to wait for, unless they begin soon after the one before:
+//!   a disk has read on by itself;
 //! * others that found many ahead of them say how much of that is left when the
 //!   backend could do several things at once. One that can works on them
 //!   meanwhile, and they come one soon after the other; a disk cannot.
@@ -37,6 +38,8 @@ const SMALL_BYTES: u64 = 128 << 10;
 /// Whoever moves a head takes longer: half a revolution of the fastest disk is 2 ms, and
 /// some reads find their bytes in its buffer.
 const MOVE_NS_MIN: u64 = 1_500_000;
+/// So far a disk reads on by itself at least.
+const NEAR_BYTES: u64 = 256 << 10;
 /// One fetch that takes very long is not to be taken for many.
 const BUSY_SHARE_MAX: u64 = 2;
 /// Of so many fetches one goes beside another.
@@ -116,19 +119,24 @@ impl Switching {
     /// A fetch ended well.
     pub(crate) fn on_fetched(&mut self, now: Time, sample: &Sample) {
         let took = now.since(sample.dispatched.max(self.last_done));
-        let follows = self.last_end == Some((sample.object, sample.offset));
+        let gap = self
+            .last_end
+            .filter(|(object, _)| *object == sample.object)
+            .and_then(|(_, end)| sample.offset.checked_sub(end));
+        let follows = gap == Some(0);
+        let is_near = self.is_found && gap.is_some_and(|gap| gap <= NEAR_BYTES);
         self.last_done = now;
         self.last_end = Some((sample.object, sample.offset + sample.bytes));
         self.is_found = self.cost_ns() > 0;
         let is_behind = self.is_behind(sample, now);
         if follows {
             self.on_followed(sample, took, is_behind);
-        } else if sample.ahead == 0 {
+        } else if sample.ahead == 0 && !is_near {
             let new = Mean { ns: now.since(sample.dispatched), bytes: sample.bytes };
             let idle = self.idle.get_or_insert(new);
             idle.ns = idle.ns - idle.ns / 8 + new.ns / 8;
             idle.bytes = idle.bytes - idle.bytes / 8 + new.bytes / 8;
-        } else if self.is_found || is_behind {
+        } else if sample.ahead > 0 && (self.is_found || is_behind) {
             let moved = took.saturating_sub(self.following.ns_of(sample.bytes));
             let moved = moved.min(BUSY_SHARE_MAX * self.idle_ns().max(MOVE_NS_MIN));
             self.busy_ns = Some(self.busy_ns.map_or(moved, |mean| mean - mean / 8 + moved / 8));

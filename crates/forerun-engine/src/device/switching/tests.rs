@@ -98,3 +98,29 @@ fn what_overlaps_after_all_shows_when_there_are_two() {
     }
     assert_eq!(store.cost_ns(), 0, "{store:?}");
 }
+
+#[test]
+fn what_a_disk_has_read_by_itself_does_not_make_it_faster() {
+    let mut disk = learned(|index| (index / 2 + 1) * 8 + (index + 1) * 4);
+    let slow_to_begin = disk.is_slow_to_begin();
+    for _ in 0..64 {
+        let (object, end) = disk.last_end.unwrap_or((ObjectId(0), 0));
+        let now = Time(disk.last_done.0 + MS / 5);
+        let sample = Sample {
+            object,
+            offset: end + 64 * 1024,
+            index: disk.on_dispatch(),
+            ahead: 0,
+            goes_on: false,
+            dispatched: disk.last_done,
+            delivered_before: 0,
+            first_arrived: now,
+            first_bytes: 8192,
+            bytes: 8192,
+        };
+        disk.on_first_bytes(&sample);
+        disk.on_fetched(now, &sample);
+        disk.on_ended();
+    }
+    assert!(slow_to_begin && disk.is_slow_to_begin() && disk.cost_ns() > 0, "{disk:?}");
+}

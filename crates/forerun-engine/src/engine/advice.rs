@@ -34,8 +34,13 @@ impl Engine {
 
     pub(super) fn say(&mut self, time: Time, object: ObjectId, reader: Option<ReaderId>, hint: &Hint<'_>) {
         let size = self.objects.size(object);
-        let view =
-            View { cache: &self.cache, device: &self.device, config: &self.config, is_contended: false };
+        let view = View {
+            cache: &self.cache,
+            device: &self.device,
+            config: &self.config,
+            is_contended: false,
+            window_room: self.pending.room(),
+        };
         let said = Said { time, object, reader, size };
         self.policy.on_hint(&said, hint, &view, &mut self.windows);
         self.order(time, object, size, size);

@@ -84,6 +84,12 @@ impl Engine {
     }
 
     fn view(&self) -> View<'_> {
-        View { cache: &self.cache, device: &self.device, config: &self.config, is_contended: false }
+        View {
+            cache: &self.cache,
+            device: &self.device,
+            config: &self.config,
+            is_contended: false,
+            window_room: self.pending.room(),
+        }
     }
 }

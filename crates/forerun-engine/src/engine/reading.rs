@@ -88,6 +88,7 @@ impl Engine {
             device: &self.device,
             config: &self.config,
             is_contended: self.is_contended(access.time),
+            window_room: self.pending.room(),
         };
         self.policy.on_read(access, &view, &mut self.windows);
         self.emit_ends(time);

@@ -107,6 +107,8 @@ pub(crate) struct View<'a> {
     pub(crate) config: &'a Config,
     /// Somebody waits all the time for what cannot be read ahead, beside others.
     pub(crate) is_contended: bool,
+    /// How many windows there is room for.
+    pub(crate) window_room: usize,
 }
 
 /// See the module's page.

@@ -53,6 +53,11 @@ impl Pending {
         }
     }
 
+    /// How many windows may be added that join no other.
+    pub(crate) fn room(&self) -> usize {
+        PENDING_MAX.saturating_sub(self.windows.len())
+    }
+
     pub(crate) fn is_empty(&self) -> bool {
         self.windows.is_empty()
     }
@@ -71,7 +76,7 @@ impl Pending {
             window.len += extent.len;
             return true;
         }
-        if self.windows.len() == PENDING_MAX {
+        if self.room() == 0 {
             return false;
         }
         self.windows.push_back((object, extent));

@@ -97,6 +97,21 @@ fn a_run_in_some_disorder_is_still_the_same() {
 }
 
 #[test]
+fn a_run_of_several_who_take_other_turns_is_still_the_same() {
+    let all = shuffled(1024, false, 1);
+    let parts: Vec<&[Extent]> = all.chunks(128).collect();
+    // One of each part in turn, and then of each part another number.
+    let profile: Vec<Extent> = (0..128).flat_map(|at| parts.iter().map(move |part| part[at])).collect();
+    let turns = (0..128).flat_map(|turn| (0..parts.len()).map(move |part| (turn, part)));
+    let order: Vec<Extent> = turns
+        .flat_map(|(turn, part)| parts[part].iter().skip(turn * (part + 1)).take(part + 1))
+        .copied()
+        .collect();
+    assert_eq!(order.len(), profile.len());
+    check("other turns", &order, &profile, 4.0, 1.0);
+}
+
+#[test]
 fn what_is_larger_than_the_memory_is_read_ahead_as_room_is_made() {
     let order = shuffled(4000, false, 1);
     let asked = 4000 * LEN;

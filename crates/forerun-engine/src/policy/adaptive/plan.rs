@@ -7,7 +7,9 @@
 //! ```
 //! Whoever reads need not keep to the order: `reached` follows at once those who go on
 //! from it, and others by an eighth of the way, so that what is left out is left behind;
-//! whoever reads twice where nothing is wanted yet has jumped, and is followed there.
+//! whoever reads twice where nothing is wanted yet has jumped, and is followed there. What
+//! was read before its turn does not count for the lead, and where several take turns that
+//! differ from the plan's, what they come back for is not left out ([`passed`]).
 //! The plan is fetched in batches: on a network in its order, on a disk each batch
 //! sorted by address and as large as all before it together, since its head turns one way.
 //!
@@ -15,6 +17,7 @@
 //! when too much was left out, nothing is wanted until there is no doubt left, which takes
 //! twice as many reads each time.
 
+mod passed;
 mod report;
 
 use alloc::vec::Vec;
@@ -24,19 +27,22 @@ use super::activity::Counted;
 use super::route::Route;
 use crate::policy::{Access, Window};
 use crate::types::Extent;
+use passed::Passed;
 
 /// What is wanted before anything of the plan was read: as soon as it is known, and
 /// once it is read.
 const BYTES_AT_OPEN: u64 = 1 << 20;
 const BYTES_AT_START: u64 = 4 << 20;
-/// And so many bytes for each that was.
+/// And so many bytes for each that was; more on a disk, which fetches more at once in less
+/// time, and what turns out wrong before all of it has come is not fetched any more.
 const TRUST: u64 = 4;
+const TRUST_SWEPT: u64 = 64;
 /// The lead grows by one byte for so many that were read, as far as the memory has room:
 /// a request that takes a hundred times as long as others then holds back less.
 const LEAD_SHARE: u64 = 2;
 /// The lead ahead of a reader is ordered in so many batches.
 const BATCHES: u64 = 4;
-/// Extents ordered at once, and not reached yet at most.
+/// Extents ordered at once.
 const BATCH_EXTENTS_MAX: usize = 256;
 /// A reader who jumps is followed by this share of the way.
 const JUMP_SHARE: u64 = 8;
@@ -48,9 +54,9 @@ const GAP_BYTES_MAX: u64 = 64 << 10;
 const PLACE_BYTES: u64 = 4 << 20;
 /// Reads beside the plan, less those of it, at which it is not believed any more.
 const DOUBT_MAX: u32 = 16;
-/// What may be left out of what was wanted: so much, and a share of what was read.
-const SKIPPED_BYTES: u64 = 1 << 20;
-const SKIPPED_SHARE: u64 = 10;
+/// So much of what was wanted may be left behind, and nothing is said of that before as
+/// much was read.
+const LEFT_BYTES: u64 = 1 << 20;
 /// It is believed again this often before that takes no longer each time.
 const FAILED_MAX: u32 = 16;
 
@@ -78,8 +84,7 @@ pub(super) struct Plan {
     gap_bytes: u64,
     /// Where the last read was that lay past what is wanted.
     far: u64,
-    /// Bytes that were wanted and left behind unread.
-    skipped: u64,
+    passed: Passed,
     doubt: u32,
     failed_count: u32,
     is_suspended: bool,
@@ -89,6 +94,7 @@ pub(super) struct Plan {
 impl Plan {
     pub(super) fn new(route: Route, origin: Origin) -> Plan {
         Plan {
+            passed: Passed::new(&route),
             route,
             origin,
             reached: 0,
@@ -97,7 +103,6 @@ impl Plan {
             used_before: 0,
             gap_bytes: 0,
             far: u64::MAX,
-            skipped: 0,
             doubt: 0,
             failed_count: 0,
             is_suspended: false,
@@ -108,6 +113,7 @@ impl Plan {
     /// What is said to be read after it.
     pub(super) fn append(&mut self, extents: &[Extent], size: u64) {
         self.route = Route::new(self.route.extents().iter().chain(extents), size);
+        self.passed.append(&self.route);
     }
 
     /// Nobody needs `extent` of it.
@@ -124,8 +130,10 @@ impl Plan {
             extents.iter().map(|part| part.len - part.intersection(&extent).len).sum()
         };
         let (reached, ordered) = (before(self.reached), before(self.ordered));
-        self.route = Route::new(&left, size);
-        (self.reached, self.ordered) = (reached.min(self.route.len()), ordered.min(self.route.len()));
+        let route = Route::new(&left, size);
+        (self.reached, self.ordered) = (reached.min(route.len()), ordered.min(route.len()));
+        self.passed.keep(&self.route, &route, self.reached);
+        self.route = route;
     }
 
     pub(super) fn origin(&self) -> Origin {
@@ -173,13 +181,14 @@ impl Plan {
             self.is_suspended = self.doubt > 0;
             return false;
         }
-        let is_left_out = self.skipped > SKIPPED_BYTES + self.used / SKIPPED_SHARE;
+        let is_left_out =
+            self.used - self.used_before >= LEFT_BYTES && self.passed.is_too_much(self.used, LEFT_BYTES);
         if !is_left_out && self.doubt < DOUBT_MAX {
             return false;
         }
         self.doubt = DOUBT_MAX << self.failed_count;
         self.failed_count = (self.failed_count + 1).min(FAILED_MAX);
-        self.skipped = 0;
+        self.passed.forgive();
         self.used_before = self.used;
         self.is_suspended = true;
         true
@@ -191,10 +200,11 @@ impl Plan {
 
     /// It is read: adds what is to be read ahead of that.
     pub(super) fn go_on(&mut self, share: &Share, windows: &mut Vec<Window>) {
+        let trust = if share.turn_bytes.is_some() { TRUST_SWEPT } else { TRUST };
         let trusted = match self.origin {
             Origin::Advice => u64::MAX,
             // Less, and from the beginning, each time that it was wrong.
-            Origin::Profile => (BYTES_AT_START + TRUST * (self.used - self.used_before)) >> self.failed_count,
+            Origin::Profile => (BYTES_AT_START + trust * (self.used - self.used_before)) >> self.failed_count,
         };
         let earned = share.window_bytes_max + self.used / LEAD_SHARE;
         let most = if share.turn_bytes.is_some() {
@@ -214,6 +224,9 @@ impl Plan {
     /// Somebody reads the bytes at `positions`.
     fn follow(&mut self, positions: Extent, is_fresh: bool) {
         let jump = positions.end().saturating_sub(self.reached);
+        if is_fresh {
+            self.passed.note(&self.route, positions, jump == 0);
+        }
         let advance = if positions.offset > self.ordered {
             let is_place = positions.offset >= self.far && positions.offset - self.far <= PLACE_BYTES;
             self.far = positions.end();
@@ -221,23 +234,23 @@ impl Plan {
         } else {
             jump.min(positions.len).max(jump / JUMP_SHARE)
         };
-        self.skipped += advance.min(self.ordered - self.reached).saturating_sub(positions.len);
-        if jump == 0 && is_fresh {
-            self.skipped = self.skipped.saturating_sub(positions.len);
-        }
-        self.reached += advance;
+        let wanted = advance.min(self.ordered - self.reached);
+        self.reached = self.passed.pass(&self.route, Extent::new(self.reached, advance), wanted);
         self.ordered = self.ordered.max(self.reached);
     }
 
     fn order(&mut self, lead: u64, share: &Share, windows: &mut Vec<Window>) {
-        let end = self.reached.saturating_add(lead).min(self.route.len());
+        let lead_end = self.reached.saturating_add(lead).saturating_add(self.passed.early());
+        let end = lead_end.min(self.route.len());
         // On a disk a batch is begun when the one before it is being read.
         let batch = if share.turn_bytes.is_some() { lead / 2 } else { lead / BATCHES };
         if end <= self.ordered || (end < self.route.len() && end - self.ordered < batch) {
             return;
         }
         let positions = Extent::between(self.ordered, end);
-        let (mut extents, end) = self.route.extents_at(positions, BATCH_EXTENTS_MAX);
+        // What finds no room would be forgotten.
+        let count_max = BATCH_EXTENTS_MAX.min(share.window_room);
+        let (mut extents, end) = self.route.extents_at(positions, count_max);
         self.ordered = end;
         if self.origin == Origin::Profile {
             self.join(&mut extents, share);

@@ -69,6 +69,16 @@ impl Route {
         &self.extents
     }
 
+    /// The place of the extent at `position`.
+    pub(super) fn place(&self, position: u64) -> usize {
+        self.starts.partition_point(|start| *start <= position).saturating_sub(1)
+    }
+
+    /// The positions of the extent at `place`.
+    pub(super) fn positions_of(&self, place: usize) -> Extent {
+        Extent::new(self.starts[place], self.extents[place].len)
+    }
+
     /// The positions of `extent`'s bytes that are part of it, extent by extent.
     pub(super) fn positions(&self, extent: Extent) -> impl Iterator<Item = Extent> + '_ {
         let at = |place: &u32| self.extents[*place as usize];
@@ -85,7 +95,7 @@ impl Route {
     /// What lies at `positions`, in order, at most `count_max` extents of it; and where
     /// those end.
     pub(super) fn extents_at(&self, positions: Extent, count_max: usize) -> (Vec<Extent>, u64) {
-        let first = self.starts.partition_point(|start| *start <= positions.offset).saturating_sub(1);
+        let first = self.place(positions.offset);
         let mut found = Vec::new();
         let mut end = positions.offset;
         for place in first..self.extents.len() {

@@ -44,6 +44,8 @@ pub(super) struct Share {
     pub(super) gap_bytes: u64,
     /// Bytes that cost as much as a wait.
     pub(super) wait_bytes: u64,
+    /// How many windows there is room for.
+    pub(super) window_room: usize,
     /// What may be wasted.
     pub(super) terms: Terms,
 }
@@ -72,6 +74,7 @@ impl Share {
             turn_bytes: view.device.turn_bytes(),
             sweep_bytes_max: all / 2 / activity.reading_count(),
             gap_bytes: gap_bytes(view),
+            window_room: view.window_room,
             wait_bytes: wait_bytes(view),
             known_bytes_max: if view.device.turn_bytes().is_some() {
                 0

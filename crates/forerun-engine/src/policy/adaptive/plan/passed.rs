@@ -1,0 +1,188 @@
+//! What readers of a plan have read of it, and what they have left behind.
+//!
+//! One reader who leaves out much does not do what the plan says. Several in turns, each
+//! at a place of its own, leave behind what another of them comes for later: what was
+//! come back for so far says how much more of that there may be.
+
+use alloc::vec::Vec;
+
+use crate::policy::adaptive::route::Route;
+use crate::types::Extent;
+
+/// A share of what was read that may be left behind.
+const USED_SHARE: u64 = 10;
+/// And so many bytes for each that was come back for, at most so many.
+const RETURNED_TIMES: u64 = 4;
+const RETURNED_BYTES_MAX: u64 = 32 << 20;
+
+/// See the module's page. `read` has a number for each of the route's extents.
+#[derive(Debug)]
+pub(super) struct Passed {
+    /// How many bytes of it were read.
+    read: Vec<u64>,
+    /// Bytes that were read and are not behind.
+    early: u64,
+    /// Bytes that were wanted, are behind, and were not read.
+    left: u64,
+    /// Bytes that were read when they were behind.
+    returned: u64,
+}
+
+impl Passed {
+    /// Of `route` nothing was read.
+    pub(super) fn new(route: &Route) -> Passed {
+        Passed { read: alloc::vec![0; route.extents().len()], early: 0, left: 0, returned: 0 }
+    }
+
+    /// The route goes on.
+    pub(super) fn append(&mut self, route: &Route) {
+        self.read.resize(route.extents().len(), 0);
+    }
+
+    /// The route is no longer `from` but `to`, a part of it; what is before `reached` there is
+    /// behind.
+    pub(super) fn keep(&mut self, from: &Route, to: &Route, reached: u64) {
+        let read_of = |extent: &Extent| {
+            let place = from.positions(*extent).next().map(|positions| from.place(positions.offset));
+            place.map_or(0, |place| self.read[place].min(extent.len))
+        };
+        self.read = to.extents().iter().map(read_of).collect();
+        let is_ahead = |place: &usize| to.positions_of(*place).end() > reached;
+        self.early = (0..self.read.len()).filter(is_ahead).map(|place| self.read[place]).sum();
+    }
+
+    /// Somebody reads `positions`, which are of one extent and may be behind.
+    pub(super) fn note(&mut self, route: &Route, positions: Extent, is_behind: bool) {
+        let place = route.place(positions.offset);
+        let fresh = positions.len.min(route.positions_of(place).len - self.read[place]);
+        self.read[place] += fresh;
+        if is_behind {
+            self.left = self.left.saturating_sub(fresh);
+            self.returned += fresh;
+        } else {
+            self.early += fresh;
+        }
+    }
+
+    /// What lies at `positions` is behind now, of which `wanted` bytes at first were wanted;
+    /// and so are the extents after it that were read as a whole. Where those end.
+    pub(super) fn pass(&mut self, route: &Route, positions: Extent, wanted: u64) -> u64 {
+        let mut end = positions.offset;
+        let wanted_end = positions.offset + wanted;
+        for place in route.place(positions.offset)..self.read.len() {
+            let whole = route.positions_of(place);
+            let is_read = self.read[place] == whole.len;
+            if whole.offset >= positions.end() && !is_read {
+                break;
+            }
+            let until = if is_read { whole.end() } else { whole.end().min(positions.end()) };
+            let part = Extent::between(end, until);
+            let read = self.read[place].min(part.len);
+            let unread = Extent::between(end, until.min(wanted_end)).len.saturating_sub(read);
+            self.early = self.early.saturating_sub(read);
+            self.left += unread;
+            end = until;
+        }
+        end
+    }
+
+    /// Bytes that were read before their turn.
+    pub(super) fn early(&self) -> u64 {
+        self.early
+    }
+
+    /// Whether more was left behind than readers may who have read `used` bytes: `least`
+    /// in any case.
+    pub(super) fn is_too_much(&self, used: u64, least: u64) -> bool {
+        let returned = (RETURNED_TIMES * self.returned).min(RETURNED_BYTES_MAX);
+        self.left > least + used / USED_SHARE + returned
+    }
+
+    /// What was left behind until now does not count any more.
+    pub(super) fn forgive(&mut self) {
+        self.left = 0;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MIB: u64 = 1 << 20;
+
+    /// A route of 64 extents of 1 MiB, none of them adjacent.
+    fn route() -> Route {
+        let extents: Vec<_> = (0..64).map(|place| Extent::new(2 * place * MIB, MIB)).collect();
+        Route::new(&extents, 128 * MIB)
+    }
+
+    fn at(place: u64) -> Extent {
+        Extent::new(place * MIB, MIB)
+    }
+
+    #[test]
+    fn what_is_left_out_counts_until_somebody_comes_for_it() {
+        let route = route();
+        let mut passed = Passed::new(&route);
+        passed.note(&route, at(7), false);
+        assert_eq!(passed.early(), MIB);
+        assert_eq!(passed.pass(&route, Extent::new(0, 8 * MIB), 8 * MIB), 8 * MIB);
+        assert_eq!(passed.early(), 0);
+        assert!(passed.is_too_much(0, 6 * MIB) && !passed.is_too_much(0, 7 * MIB));
+        assert!(!passed.is_too_much(10 * MIB, 6 * MIB));
+        passed.note(&route, at(3), true);
+        assert!(!passed.is_too_much(0, 2 * MIB) && passed.is_too_much(0, MIB));
+        // Once only.
+        passed.note(&route, at(3), true);
+        assert!(passed.is_too_much(0, MIB));
+        passed.forgive();
+        assert!(!passed.is_too_much(0, 0));
+    }
+
+    #[test]
+    fn what_was_not_wanted_is_not_left_out() {
+        let route = route();
+        let mut passed = Passed::new(&route);
+        passed.pass(&route, Extent::new(0, 8 * MIB), 2 * MIB);
+        assert!(!passed.is_too_much(0, 2 * MIB) && passed.is_too_much(0, 2 * MIB - 1));
+    }
+
+    #[test]
+    fn who_was_come_back_for_may_leave_no_more_than_that() {
+        let route = route();
+        let mut passed = Passed::new(&route);
+        (0..16).for_each(|place| passed.note(&route, at(place), true));
+        let most = Extent::new(16 * MIB, RETURNED_BYTES_MAX);
+        passed.pass(&route, most, most.len);
+        assert!(!passed.is_too_much(0, 0));
+        passed.pass(&route, at(most.end() / MIB), MIB);
+        assert!(passed.is_too_much(0, 0));
+    }
+
+    #[test]
+    fn what_was_read_early_is_not_left_out() {
+        let route = route();
+        let mut passed = Passed::new(&route);
+        (1..8).for_each(|place| passed.note(&route, at(place), false));
+        passed.note(&route, Extent::new(8 * MIB, MIB / 2), false);
+        assert_eq!(passed.pass(&route, at(0), MIB), 8 * MIB);
+        assert_eq!(passed.early(), MIB / 2);
+        passed.pass(&route, at(8), MIB);
+        let left = 3 * MIB / 2;
+        assert!(!passed.is_too_much(0, left) && passed.is_too_much(0, left - 1));
+    }
+
+    #[test]
+    fn what_was_read_is_known_of_a_part() {
+        let route = route();
+        let mut passed = Passed::new(&route);
+        passed.note(&route, at(7), false);
+        passed.note(&route, at(8), false);
+        let extents: Vec<_> = route.extents().iter().skip(8).copied().collect();
+        let rest = Route::new(&extents, 128 * MIB);
+        passed.keep(&route, &rest, 0);
+        assert_eq!(passed.early(), MIB);
+        passed.note(&rest, at(1), false);
+        assert_eq!(passed.pass(&rest, Extent::new(0, 0), 0), 2 * MIB);
+    }
+}

@@ -31,7 +31,7 @@ impl Device {
     pub(super) fn advise(&mut self) {
         self.advice = if self.switching.cost_ns() > 0 { self.in_turns() } else { self.at_once() };
         // Near by, readahead itself makes most of a wait beside it, and must not raise its own price.
-        let lone = self.lone_ns.filter(|_| !self.is_far());
+        let lone = self.lone.all_ns.filter(|_| !self.is_far());
         let wait = self.latency_ns.min(lone.unwrap_or(u64::MAX));
         self.advice.wait_bytes = bytes_in(wait, self.throughput.get().unwrap_or(0));
         let is_told = self.is_far() && self.turn_bytes().is_none();
@@ -63,7 +63,7 @@ impl Device {
     /// that differs, the mean of those that found no other ahead, but no more than is typical:
     /// the others may have waited for one another.
     fn way_ns(&self, latency: u64) -> u64 {
-        let lone = self.lone_ns.filter(|_| !self.is_serial()).zip(self.spread.typical_ns());
+        let lone = self.lone.all_ns.filter(|_| !self.is_serial()).zip(self.spread.typical_ns());
         lone.map_or(latency, |(lone, typical)| lone.min(typical).max(latency))
     }
 

@@ -20,13 +20,12 @@ impl Device {
         extent: Extent,
         ahead: usize,
     ) -> Sample {
-        let before = self.last_end.replace((object, extent.end()));
         Sample {
             object,
             offset: extent.offset,
             index: self.switching.on_dispatch(),
             ahead,
-            goes_on: before == Some((object, extent.offset)),
+            place: self.lone.place(object, extent),
             dispatched: now,
             delivered_before: self.delivered_bytes,
             first_arrived: now,
@@ -65,14 +64,13 @@ impl Device {
     /// is no wait that readahead saves: near by that is most of it where much comes at once. Far
     /// away, and where a head has moved, it is little.
     fn on_lone(&mut self, wait_ns: u64, sample: &Sample) {
-        let smooth = |mean: Option<u64>, ns| Some(mean.map_or(ns, |mean| mean - mean / 8 + ns / 8));
         let carried_ns = self.throughput.get().map_or(0, |rate| time_of(sample.first_bytes, rate));
         let rest_ns = wait_ns.saturating_sub(carried_ns);
         let is_little = self.is_far() || self.spread.is_whole() && self.may_be_disk();
-        self.lone_ns = smooth(self.lone_ns, if is_little { wait_ns } else { rest_ns });
-        if sample.goes_on {
-            self.next_ns = smooth(self.next_ns, rest_ns);
-        }
+        let all_ns = if is_little { wait_ns } else { rest_ns };
+        // The most that a disk ever brought was in its own buffer.
+        let read_ns = if self.has_own_head() { self.switching.ns_of(sample.first_bytes) } else { 0 };
+        self.lone.note(sample.place, all_ns, rest_ns.min(wait_ns.saturating_sub(read_ns)));
     }
 
     /// `bytes` more bytes arrived.

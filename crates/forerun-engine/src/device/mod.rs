@@ -7,6 +7,7 @@
 mod advice;
 mod filter;
 mod growth;
+mod lone;
 mod measure;
 mod rates;
 mod sample;
@@ -14,10 +15,11 @@ mod spread;
 mod switching;
 
 use crate::config::Config;
-use crate::types::{DeviceEstimate, ObjectId};
+use crate::types::DeviceEstimate;
 use advice::Advice;
 use filter::Filter;
 use growth::Growth;
+use lone::Lone;
 pub(crate) use rates::{bytes_in, rate, time_of, whole_blocks};
 pub(crate) use sample::Sample;
 use spread::Spread;
@@ -55,14 +57,8 @@ pub(crate) struct Device {
     latency_deviation_ns: u64,
     /// From dispatch to the last byte, smoothed.
     service_ns: u64,
-    /// Until the first bytes of a fetch that found none ahead, smoothed; near by without what it
-    /// took to carry them.
-    lone_ns: Option<u64>,
-    /// The same of those that began where the fetch before them ended, as on a disk whose head
-    /// is there.
-    next_ns: Option<u64>,
-    /// Where the last fetch ended.
-    last_end: Option<(ObjectId, u64)>,
+    /// Until the first bytes of fetches that found none ahead.
+    lone: Lone,
     /// Until the first bytes of any.
     spread: Spread,
     /// Of each the longest time in which nothing came once it had begun.
@@ -87,9 +83,7 @@ impl Device {
             latency_ns: LATENCY_NS_GUESS,
             latency_deviation_ns: LATENCY_NS_GUESS / 2,
             service_ns: LATENCY_NS_GUESS,
-            lone_ns: None,
-            next_ns: None,
-            last_end: None,
+            lone: Lone::default(),
             spread: Spread::new(),
             pauses: Spread::new(),
             switching: Switching::new(),
@@ -127,8 +121,7 @@ impl Device {
     /// And where it comes all at once its reader waits for whatever goes along: that is
     /// better fetched beside it, unless a head moves for each.
     pub(crate) fn ride_bytes(&self) -> u64 {
-        let moves = self.may_be_disk() || self.turn_bytes().is_some();
-        if self.spread.is_whole() && !moves {
+        if self.spread.is_whole() && !self.has_head() {
             return whole_blocks(self.fetch_bytes_min / RIDE_WHOLE_SHARE);
         }
         if self.is_serial() || self.turn_bytes().is_some() {
@@ -197,6 +190,16 @@ impl Device {
         self.is_serial() && self.switching.is_slow_to_begin()
     }
 
+    /// Whether there is, or may be, a head that moves for whatever lies elsewhere.
+    fn has_head(&self) -> bool {
+        self.may_be_disk() || self.turn_bytes().is_some()
+    }
+
+    /// The same where nothing else takes long: far away, a link does.
+    fn has_own_head(&self) -> bool {
+        self.has_head() && !self.is_far_link()
+    }
+
     /// Whether even the luckiest fetch of late waited so long for its first bytes that saving a
     /// wait is worth many bytes. A disk's luckiest comes from its own buffer.
     pub(crate) fn is_far(&self) -> bool {
@@ -222,13 +225,24 @@ impl Device {
 
     /// The same while a reader waits for what comes right after what it has read.
     pub(crate) fn next_bytes(&self) -> u64 {
-        let wait = self.next_ns.or(self.latency_least.get()).unwrap_or(LATENCY_NS_GUESS);
-        bytes_in(wait, self.throughput.get().unwrap_or(0))
+        self.worth(self.lone.next_ns.or(self.latency_least.get()).unwrap_or(LATENCY_NS_GUESS))
+    }
+
+    /// The same while a reader waits for what comes soon after what was read lately, if there may be a
+    /// head that is not far from it, and that was seen.
+    pub(crate) fn near_bytes(&self) -> Option<u64> {
+        self.lone.near_ns.filter(|_| self.has_own_head()).map(|ns| self.worth(ns))
+    }
+
+    /// Bytes that could be read while a reader waits for `ns`.
+    fn worth(&self, ns: u64) -> u64 {
+        let bytes = bytes_in(ns, self.throughput.get().unwrap_or(0));
+        if self.has_own_head() { bytes.min(self.switching.bytes_in(ns)) } else { bytes }
     }
 
     /// The same for who asks for more at once than anybody did.
     pub(crate) fn fill_bytes(&self) -> u64 {
-        bytes_in(self.lone_ns.or(self.latency_least.get()).unwrap_or(LATENCY_NS_GUESS), self.rate())
+        bytes_in(self.lone.all_ns.or(self.latency_least.get()).unwrap_or(LATENCY_NS_GUESS), self.rate())
     }
 
     /// Bytes a second that all fetches together could bring.

@@ -1,5 +1,6 @@
 //! What one fetch tells.
 
+use super::lone::Place;
 use crate::types::{ObjectId, Time};
 
 /// What one fetch tells of the device.
@@ -11,8 +12,7 @@ pub(crate) struct Sample {
     /// flight still.
     pub(crate) index: u64,
     pub(crate) ahead: usize,
-    /// It begins where the one that was dispatched before it ended.
-    pub(crate) goes_on: bool,
+    pub(crate) place: Place,
     pub(crate) dispatched: Time,
     /// Bytes all fetches had delivered by then.
     pub(crate) delivered_before: u64,

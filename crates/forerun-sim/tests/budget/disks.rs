@@ -37,6 +37,14 @@ fn streams_take_turns_on_a_disk() {
     assert!(lock_step(PolicyKind::Adaptive).elapsed_ns <= 13_050 * MS / 100 * 45);
 }
 
+#[test]
+fn a_reader_who_gets_what_a_disk_brings_has_little_ahead_when_it_stops() {
+    let reader = sequential(0, 100 * MIB, 108 * MIB, 4 * KIB);
+    let run =
+        run("ide-2006", PolicyKind::Adaptive, 256 * MIB, place([1024 * MIB], MIB), vec![Box::new(reader)]);
+    assert!(run.wasted_bytes <= 512 * KIB, "{} bytes in vain", run.wasted_bytes);
+}
+
 /// The most readahead fetches that were in flight when one for a reader was
 /// dispatched, once the device is known: somebody reads pages at random, and
 /// somebody else reads a stream.

@@ -219,6 +219,11 @@ impl Switching {
         self.idle.map_or(0, |idle| idle.ns.saturating_sub(self.following.ns_of(idle.bytes)))
     }
 
+    /// How long so many bytes take, as far as that is known.
+    pub(crate) fn ns_of(&self, bytes: u64) -> u64 {
+        self.following.ns_of(bytes)
+    }
+
     /// How many bytes could be read in so many nanoseconds.
     pub(crate) fn bytes_in(&self, ns: u64) -> u64 {
         let byte_ns = self.following.ns_of(1 << 20).max(1);

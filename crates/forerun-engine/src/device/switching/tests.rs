@@ -1,4 +1,5 @@
 use super::*;
+use crate::device::lone::Place;
 
 const MS: u64 = 1_000_000;
 const LEN: u64 = 256 << 10;
@@ -14,7 +15,7 @@ fn learned(end_ms: impl Fn(u64) -> u64) -> Switching {
             offset: (round * 2 + index as u64 % 2) * LEN,
             index: switching.on_dispatch(),
             ahead: index,
-            goes_on: false,
+            place: Place::Elsewhere,
             dispatched: Time(start),
             delivered_before: 0,
             first_arrived: Time(start),
@@ -58,7 +59,7 @@ fn follow(switching: &mut Switching, count: u64, ahead: usize, took_ns: impl Fn(
             offset,
             index,
             ahead,
-            goes_on: false,
+            place: Place::Elsewhere,
             dispatched: Time(now.0.saturating_sub((ahead as u64 + 1) * took_ns(bytes))),
             delivered_before: 0,
             first_arrived: now,
@@ -111,7 +112,7 @@ fn what_a_disk_has_read_by_itself_does_not_make_it_faster() {
             offset: end + 64 * 1024,
             index: disk.on_dispatch(),
             ahead: 0,
-            goes_on: false,
+            place: Place::Near,
             dispatched: disk.last_done,
             delivered_before: 0,
             first_arrived: now,

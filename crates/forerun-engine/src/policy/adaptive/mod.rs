@@ -64,7 +64,7 @@ use crate::explain::{End, StreamReport};
 use crate::scatter::Scattered;
 use crate::types::{Extent, ObjectId, ReaderId};
 use hints::Habit;
-use share::{Share, bet_bytes, fill_price, gap_bytes, saved_bytes, terms, wait_bytes};
+use share::{Share, bet_bytes, fill_price, gap_bytes, near_bytes, terms, wait_bytes};
 use streams::{Begun, Ends};
 
 #[derive(Debug)]
@@ -125,7 +125,7 @@ impl Adaptive {
             Begun::Candidate(guess) => {
                 let fill = streams.fill(access, &fill_price(view), &mut self.trust, view);
                 let bet = match guess {
-                    None => streams.bet_on_candidate(access, saved_bytes(view), view),
+                    None => streams.bet_on_candidate(access, near_bytes(view), view),
                     Some(_) => None,
                 };
                 let tail = self.tails.begin(access, wait_bytes(view), bet_bytes(view));
@@ -143,7 +143,7 @@ impl Adaptive {
             streams.read_at(index).announce();
         }
         streams.read(index, access, &share, self.heads.runs(), view.cache, windows);
-        let bet = streams.bet_beside(index, access, saved_bytes(view), view);
+        let bet = streams.bet_beside(index, access, near_bytes(view), view);
         windows.extend(bet.map(|extent| Window::of_none(extent, extent.offset)));
         // A start is no disorder.
         if !is_expected && access.extent.offset > 0 {

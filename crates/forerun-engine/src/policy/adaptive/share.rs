@@ -28,6 +28,8 @@ pub(super) struct Share {
     pub(super) fetch_bytes: u64,
     /// From wanting bytes to having them, nearly always.
     pub(super) service_ns: u64,
+    /// Bytes a second of all fetches together, at best.
+    pub(super) rate: u64,
     /// Streams that are being read just now.
     pub(super) reading_count: u64,
     /// The device may do one thing at a time.
@@ -67,6 +69,7 @@ impl Share {
             competitive_bytes: view.device.competitive_bytes(),
             fetch_bytes: view.device.fetch_bytes(),
             service_ns: view.device.service_high_ns(),
+            rate: view.device.estimate().throughput_bytes_per_s,
             reading_count: activity.reading_count(),
             is_serial: view.device.is_serial(),
             is_disk: view.device.may_be_disk() && !view.device.is_far(),
@@ -118,7 +121,12 @@ pub(super) fn saved_bytes(view: &View<'_>) -> u64 {
     }
 }
 
-/// The same for streams, whose waits are worth something at least.
+/// The same for who comes soon to what lies near what was read lately.
+pub(super) fn near_bytes(view: &View<'_>) -> u64 {
+    view.device.near_bytes().unwrap_or_else(|| saved_bytes(view))
+}
+
+/// Those for streams, whose waits are worth something at least.
 pub(super) fn wait_bytes(view: &View<'_>) -> u64 {
     let least = if view.device.turn_bytes().is_some() { 0 } else { WAIT_BYTES_MIN };
     saved_bytes(view).max(least)

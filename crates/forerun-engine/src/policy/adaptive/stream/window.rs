@@ -23,6 +23,8 @@ const WINDOW_BYTES_WORTH: u64 = 16 << 10;
 const FORWARD_SHARE: u64 = 2;
 /// And what one may keep ahead however short turns are.
 const FORWARD_BYTES_MIN: u64 = 1 << 20;
+/// The share of a disk's throughput that is as much as one stream gets, with moves between.
+const FED_SHARE: u64 = 4;
 /// Elements of a strided way to keep ahead at most: what may be in flight at once,
 /// and as much again.
 const ELEMENTS_MAX: u64 = 192;
@@ -68,8 +70,7 @@ impl Stream {
         let rate = rate(self.frontier - frontier, now.since(then));
         self.note_turn(rate, share.service_ns);
         if self.late {
-            let small = max / if share.is_steep { 4 } else { 16 };
-            self.window *= if self.is_announced || self.window < small { 4 } else { 2 };
+            self.window *= self.growth(rate, max, share);
         } else {
             // Twice, since the rate is an average; and a fetch that is being
             // consumed while the next is on its way.
@@ -83,6 +84,25 @@ impl Stream {
         self.late = false;
         self.turn_count = self.turn_count.saturating_add(1);
         self.turned = (now, self.frontier);
+    }
+
+    /// How many times as large a window is worth it whose reader had to wait, with so many bytes a
+    /// second.
+    fn growth(&self, rate: u64, max: u64, share: &Share) -> u64 {
+        let small = max / if share.is_steep { 4 } else { 16 };
+        if self.is_fed(rate, share) {
+            1
+        } else if self.is_announced || self.window < small {
+            4
+        } else {
+            2
+        }
+    }
+
+    /// Whether its reader gets what a disk can bring, and waits for it however much is ahead. A pause
+    /// and others leave less to it; the most that a disk ever brought came from its own buffer.
+    fn is_fed(&self, rate: u64, share: &Share) -> bool {
+        share.is_disk && matches!(self.shape, Shape::Forward) && FED_SHARE * rate >= share.rate
     }
 
     fn window_max(&self, share: &Share) -> u64 {

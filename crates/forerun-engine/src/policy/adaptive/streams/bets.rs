@@ -16,7 +16,7 @@ const YIELD_SHARE: u64 = 16;
 /// and of an object that its readers pass over, since they are soon past what they leave out, or
 /// from what may be a disk, whose head is in its place for others; unless a wait is worth as many
 /// bytes as the other says.
-const YIELD_PASSED: u64 = 3;
+const YIELD_PASSED: u64 = 4;
 const WAIT_BYTES_FAR: u64 = 1 << 20;
 
 impl Streams {

@@ -1,0 +1,99 @@
+//! How long a reader waits for a fetch that found no other in flight, by where that begins: a disk's
+//! head may be there already, or what lies there in the disk's own buffer.
+
+use alloc::collections::VecDeque;
+
+use crate::types::{Extent, ObjectId};
+
+/// Ends of fetches that are remembered,
+const ENDS_MAX: usize = 32;
+/// and how far after one of them is near: as far as bets go.
+const NEAR_BYTES: u64 = 1 << 20;
+
+/// Where a fetch begins.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Place {
+    /// Where the one before it ended.
+    Next,
+    /// Soon after where another ended lately.
+    Near,
+    Elsewhere,
+}
+
+/// Waits, smoothed.
+#[derive(Debug, Default)]
+pub(super) struct Lone {
+    /// Of all, near by without what it took to carry the bytes.
+    pub(super) all_ns: Option<u64>,
+    /// Of those at such places, without that wherever they come from.
+    pub(super) next_ns: Option<u64>,
+    pub(super) near_ns: Option<u64>,
+    /// The latest is the last.
+    ends: VecDeque<(ObjectId, u64)>,
+}
+
+impl Lone {
+    /// A fetch of `extent` is dispatched: where it begins.
+    pub(super) fn place(&mut self, object: ObjectId, extent: Extent) -> Place {
+        let is_near = |(other, end): &(ObjectId, u64)| {
+            *other == object && *end <= extent.offset && extent.offset - end < NEAR_BYTES
+        };
+        let place = if self.ends.back() == Some(&(object, extent.offset)) {
+            Place::Next
+        } else if self.ends.iter().any(is_near) {
+            Place::Near
+        } else {
+            Place::Elsewhere
+        };
+        if self.ends.len() == ENDS_MAX {
+            self.ends.pop_front();
+        }
+        self.ends.push_back((object, extent.end()));
+        place
+    }
+
+    /// One that begins at such a place waited, and so long without what it took to carry its bytes.
+    pub(super) fn note(&mut self, place: Place, all_ns: u64, rest_ns: u64) {
+        let smooth = |mean: Option<u64>, ns| Some(mean.map_or(ns, |mean| mean - mean / 8 + ns / 8));
+        self.all_ns = smooth(self.all_ns, all_ns);
+        match place {
+            Place::Next => self.next_ns = smooth(self.next_ns, rest_ns),
+            Place::Near => self.near_ns = smooth(self.near_ns, rest_ns),
+            Place::Elsewhere => {}
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MIB: u64 = 1 << 20;
+
+    fn place(lone: &mut Lone, object: u64, offset: u64) -> Place {
+        lone.place(ObjectId(object), Extent::new(offset, 4096))
+    }
+
+    #[test]
+    fn places_are_told_apart_by_what_was_fetched_lately() {
+        let mut lone = Lone::default();
+        assert_eq!(place(&mut lone, 0, 0), Place::Elsewhere);
+        assert_eq!(place(&mut lone, 0, 4096), Place::Next);
+        assert_eq!(place(&mut lone, 0, 100 * MIB), Place::Elsewhere);
+        assert_eq!(place(&mut lone, 0, 8192), Place::Near, "another came between");
+        assert_eq!(place(&mut lone, 0, MIB), Place::Near);
+        assert_eq!(place(&mut lone, 1, MIB + 4096), Place::Elsewhere, "of another object");
+        assert_eq!(place(&mut lone, 0, 99 * MIB), Place::Elsewhere, "before, not after");
+        (0..ENDS_MAX as u64).for_each(|at| _ = place(&mut lone, 2, 10 * at * MIB));
+        assert_eq!(place(&mut lone, 0, 8192), Place::Elsewhere, "that was long ago");
+    }
+
+    #[test]
+    fn each_place_has_waits_of_its_own() {
+        let mut lone = Lone::default();
+        for (place, ns) in [(Place::Next, 100), (Place::Near, 3000), (Place::Elsewhere, 8000)] {
+            lone.note(place, ns, ns);
+        }
+        assert_eq!((lone.next_ns, lone.near_ns), (Some(100), Some(3000)));
+    }
+}

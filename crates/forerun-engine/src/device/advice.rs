@@ -11,6 +11,9 @@ const CROWDED_LATENCIES: u64 = 4;
 /// Where moving is dear, a stream is read on for so many times what could be
 /// read during a move: it takes a seventeenth of the time then.
 const TURN_MOVES: u64 = 16;
+/// A turn that somebody interrupts with every fetch costs two moves each time, there and back:
+/// at least half of the time is for bytes if they take as long.
+const CONTENDED_MOVES: u64 = 2;
 
 /// What is advised; worked out when they change, because it
 /// is asked for far more often.
@@ -18,6 +21,7 @@ const TURN_MOVES: u64 = 16;
 pub(super) struct Advice {
     pub(super) fetch_bytes: u64,
     pub(super) piece_bytes: u64,
+    pub(super) contended_piece_bytes: u64,
     pub(super) turn_bytes: Option<u64>,
     pub(super) through_bytes: u64,
     pub(super) pipe_bytes: u64,
@@ -45,10 +49,12 @@ impl Device {
         let cost = self.switching.bytes_in(self.switching.cost_ns());
         let through = self.switching.bytes_in(self.switching.request_ns());
         let turn = (TURN_MOVES * cost).next_power_of_two().clamp(self.fetch_bytes_min, self.fetch_bytes_max);
+        // What every fetch costs is worth as many bytes at least.
+        let piece = (cost / 4 + 1).max(through).next_power_of_two().clamp(self.fetch_bytes_min, turn);
         Advice {
             fetch_bytes: turn,
-            // What every fetch costs is worth as many bytes at least.
-            piece_bytes: (cost / 4 + 1).max(through).next_power_of_two().clamp(self.fetch_bytes_min, turn),
+            piece_bytes: piece,
+            contended_piece_bytes: (CONTENDED_MOVES * cost).next_power_of_two().clamp(piece, turn),
             turn_bytes: Some(turn),
             through_bytes: through,
             pipe_bytes: turn.min(self.pipe_bytes_max),
@@ -96,6 +102,7 @@ impl Device {
         Advice {
             fetch_bytes,
             piece_bytes: fetch_bytes,
+            contended_piece_bytes: fetch_bytes,
             turn_bytes: None,
             through_bytes: 0,
             pipe_bytes: pipe_bytes.min(self.pipe_bytes_max),

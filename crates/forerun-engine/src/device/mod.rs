@@ -127,7 +127,7 @@ impl Device {
         if self.is_serial() || self.turn_bytes().is_some() {
             return self.fetch_bytes().min(RIDE_PIECES * self.piece_bytes());
         }
-        self.fetch_bytes_among(0).max(self.fetch_bytes_min)
+        self.fetch_bytes_among(0, false).max(self.fetch_bytes_min)
     }
 
     /// If the backend serves one fetch at a time: how many bytes should be read
@@ -152,11 +152,13 @@ impl Device {
     /// The size for a fetch that joins `in_flight` others: from half of
     /// [`Device::piece_bytes`] up. Fetches of one size that start together end
     /// together, and while the next ones wait for their first bytes the link
-    /// carries nothing; different sizes get them out of step for good.
-    pub(crate) fn fetch_bytes_among(&self, in_flight: usize) -> u64 {
+    /// carries nothing; different sizes get them out of step for good. Where fetches are served
+    /// one after the other and somebody waits between any two of them, it is worth going there
+    /// and back.
+    pub(crate) fn fetch_bytes_among(&self, in_flight: usize, is_contended: bool) -> u64 {
         let fetch = self.piece_bytes();
         if self.turn_bytes().is_some() {
-            return fetch;
+            return if is_contended { self.advice.contended_piece_bytes } else { fetch };
         }
         whole_blocks(fetch / 2 + fetch / 32 * (in_flight as u64 % 17))
     }
@@ -316,6 +318,31 @@ mod tests {
         // One connection brings as much as several.
         let device = after(1, 8 * MIB);
         assert_eq!((device.fetch_bytes(), device.ride_bytes()), (MIB / 2, MIB / 2));
+    }
+
+    #[test]
+    fn a_turn_that_somebody_interrupts_is_worth_going_there_and_back() {
+        let mut device = Device::new(&Config::new(256 * MIB));
+        // A disk: every fetch is elsewhere and takes 8 ms to get there, and 4 for its bytes; or it
+        // goes on where the one before ended.
+        let mut now = 0;
+        for round in 0..64 {
+            let samples = [0, 1, 2, 3, 4, 5, 6, 7].map(|ahead| {
+                let offset = (ahead as u64 / 2 * 64 + round) * MIB + ahead as u64 % 2 * (MIB / 4);
+                device.on_dispatch(Time(now), ObjectId(0), Extent::new(offset, MIB / 4), ahead)
+            });
+            for sample in samples {
+                now += if sample.ahead % 2 == 0 { 12_000_000 } else { 4_000_000 };
+                let sample = Sample { first_arrived: Time(now), first_bytes: MIB / 4, ..sample };
+                device.on_first_bytes(Time(now), &sample);
+                device.on_bytes(MIB / 4);
+                device.on_ended();
+                device.on_fetched(Time(now), &sample, 0);
+            }
+        }
+        // 512 KiB could be read during a move.
+        assert_eq!(device.fetch_bytes_among(0, false), MIB / 4);
+        assert_eq!(device.fetch_bytes_among(0, true), MIB);
     }
 
     #[test]

@@ -99,7 +99,7 @@ impl Engine {
             return false;
         }
         let Some((object, window)) = self.pending.pop() else { return false };
-        let len = self.device.fetch_bytes_among(self.flights.count());
+        let len = self.device.fetch_bytes_among(self.flights.count(), self.is_contended(now));
         let Some(run) = self.next_fetch(object, window, len) else {
             return true;
         };

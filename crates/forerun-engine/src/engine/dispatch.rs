@@ -130,11 +130,18 @@ impl Engine {
             return self.flights.readahead_count()
                 < if self.is_contended(now) { 1 } else { self.device.places_in_turn() };
         }
-        // A quarter of the places is kept for readers who wait.
-        let places = (self.config.in_flight_count_max / 4 * 3).max(1);
         let most =
             if self.is_contended(now) { self.device.contended_bytes() } else { self.device.pipe_bytes() };
-        self.flights.count() < places && self.flights.bytes() < most
+        self.flights.count() < self.places_for_readahead() && self.flights.bytes() < most
+    }
+
+    /// Fetches in flight at which no more of readahead is started: a sixteenth of the places is kept
+    /// for readers who wait, and a quarter where they may have to wait for all that are taken, or far
+    /// away, where some are taken for very long.
+    fn places_for_readahead(&self) -> usize {
+        let all = self.config.in_flight_count_max;
+        let is_long = self.device.is_far() || self.device.may_take_turns();
+        (all - all.div_ceil(if is_long { 4 } else { 16 })).max(1)
     }
 
     /// How many bytes are read of a stream before the device goes elsewhere, if it

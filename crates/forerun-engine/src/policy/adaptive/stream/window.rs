@@ -25,9 +25,9 @@ const FORWARD_SHARE: u64 = 2;
 const FORWARD_BYTES_MIN: u64 = 1 << 20;
 /// The share of a disk's throughput that is as much as one stream gets, with moves between.
 const FED_SHARE: u64 = 4;
-/// Elements of a strided way to keep ahead at most: what may be in flight at once,
-/// and as much again.
-const ELEMENTS_MAX: u64 = 192;
+/// Elements of a strided way to keep ahead at most: twice what may be in flight at once, since where
+/// each is served by one of several, some come long before others that are read first.
+const ELEMENTS_MAX: u64 = 256;
 
 impl Stream {
     /// So much here is read at random that it may be two reads beside each other by

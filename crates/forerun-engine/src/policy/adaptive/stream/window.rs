@@ -25,6 +25,9 @@ const FORWARD_SHARE: u64 = 2;
 const FORWARD_BYTES_MIN: u64 = 1 << 20;
 /// The share of a disk's throughput that is as much as one stream gets, with moves between.
 const FED_SHARE: u64 = 4;
+/// Who goes in leaps on a disk makes them long soon if so few streams are being read: himself, and
+/// what he was first taken for.
+const LEAPING_COUNT_MAX: u64 = 2;
 /// Elements of a strided way to keep ahead at most: twice what may be in flight at once, since where
 /// each is served by one of several, some come long before others that are read first.
 const ELEMENTS_MAX: u64 = 256;
@@ -89,7 +92,8 @@ impl Stream {
     /// How many times as large a window is worth it whose reader had to wait, with so many bytes a
     /// second.
     fn growth(&self, rate: u64, max: u64, share: &Share) -> u64 {
-        let small = max / if share.is_steep { 4 } else { 16 };
+        let is_steep = share.is_steep || self.leaps(share) && share.reading_count <= LEAPING_COUNT_MAX;
+        let small = max / if is_steep { 4 } else { 16 };
         if self.is_fed(rate, share) {
             1
         } else if self.is_announced || self.window < small {
@@ -132,11 +136,16 @@ impl Stream {
         is_slow.then_some(reserve)
     }
 
-    /// What to add to the window at least. Whoever goes backward on a disk does it
-    /// in long leaps, each of them read forward: the disk turns one way.
+    /// Whether it goes backward on a disk: in long leaps, each of them read forward, since the
+    /// disk turns one way. Each costs most of a turn, however short it is.
+    fn leaps(&self, share: &Share) -> bool {
+        share.is_serial && matches!(self.shape, Shape::Backward)
+    }
+
+    /// What to add to the window at least.
     fn step(&self, window: u64, share: &Share) -> u64 {
         match self.shape {
-            Shape::Backward if share.is_serial => window / 2,
+            _ if self.leaps(share) => window / 2,
             Shape::Forward | Shape::Backward if let Some(reserve) = self.reserve(share) => {
                 window.saturating_sub(reserve).max(1)
             }

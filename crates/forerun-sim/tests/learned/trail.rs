@@ -1,5 +1,7 @@
 //! Programs that open one object after another, as in an earlier run or otherwise.
 
+use std::slice;
+
 use forerun_engine::PolicyKind;
 use forerun_sim::run::Run;
 use forerun_trace::generate::Numbers;
@@ -57,7 +59,7 @@ fn check(what: &str, orders: &[Vec<usize>], before: &Profiles, gains: [f64; 5]) 
 #[test]
 fn a_start_that_repeats_does_not_wait_for_each_object() {
     let order = shuffled(1);
-    check("the same", &[order.clone()], &learned(&order), [20.0, 20.0, 2.0, 2.5, 0.98]);
+    check("the same", slice::from_ref(&order), &learned(&order), [20.0, 20.0, 2.0, 2.5, 0.98]);
 }
 
 #[test]
@@ -100,8 +102,8 @@ fn what_is_larger_than_the_memory_is_read_ahead_as_room_is_made() {
     let order = shuffled(1);
     let asked: u64 = sizes().iter().sum();
     for (device, gain) in DEVICES.into_iter().zip([3.0, 3.0, 2.0, 1.5, 0.9]) {
-        let without = run(&[order.clone()], Profiles::new(), device, 8 * MIB);
-        let with = run(&[order.clone()], learned(&order), device, 8 * MIB);
+        let without = run(slice::from_ref(&order), Profiles::new(), device, 8 * MIB);
+        let with = run(slice::from_ref(&order), learned(&order), device, 8 * MIB);
         let times = without.elapsed_ns as f64 / with.elapsed_ns as f64;
         let fetched = with.device.read_bytes as f64 / asked as f64;
         println!(

@@ -45,10 +45,10 @@ pub(super) fn read(text: &str) -> Result<Profiles, Flaw> {
     while let Some(line) = reader.next() {
         let mut words = line.split(' ');
         let first = words.next().unwrap_or_default();
-        if first == "object" || first == "end" {
-            if let Some((name, extents)) = current.take() {
-                profiles.put(name, extents);
-            }
+        if (first == "object" || first == "end")
+            && let Some((name, extents)) = current.take()
+        {
+            profiles.put(name, extents);
         }
         match (first, current.as_mut()) {
             ("object", _) => {

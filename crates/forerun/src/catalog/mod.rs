@@ -106,7 +106,8 @@ impl Catalog {
     /// Somebody asks for `path` soon, and is to meet the answer.
     pub(crate) fn expect(self: &Arc<Catalog>, path: &str) {
         let tables = &mut *self.tables.lock();
-        if !tables.stats.is_known(path) {
+        // Nobody would believe an answer that came before the question.
+        if !self.ttl.is_zero() && !tables.stats.is_known(path) {
             drop(self.ask::<Entry>(tables, path));
         }
     }

@@ -35,8 +35,16 @@ impl Engine {
     }
 
     /// The step at `place` is `object`, of `size` bytes, of which `extents` were touched
-    /// first, in that order. It is remembered as if it had been closed just now.
-    pub fn announce_step(&mut self, now: Time, place: u32, object: ObjectId, size: u64, extents: &[Extent]) {
+    /// first, in that order. True if some of it is read ahead because of that; it is then
+    /// remembered as if it had been closed just now.
+    pub fn announce_step(
+        &mut self,
+        now: Time,
+        place: u32,
+        object: ObjectId,
+        size: u64,
+        extents: &[Extent],
+    ) -> bool {
         let is_missing = |extent: &Extent| self.cache.first_missing(object, *extent, extent.len).is_some();
         let is_wanted = !self.objects.is_open(object) && extents.iter().any(is_missing);
         let bytes = if is_wanted { self.trail.announce(place, object) } else { None };
@@ -49,6 +57,7 @@ impl Engine {
             self.forgotten.push_back(object);
         }
         self.audit();
+        bytes.is_some()
     }
 
     /// Nobody comes for `object` any more.

@@ -129,8 +129,9 @@ impl State {
         while let Some(place) = self.engine.poll_step() {
             if let Some((name, extents)) = self.known.at(place) {
                 let object = self.objects.named(name.clone());
-                self.expected.insert(object.id);
-                self.engine.announce_step(self.now, place, object.id, name.size, extents);
+                if self.engine.announce_step(self.now, place, object.id, name.size, extents) {
+                    self.expected.insert(object.id);
+                }
             }
         }
     }

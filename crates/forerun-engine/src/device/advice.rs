@@ -1,5 +1,7 @@
 //! What follows from the measurements.
 
+use super::kind::Kind;
+use super::worth::Worth;
 use super::{Device, LATENCY_NS_GUESS, bytes_in, time_of};
 
 /// Fetches at once to begin with: enough to find out.
@@ -27,20 +29,14 @@ pub(super) struct Advice {
     pub(super) pipe_bytes: u64,
     pub(super) contended_bytes: u64,
     pub(super) competitive_bytes: u64,
-    pub(super) wait_bytes: u64,
-    pub(super) patience_ns: Option<u64>,
 }
 
 impl Device {
     pub(super) fn advise(&mut self) {
+        self.kind = Kind::of(self);
         self.advice = if self.switching.cost_ns() > 0 { self.in_turns() } else { self.at_once() };
-        // Near by, readahead itself makes most of a wait beside it, and must not raise its own price.
-        let lone = self.lone.all_ns.filter(|_| !self.is_far());
-        let wait = self.latency_ns.min(lone.unwrap_or(u64::MAX));
-        self.advice.wait_bytes = bytes_in(wait, self.throughput.get().unwrap_or(0));
-        let is_told = self.is_far() && self.turn_bytes().is_none();
-        let patience = self.spread.patience_ns().filter(|_| is_told);
-        self.advice.patience_ns = patience.map(|patience| patience.max(self.excuse_ns(1, 0)));
+        self.worth = Worth::of(self);
+        self.patience_ns = self.patience();
     }
 
     /// The advice for a backend that serves one fetch at a time. A fetch takes
@@ -60,8 +56,6 @@ impl Device {
             pipe_bytes: turn.min(self.pipe_bytes_max),
             contended_bytes: turn.min(self.pipe_bytes_max),
             competitive_bytes: 0,
-            wait_bytes: 0,
-            patience_ns: None,
         }
     }
 
@@ -115,8 +109,6 @@ impl Device {
             .min(pipe_bytes)
             .min(self.pipe_bytes_max),
             competitive_bytes: bytes_in(latency, bandwidth),
-            wait_bytes: 0,
-            patience_ns: None,
         }
     }
 }

@@ -2,39 +2,38 @@
 //! a second, how many fetches at once are worth it, how large they should be.
 //!
 //! All of it is measured on the fetches the engine makes anyway (`sample.rs`, `measure.rs`);
-//! what follows from it is worked out in `advice.rs`.
+//! what follows from it is worked out when they end: `kind.rs` says what kind of backend it is,
+//! `advice.rs` how large fetches should be and how many, `worth.rs` what a wait is worth, `late.rs`
+//! when a fetch is late.
 
 mod advice;
 mod filter;
 mod growth;
+mod kind;
+mod late;
 mod lone;
 mod measure;
 mod rates;
 mod sample;
 mod spread;
 mod switching;
+mod worth;
 
 use crate::config::Config;
 use crate::types::DeviceEstimate;
 use advice::Advice;
 use filter::Filter;
 use growth::Growth;
+use kind::Kind;
 use lone::Lone;
 pub(crate) use rates::{bytes_in, rate, time_of, whole_blocks};
 pub(crate) use sample::Sample;
 use spread::Spread;
 use switching::Switching;
+use worth::Worth;
 
 /// Before anything is measured: a store in the same region.
 const LATENCY_NS_GUESS: u64 = 10_000_000;
-/// And a disk or a link of a gigabit a second.
-const BANDWIDTH_GUESS: u64 = 100_000_000;
-/// A network with a switch or two takes less, any other store more.
-const FAR_NS: u64 = 1_500_000;
-/// No disk needs longer for a request, wherever its head is.
-const DISK_NS_MAX: u64 = 50_000_000;
-/// A pause is a stall after so many times as long as nearly all fetches ever pause.
-const STALL_TIMES: u64 = 4;
 /// Where a fetch comes all at once, what a reader waits for has no more of the smallest fetch.
 const RIDE_WHOLE_SHARE: u64 = 4;
 /// Pieces that go along with what a reader waits for, at most.
@@ -65,7 +64,11 @@ pub(crate) struct Device {
     pauses: Spread,
     switching: Switching,
     growth: Growth,
+    /// What follows from all that.
+    kind: Kind,
     advice: Advice,
+    worth: Worth,
+    patience_ns: Option<u64>,
 }
 
 impl Device {
@@ -88,7 +91,10 @@ impl Device {
             pauses: Spread::new(),
             switching: Switching::new(),
             growth: Growth::default(),
+            kind: Kind::default(),
             advice: Advice::default(),
+            worth: Worth::default(),
+            patience_ns: None,
         };
         device.advise();
         device
@@ -174,45 +180,6 @@ impl Device {
         self.advice.contended_bytes
     }
 
-    /// Whether fetches side by side may bring no more than one after the other, as
-    /// from a disk, which has one head: then it matters in which order bytes are
-    /// fetched. So it is taken to be unless a single fetch is seen to be slower.
-    pub(crate) fn is_serial(&self) -> bool {
-        let throughput = self.throughput.get().unwrap_or(0);
-        self.bandwidth.get().is_none_or(|bandwidth| throughput <= bandwidth + bandwidth / 4)
-    }
-
-    /// Whether the backend serves one fetch at a time, or that is not known yet.
-    pub(crate) fn may_take_turns(&self) -> bool {
-        !self.switching.is_judged() || self.may_be_disk() || self.turn_bytes().is_some()
-    }
-
-    /// Whether fetches side by side may bring no more, and each waits as long as for a head.
-    pub(crate) fn may_be_disk(&self) -> bool {
-        self.is_serial() && self.switching.is_slow_to_begin()
-    }
-
-    /// Whether there is, or may be, a head that moves for whatever lies elsewhere.
-    fn has_head(&self) -> bool {
-        self.may_be_disk() || self.turn_bytes().is_some()
-    }
-
-    /// The same where nothing else takes long: far away, a link does.
-    fn has_own_head(&self) -> bool {
-        self.has_head() && !self.is_far_link()
-    }
-
-    /// Whether even the luckiest fetch of late waited so long for its first bytes that saving a
-    /// wait is worth many bytes. A disk's luckiest comes from its own buffer.
-    pub(crate) fn is_far(&self) -> bool {
-        self.latency_least.get().unwrap_or(LATENCY_NS_GUESS) >= FAR_NS
-    }
-
-    /// Whether it is far away, and bytes of a fetch come one after the other, as over a connection.
-    pub(crate) fn is_far_link(&self) -> bool {
-        self.is_far() && self.bandwidth.get().is_some()
-    }
-
     /// What one fetch could carry in the time that its latency takes: asking for
     /// that much too much at most doubles a request's cost.
     //= Li, Papathanasiou, Shen, "Competitive prefetching for concurrent sequential I/O", 2007
@@ -220,136 +187,11 @@ impl Device {
         self.advice.competitive_bytes
     }
 
-    /// Bytes that all fetches together deliver while a reader waits for one, near by for a lone one.
-    pub(crate) fn wait_bytes(&self) -> u64 {
-        self.advice.wait_bytes
-    }
-
-    /// The same while a reader waits for what comes right after what it has read.
-    pub(crate) fn next_bytes(&self) -> u64 {
-        self.worth(self.lone.next_ns.or(self.latency_least.get()).unwrap_or(LATENCY_NS_GUESS))
-    }
-
-    /// The same while a reader waits for what comes soon after what was read lately, if there may be a
-    /// head that is not far from it, and that was seen.
-    pub(crate) fn near_bytes(&self) -> Option<u64> {
-        self.lone.near_ns.filter(|_| self.has_own_head()).map(|ns| self.worth(ns))
-    }
-
-    /// Bytes that could be read while a reader waits for `ns`.
-    fn worth(&self, ns: u64) -> u64 {
-        let bytes = bytes_in(ns, self.throughput.get().unwrap_or(0));
-        if self.has_own_head() { bytes.min(self.switching.bytes_in(ns)) } else { bytes }
-    }
-
-    /// The same for who asks for more at once than anybody did.
-    pub(crate) fn fill_bytes(&self) -> u64 {
-        bytes_in(self.lone.all_ns.or(self.latency_least.get()).unwrap_or(LATENCY_NS_GUESS), self.rate())
-    }
-
-    /// Bytes a second that all fetches together could bring.
-    fn rate(&self) -> u64 {
-        let bandwidth = self.bandwidth.get().unwrap_or(BANDWIDTH_GUESS);
-        self.throughput.get().unwrap_or(0).max(bandwidth)
-    }
-
     /// Nearly every fetch has delivered its last byte after this long.
     pub(crate) fn service_high_ns(&self) -> u64 {
         self.service_ns.max(self.latency_ns) + 4 * self.latency_deviation_ns
     }
-
-    /// A fetch that has brought nothing for so long is late, and may be asked for again.
-    /// Nothing where that helps nobody: near by, where one has to wait for another, and
-    /// before enough is known.
-    pub(crate) fn patience_ns(&self) -> Option<u64> {
-        self.advice.patience_ns
-    }
-
-    /// A fetch of which bytes came and then none for so long has stalled: far longer than any
-    /// pauses, and longer than a new one takes to begin.
-    pub(crate) fn pause_patience_ns(&self) -> Option<u64> {
-        let pause = STALL_TIMES.saturating_mul(self.pauses.patience_ns()?);
-        Some(self.patience_ns()?.max(pause))
-    }
-
-    /// Before that one of `count` fetches, which have `bytes` bytes, is no exception: where
-    /// they may be served one after the other it has to wait for all of them, and perhaps
-    /// for a head that goes to each.
-    pub(crate) fn excuse_ns(&self, count: usize, bytes: u64) -> u64 {
-        if !self.is_serial() {
-            return 0;
-        }
-        let moves = if self.switching.is_slow_to_begin() { DISK_NS_MAX * count as u64 } else { 0 };
-        moves + time_of(2 * bytes, self.throughput.get().unwrap_or(0))
-    }
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::types::{Extent, ObjectId, Time};
-
-    const MIB: u64 = 1 << 20;
-
-    /// What is learned of `count` fetches of `bytes` each whose first bytes come after
-    /// 10 ms, and the last after as much again.
-    fn after(count: usize, bytes: u64) -> Device {
-        let mut device = Device::new(&Config::new(256 * MIB));
-        let samples: alloc::vec::Vec<Sample> = (0..count)
-            .map(|ahead| {
-                let extent = Extent::new(ahead as u64 * 64 * MIB, bytes);
-                let sample = device.on_dispatch(Time(0), ObjectId(0), extent, ahead);
-                Sample { first_arrived: Time(10_000_000), ..sample }
-            })
-            .collect();
-        samples.iter().for_each(|sample| device.on_first_bytes(sample.first_arrived, sample));
-        device.on_bytes(count as u64 * bytes);
-        for sample in &samples {
-            device.on_ended();
-            device.on_fetched(Time(20_000_000), sample, 0);
-        }
-        device
-    }
-
-    #[test]
-    fn a_reader_waits_for_no_longer_a_fetch_than_the_others_beside_it() {
-        let device = after(8, MIB);
-        assert_eq!((device.fetch_bytes(), device.ride_bytes()), (MIB / 2, MIB / 4));
-        // One connection brings as much as several.
-        let device = after(1, 8 * MIB);
-        assert_eq!((device.fetch_bytes(), device.ride_bytes()), (MIB / 2, MIB / 2));
-    }
-
-    #[test]
-    fn a_turn_that_somebody_interrupts_is_worth_going_there_and_back() {
-        let mut device = Device::new(&Config::new(256 * MIB));
-        // A disk: every fetch is elsewhere and takes 8 ms to get there, and 4 for its bytes; or it
-        // goes on where the one before ended.
-        let mut now = 0;
-        for round in 0..64 {
-            let samples = [0, 1, 2, 3, 4, 5, 6, 7].map(|ahead| {
-                let offset = (ahead as u64 / 2 * 64 + round) * MIB + ahead as u64 % 2 * (MIB / 4);
-                device.on_dispatch(Time(now), ObjectId(0), Extent::new(offset, MIB / 4), ahead)
-            });
-            for sample in samples {
-                now += if sample.ahead % 2 == 0 { 12_000_000 } else { 4_000_000 };
-                let sample = Sample { first_arrived: Time(now), first_bytes: MIB / 4, ..sample };
-                device.on_first_bytes(Time(now), &sample);
-                device.on_bytes(MIB / 4);
-                device.on_ended();
-                device.on_fetched(Time(now), &sample, 0);
-            }
-        }
-        // 512 KiB could be read during a move.
-        assert_eq!(device.fetch_bytes_among(0, false), MIB / 4);
-        assert_eq!(device.fetch_bytes_among(0, true), MIB);
-    }
-
-    #[test]
-    fn a_reader_waits_for_little_else_where_fetches_come_all_at_once() {
-        let mut device = after(8, MIB);
-        let before = device.ride_bytes();
-        (0..16).for_each(|_| device.spread.note_large(true));
-        assert_eq!((before, device.ride_bytes()), (MIB / 4, MIB / 16));
-    }
-}
+mod tests;

@@ -23,7 +23,7 @@ pub(crate) fn bytes_in(ns: u64, rate: u64) -> u64 {
 }
 
 /// `amount * by / of`, or the largest number.
-fn scaled(amount: u64, by: u64, of: u64) -> u64 {
+pub(super) fn scaled(amount: u64, by: u64, of: u64) -> u64 {
     match amount.checked_mul(by) {
         // Nearly always, and ten times as fast.
         Some(product) => product / of,

@@ -20,6 +20,7 @@
 mod line;
 
 use crate::device::Sample;
+use crate::device::rates::scaled;
 use crate::types::{ObjectId, Time};
 use line::Line;
 
@@ -227,7 +228,7 @@ impl Switching {
     /// How many bytes could be read in so many nanoseconds.
     pub(crate) fn bytes_in(&self, ns: u64) -> u64 {
         let byte_ns = self.following.ns_of(1 << 20).max(1);
-        (u128::from(ns) << 20).div_euclid(u128::from(byte_ns)).min(u128::from(u32::MAX)) as u64
+        scaled(ns, 1 << 20, byte_ns).min(u64::from(u32::MAX))
     }
 }
 

@@ -1,0 +1,73 @@
+//! What kind of backend it is, as far as its fetches have told: whether they are served one after
+//! the other, whether a head moves for each, whether it is far away.
+
+use super::{Device, LATENCY_NS_GUESS};
+
+/// A network with a switch or two takes less, any other store more.
+const FAR_NS: u64 = 1_500_000;
+
+/// Worked out when the measurements change, because every read asks for it.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Kind {
+    is_serial: bool,
+    is_judged: bool,
+    may_be_disk: bool,
+    is_far: bool,
+    is_far_link: bool,
+}
+
+impl Kind {
+    pub(super) fn of(device: &Device) -> Kind {
+        let throughput = device.throughput.get().unwrap_or(0);
+        let bandwidth = device.bandwidth.get();
+        let is_serial = bandwidth.is_none_or(|bandwidth| throughput <= bandwidth + bandwidth / 4);
+        let is_far = device.latency_least.get().unwrap_or(LATENCY_NS_GUESS) >= FAR_NS;
+        Kind {
+            is_serial,
+            is_judged: device.switching.is_judged(),
+            may_be_disk: is_serial && device.switching.is_slow_to_begin(),
+            is_far,
+            is_far_link: is_far && bandwidth.is_some(),
+        }
+    }
+}
+
+impl Device {
+    /// Whether fetches side by side may bring no more than one after the other, as
+    /// from a disk, which has one head: then it matters in which order bytes are
+    /// fetched. So it is taken to be unless a single fetch is seen to be slower.
+    pub(crate) fn is_serial(&self) -> bool {
+        self.kind.is_serial
+    }
+
+    /// Whether the backend serves one fetch at a time, or that is not known yet.
+    pub(crate) fn may_take_turns(&self) -> bool {
+        !self.kind.is_judged || self.has_head()
+    }
+
+    /// Whether fetches side by side may bring no more, and each waits as long as for a head.
+    pub(crate) fn may_be_disk(&self) -> bool {
+        self.kind.may_be_disk
+    }
+
+    /// Whether there is, or may be, a head that moves for whatever lies elsewhere.
+    pub(super) fn has_head(&self) -> bool {
+        self.may_be_disk() || self.turn_bytes().is_some()
+    }
+
+    /// The same where nothing else takes long: far away, a link does.
+    pub(super) fn has_own_head(&self) -> bool {
+        self.has_head() && !self.is_far_link()
+    }
+
+    /// Whether even the luckiest fetch of late waited so long for its first bytes that saving a
+    /// wait is worth many bytes. A disk's luckiest comes from its own buffer.
+    pub(crate) fn is_far(&self) -> bool {
+        self.kind.is_far
+    }
+
+    /// Whether it is far away, and bytes of a fetch come one after the other, as over a connection.
+    pub(crate) fn is_far_link(&self) -> bool {
+        self.kind.is_far_link
+    }
+}

@@ -1,0 +1,42 @@
+//! After how long a fetch is late.
+
+use super::{Device, time_of};
+
+/// No disk needs longer for a request, wherever its head is.
+const DISK_NS_MAX: u64 = 50_000_000;
+/// A pause is a stall after so many times as long as nearly all fetches ever pause.
+const STALL_TIMES: u64 = 4;
+
+impl Device {
+    /// A fetch that has brought nothing for so long is late, and may be asked for again.
+    /// Nothing where that helps nobody: near by, where one has to wait for another, and
+    /// before enough is known.
+    pub(crate) fn patience_ns(&self) -> Option<u64> {
+        self.patience_ns
+    }
+
+    /// The same from what is measured now.
+    pub(super) fn patience(&self) -> Option<u64> {
+        let is_told = self.is_far() && self.turn_bytes().is_none();
+        let patience = self.spread.patience_ns().filter(|_| is_told);
+        patience.map(|patience| patience.max(self.excuse_ns(1, 0)))
+    }
+
+    /// A fetch of which bytes came and then none for so long has stalled: far longer than any
+    /// pauses, and longer than a new one takes to begin.
+    pub(crate) fn pause_patience_ns(&self) -> Option<u64> {
+        let pause = STALL_TIMES.saturating_mul(self.pauses.patience_ns()?);
+        Some(self.patience_ns()?.max(pause))
+    }
+
+    /// Before that one of `count` fetches, which have `bytes` bytes, is no exception: where
+    /// they may be served one after the other it has to wait for all of them, and perhaps
+    /// for a head that goes to each.
+    pub(crate) fn excuse_ns(&self, count: usize, bytes: u64) -> u64 {
+        if !self.is_serial() {
+            return 0;
+        }
+        let moves = if self.switching.is_slow_to_begin() { DISK_NS_MAX * count as u64 } else { 0 };
+        moves + time_of(2 * bytes, self.throughput.get().unwrap_or(0))
+    }
+}

@@ -1,0 +1,66 @@
+use super::*;
+use crate::types::{Extent, ObjectId, Time};
+
+const MIB: u64 = 1 << 20;
+
+/// What is learned of `count` fetches of `bytes` each whose first bytes come after
+/// 10 ms, and the last after as much again.
+fn after(count: usize, bytes: u64) -> Device {
+    let mut device = Device::new(&Config::new(256 * MIB));
+    let samples: alloc::vec::Vec<Sample> = (0..count)
+        .map(|ahead| {
+            let extent = Extent::new(ahead as u64 * 64 * MIB, bytes);
+            let sample = device.on_dispatch(Time(0), ObjectId(0), extent, ahead);
+            Sample { first_arrived: Time(10_000_000), ..sample }
+        })
+        .collect();
+    samples.iter().for_each(|sample| device.on_first_bytes(sample.first_arrived, sample));
+    device.on_bytes(count as u64 * bytes);
+    for sample in &samples {
+        device.on_ended();
+        device.on_fetched(Time(20_000_000), sample, 0);
+    }
+    device
+}
+
+#[test]
+fn a_reader_waits_for_no_longer_a_fetch_than_the_others_beside_it() {
+    let device = after(8, MIB);
+    assert_eq!((device.fetch_bytes(), device.ride_bytes()), (MIB / 2, MIB / 4));
+    // One connection brings as much as several.
+    let device = after(1, 8 * MIB);
+    assert_eq!((device.fetch_bytes(), device.ride_bytes()), (MIB / 2, MIB / 2));
+}
+
+#[test]
+fn a_turn_that_somebody_interrupts_is_worth_going_there_and_back() {
+    let mut device = Device::new(&Config::new(256 * MIB));
+    // A disk: every fetch is elsewhere and takes 8 ms to get there, and 4 for its bytes; or it
+    // goes on where the one before ended.
+    let mut now = 0;
+    for round in 0..64 {
+        let samples = [0, 1, 2, 3, 4, 5, 6, 7].map(|ahead| {
+            let offset = (ahead as u64 / 2 * 64 + round) * MIB + ahead as u64 % 2 * (MIB / 4);
+            device.on_dispatch(Time(now), ObjectId(0), Extent::new(offset, MIB / 4), ahead)
+        });
+        for sample in samples {
+            now += if sample.ahead % 2 == 0 { 12_000_000 } else { 4_000_000 };
+            let sample = Sample { first_arrived: Time(now), first_bytes: MIB / 4, ..sample };
+            device.on_first_bytes(Time(now), &sample);
+            device.on_bytes(MIB / 4);
+            device.on_ended();
+            device.on_fetched(Time(now), &sample, 0);
+        }
+    }
+    // 512 KiB could be read during a move.
+    assert_eq!(device.fetch_bytes_among(0, false), MIB / 4);
+    assert_eq!(device.fetch_bytes_among(0, true), MIB);
+}
+
+#[test]
+fn a_reader_waits_for_little_else_where_fetches_come_all_at_once() {
+    let mut device = after(8, MIB);
+    let before = device.ride_bytes();
+    (0..16).for_each(|_| device.spread.note_large(true));
+    assert_eq!((before, device.ride_bytes()), (MIB / 4, MIB / 16));
+}

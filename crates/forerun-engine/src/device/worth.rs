@@ -1,0 +1,62 @@
+//! What a wait is worth: bytes that could be read meanwhile.
+
+use super::{Device, LATENCY_NS_GUESS, bytes_in};
+
+/// A disk or a link of a gigabit a second, before anything is measured.
+const BANDWIDTH_GUESS: u64 = 100_000_000;
+
+/// Worked out when the measurements change, because every read asks for it.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Worth {
+    wait_bytes: u64,
+    next_bytes: u64,
+    near_bytes: Option<u64>,
+    fill_bytes: u64,
+}
+
+impl Worth {
+    /// After [`Kind`](super::kind::Kind) and [`Advice`](super::advice::Advice).
+    pub(super) fn of(device: &Device) -> Worth {
+        let lone = &device.lone;
+        let throughput = device.throughput.get().unwrap_or(0);
+        let rate = throughput.max(device.bandwidth.get().unwrap_or(BANDWIDTH_GUESS));
+        let least_ns = device.latency_least.get().unwrap_or(LATENCY_NS_GUESS);
+        // Near by, readahead itself makes most of a wait beside it, and must not raise its own price.
+        let alone_ns = lone.all_ns.filter(|_| !device.is_far()).unwrap_or(u64::MAX);
+        Worth {
+            wait_bytes: bytes_in(device.latency_ns.min(alone_ns), throughput),
+            next_bytes: device.read_in(lone.next_ns.unwrap_or(least_ns)),
+            near_bytes: lone.near_ns.filter(|_| device.has_own_head()).map(|ns| device.read_in(ns)),
+            fill_bytes: bytes_in(lone.all_ns.unwrap_or(least_ns), rate),
+        }
+    }
+}
+
+impl Device {
+    /// Bytes that all fetches together deliver while a reader waits for one, near by for a lone one.
+    pub(crate) fn wait_bytes(&self) -> u64 {
+        self.worth.wait_bytes
+    }
+
+    /// The same while a reader waits for what comes right after what it has read.
+    pub(crate) fn next_bytes(&self) -> u64 {
+        self.worth.next_bytes
+    }
+
+    /// The same while a reader waits for what comes soon after what was read lately, if there may be a
+    /// head that is not far from it, and that was seen.
+    pub(crate) fn near_bytes(&self) -> Option<u64> {
+        self.worth.near_bytes
+    }
+
+    /// The same for who asks for more at once than anybody did.
+    pub(crate) fn fill_bytes(&self) -> u64 {
+        self.worth.fill_bytes
+    }
+
+    /// Bytes that come in `ns`: no more than from the medium, if there may be one.
+    fn read_in(&self, ns: u64) -> u64 {
+        let bytes = bytes_in(ns, self.throughput.get().unwrap_or(0));
+        if self.has_own_head() { bytes.min(self.switching.bytes_in(ns)) } else { bytes }
+    }
+}

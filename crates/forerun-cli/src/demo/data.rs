@@ -31,9 +31,9 @@ const SMALL_FILES: u64 = 250;
 /// How many files `paced/` holds.
 pub(crate) const PACED_FILES: usize = 64;
 const PACED_BYTES: u64 = 8 << 20;
-/// The directories of `tree/`, the files of each, and how large those are.
-const TREE_DIRECTORIES: u64 = 20;
-const TREE_FILES: u64 = 100;
+/// The files of `tree/`, how many are in each of its directories, and how large they are.
+pub(crate) const TREE_FILES: u64 = 2000;
+const TREE_DIRECTORY_FILES: u64 = 100;
 const TREE_FILE_BYTES: std::ops::RangeInclusive<u64> = 4 << 10..=64 << 10;
 /// Objects start on one, for nobody to take one for another.
 const BLOCK_BYTES: u64 = 4096;
@@ -77,10 +77,10 @@ impl Contents {
             add(format!("paced/{index:02}.bin"), PACED_BYTES);
         }
         let mut state = 17;
-        for index in 0..TREE_DIRECTORIES * TREE_FILES {
+        for index in 0..TREE_FILES {
             let (least, most) = (TREE_FILE_BYTES.start(), TREE_FILE_BYTES.end());
             let size = least + next_random(&mut state) % (most - least + 1);
-            add(format!("tree/{:02}/{:02}.bin", index / TREE_FILES, index % TREE_FILES), size);
+            add(tree_file(index), size);
         }
         assert!(end <= GRANULES_MAX * GRANULE_BYTES, "the demo's data would repeat itself");
         Contents { pool: pool(), objects }
@@ -120,6 +120,11 @@ impl Contents {
         }
         true
     }
+}
+
+/// The name of a file of `tree/`.
+pub(crate) fn tree_file(index: u64) -> String {
+    format!("tree/{:02}/{:02}.bin", index / TREE_DIRECTORY_FILES, index % TREE_DIRECTORY_FILES)
 }
 
 /// Where `granule` starts in the pool.

@@ -95,6 +95,7 @@ impl DemoCommand {
                 pattern,
                 shape,
                 memory_bytes: self.memory,
+                is_learned: false,
                 time_max: self.time,
                 random_reads: RANDOM_READS,
             };

@@ -105,6 +105,15 @@ impl StoreProcess {
     }
 }
 
+/// How to mount.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct MountOptions<'a> {
+    pub(crate) policy: &'a str,
+    pub(crate) memory_bytes: u64,
+    /// Where to keep what is learned, if it is to be.
+    pub(crate) profile: Option<&'a Path>,
+}
+
 /// One `forerun mount` and its directory.
 #[derive(Debug)]
 pub(crate) struct MountProcess {
@@ -118,13 +127,14 @@ impl MountProcess {
     /// Mounts the bucket of the store at `address`, and waits until it can be used.
     pub(crate) async fn start(
         address: SocketAddr,
-        policy: &str,
-        memory_bytes: u64,
+        options: MountOptions<'_>,
     ) -> Result<MountProcess, String> {
+        let MountOptions { policy, memory_bytes, profile } = options;
         let mut program = this_program()?;
         program
             .args(["mount", "--anonymous", "--region", "us-east-1", "--policy", policy])
             .args(["--endpoint", &format!("http://{address}"), "--memory", &memory_bytes.to_string()])
+            .args(profile.iter().flat_map(|profile| ["--learn".as_ref(), profile.as_os_str()]))
             .arg(format!("s3://{BUCKET}"));
         MountProcess::run(program).await
     }

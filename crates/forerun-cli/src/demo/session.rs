@@ -10,7 +10,7 @@ use tokio::signal::unix::{SignalKind, signal};
 
 use super::data::Contents;
 use super::link::Shape;
-use super::process::{MountProcess, StoreProcess};
+use super::process::{MountOptions, MountProcess, StoreProcess};
 use super::processors::Processors;
 use super::reader::{Mounted, Pattern, Reading};
 
@@ -21,6 +21,8 @@ pub(crate) struct Run {
     pub(crate) pattern: Pattern,
     pub(crate) shape: Shape,
     pub(crate) memory_bytes: u64,
+    /// A mount that has learned the reads from the one before it.
+    pub(crate) is_learned: bool,
     /// Reading stops here although there is more to read.
     pub(crate) time_max: Duration,
     pub(crate) random_reads: usize,
@@ -118,9 +120,20 @@ impl Session {
     /// # Errors
     /// What failed.
     pub(crate) async fn measure(&mut self, run: &Run) -> Result<Measured, String> {
+        if !run.is_learned {
+            return self.measure_once(run, None).await;
+        }
+        let directory = tempfile::tempdir().map_err(|error| format!("a directory for a profile: {error}"))?;
+        let profile = directory.path().join("profile");
+        self.measure_once(run, Some(&profile)).await?;
+        self.measure_once(run, Some(&profile)).await
+    }
+
+    async fn measure_once(&mut self, run: &Run, profile: Option<&Path>) -> Result<Measured, String> {
+        let options = MountOptions { policy: &run.policy, memory_bytes: run.memory_bytes, profile };
         let (pattern, random_reads, time_max) = (run.pattern, run.random_reads, run.time_max);
         let (reading, costs) = self
-            .mounted(run.shape, &run.policy, run.memory_bytes, move |directory, contents| {
+            .mounted(run.shape, options, move |directory, contents| {
                 let until = Instant::now() + time_max;
                 pattern.read(Mounted { directory, contents, until }, random_reads)
             })
@@ -136,11 +149,10 @@ impl Session {
     pub(crate) async fn mounted<T: Send + 'static>(
         &mut self,
         shape: Shape,
-        policy: &str,
-        memory_bytes: u64,
+        options: MountOptions<'_>,
         work: impl FnOnce(&Path, &Contents) -> Result<T, String> + Send + 'static,
     ) -> Result<(T, MountCosts), String> {
-        let mount = MountProcess::start(self.store(shape)?, policy, memory_bytes).await?;
+        let mount = MountProcess::start(self.store(shape)?, options).await?;
         let own: Vec<_> =
             [Some(std::process::id()), self.store.id(), mount.id()].into_iter().flatten().collect();
         let directory = mount.directory().to_owned();

@@ -23,6 +23,8 @@ impl Row {
     pub(super) fn gate(&self, bytes: u64, none: Option<Outcome>) -> Gate {
         let as_promised = self.shape == Shape::default();
         let (mb_s_min, fetched_ratio_max) = match self.pattern {
+            // Many at once, of what one after the other would take ten times as long.
+            _ if self.is_learned => (self.promised(10.0), 1.1),
             // Nothing can be read ahead; trying must not cost anything.
             Pattern::Random => (none.map_or(0.0, |none| EQUAL_SHARE_MIN * none.mb_s), 1.1),
             Pattern::Sequential | Pattern::Parallel if as_promised => (360.0, 1.05),
@@ -38,6 +40,7 @@ impl Row {
             Pattern::Bursts => (self.promised(110.0), 1.3),
             Pattern::Shuffled => (self.promised(200.0), 1.05),
             Pattern::Walked => (self.promised(80.0), 1.1),
+            Pattern::Opened => (0.0, 1.1),
             // As many pages as were touched, and a few more.
             Pattern::Mapped | Pattern::MappedAdvised => (0.0, 1.2),
             // It cannot be faster than its players, and starts with a wait.
@@ -96,7 +99,7 @@ mod tests {
 
     fn row(pattern: Pattern, milliseconds: u64) -> Row {
         let shape = Shape { latency: Duration::from_millis(milliseconds), ..Shape::default() };
-        Row { pattern, shape, memory_bytes: MEMORY_BYTES }
+        Row { pattern, shape, memory_bytes: MEMORY_BYTES, is_learned: false }
     }
 
     #[test]
@@ -116,6 +119,8 @@ mod tests {
             assert!((gate.mb_s_min - mb_s_min).abs() < 1e-6, "{}: {gate:?}", pattern.name());
             assert_eq!(gate.fetched_ratio_max, 1.05);
         }
+        let learned = Row { is_learned: true, ..row(Pattern::Random, 10) };
+        assert_eq!(learned.gate(1_000_000_000, None).mb_s_min, 10.0);
         let none = Outcome { mb_s: 0.4, ..Outcome::GOOD };
         let gate = row(Pattern::Random, 10).gate(1_000_000_000, Some(none));
         assert!((gate.mb_s_min - 0.388).abs() < 1e-9);

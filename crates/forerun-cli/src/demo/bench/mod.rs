@@ -51,6 +51,7 @@ struct Row {
     pattern: Pattern,
     shape: Shape,
     memory_bytes: u64,
+    is_learned: bool,
 }
 
 /// What a row came to: the median rate, and the worst of everything else.
@@ -74,7 +75,7 @@ impl BenchCommand {
             let mut measured = vec![(Vec::new(), Vec::new()); rows.len()];
             for _ in 0..self.repeat {
                 for (row, (adaptive, none)) in rows.iter().zip(&mut measured) {
-                    if row.pattern == Pattern::Random {
+                    if row.pattern == Pattern::Random && !row.is_learned {
                         none.push(row.measure(session, "none").await?);
                     }
                     adaptive.push(row.measure(session, "adaptive").await?);
@@ -98,7 +99,7 @@ impl BenchCommand {
     fn rows(&self) -> Vec<Row> {
         let patterns = if self.only.is_empty() { Pattern::DEMO.to_vec() } else { self.only.clone() };
         let shapes = self.latency.iter().map(|latency| Shape { latency: *latency, ..Shape::default() });
-        let row = |pattern, shape| Row { pattern, shape, memory_bytes: MEMORY_BYTES };
+        let row = |pattern, shape| Row { pattern, shape, memory_bytes: MEMORY_BYTES, is_learned: false };
         let mut rows: Vec<_> =
             shapes.flat_map(|shape| patterns.iter().map(move |pattern| row(*pattern, shape))).collect();
         if self.only.is_empty() {
@@ -107,17 +108,28 @@ impl BenchCommand {
         let paced = rows.iter().filter(|row| row.pattern == Pattern::Paced);
         let little: Vec<_> = paced.map(|row| Row { memory_bytes: LITTLE_MEMORY_BYTES, ..*row }).collect();
         rows.extend(little);
+        let learned =
+            Pattern::LEARNED.into_iter().filter(|pattern| rows.iter().any(|row| row.pattern == *pattern));
+        let learned: Vec<_> =
+            learned.map(|pattern| Row { is_learned: true, ..row(pattern, Shape::default()) }).collect();
+        rows.extend(learned);
         rows
     }
 }
 
 impl Row {
+    fn title(&self) -> String {
+        let learned = if self.is_learned { ", learned" } else { "" };
+        format!("{}{learned}", self.pattern.title())
+    }
+
     async fn measure(&self, session: &mut Session, policy: &str) -> Result<Measured, String> {
         let run = Run {
             policy: policy.to_owned(),
             pattern: self.pattern,
             shape: self.shape,
             memory_bytes: self.memory_bytes,
+            is_learned: self.is_learned,
             time_max: TIME_MAX,
             // About 5 s for a reader that waits for each of them.
             random_reads: (5000 / (self.shape.latency.as_millis() as usize + 1)).clamp(50, 400),
@@ -126,7 +138,7 @@ impl Row {
         tell(&format!(
             "{} ms, {}, policy {policy}: {:.2} MB/s{}",
             self.shape.latency.as_millis(),
-            self.pattern.title(),
+            self.title(),
             measured.mb_s(),
             if measured.processors_taken > PROCESSORS_TAKEN_MAX { ", disturbed" } else { "" }
         ));

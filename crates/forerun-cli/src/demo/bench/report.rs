@@ -24,7 +24,7 @@ pub(super) fn report(judged: &[(&Row, Gate, Outcome)]) -> String {
         .iter()
         .map(|(row, gate, outcome)| {
             vec![
-                row.pattern.title().to_owned(),
+                row.title(),
                 format!("{} ms", row.shape.latency.as_millis()),
                 format!("{} MiB", row.memory_bytes >> 20),
                 rate(outcome.mb_s),
@@ -70,7 +70,8 @@ mod tests {
 
     #[test]
     fn verdicts_and_a_busy_machine_are_told() {
-        let row = Row { pattern: Pattern::Sequential, shape: Shape::default(), memory_bytes: 256 << 20 };
+        let (pattern, shape) = (Pattern::Sequential, Shape::default());
+        let row = Row { pattern, shape, memory_bytes: 256 << 20, is_learned: false };
         let gate = row.gate(1 << 30, None);
         let table = report(&[(&row, gate, Outcome::GOOD)]);
         assert!(table.contains("pass") && !table.contains("processors"), "{table}");

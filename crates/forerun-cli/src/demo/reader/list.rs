@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use super::verified::{Mounted, Tally};
 use super::{Pattern, on_threads, order};
-use crate::demo::data::{BIG_FILES, PACED_FILES};
+use crate::demo::data::{BIG_FILES, PACED_FILES, TREE_FILES, tree_file};
 
 const READ_BYTES: u64 = 64 << 10;
 const DISPLACED_READ_BYTES: u64 = 32 << 10;
@@ -16,6 +16,8 @@ const STRIDE_BYTES: u64 = 1 << 20;
 const SMALL_STRIDE_BYTES: u64 = 64 << 10;
 const BURSTS: usize = 128;
 const BURST_BYTES: u64 = 2 << 20;
+/// Of the tree, the files that are opened in no order.
+const OPENED_FILES: usize = 300;
 /// Threads, or places in one open file.
 const READERS: u64 = 8;
 const MANY_READERS: u64 = 128;
@@ -64,6 +66,10 @@ impl Pattern {
             }
             Pattern::Paced => {
                 return (0..PACED_FILES).map(|index| forward(format!("paced/{index:02}.bin"))).collect();
+            }
+            Pattern::Opened => {
+                let order = order::random(OPENED_FILES, TREE_FILES, SEED);
+                return order.into_iter().map(|index| forward(tree_file(index))).collect();
             }
             Pattern::Sequential => forward("one.bin".to_owned())?,
             Pattern::Backward => list(sized("one.bin")?, READ_BYTES, |size| {

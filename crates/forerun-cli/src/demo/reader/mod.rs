@@ -30,6 +30,7 @@ impl Pattern {
         let start = Instant::now();
         let tally = match self {
             Pattern::Walked => walk::walk(mounted)?,
+            Pattern::Opened => lists.iter().map(|list| list.read(mounted)).sum::<Result<_, _>>()?,
             Pattern::Paced => paced::play(&lists, mounted)?,
             Pattern::Mapped | Pattern::MappedAdvised => {
                 let is_advised = self == Pattern::MappedAdvised;

@@ -27,6 +27,8 @@ pub(crate) enum Pattern {
     Shuffled,
     /// Every file of a tree, in the order in which the directories list them.
     Walked,
+    /// Files of a tree, one after the other in no order.
+    Opened,
     /// Sixty-four players, each of a file of its own.
     Paced,
     /// Pages of a large mapped file that have nothing to do with each other.
@@ -41,7 +43,7 @@ impl Pattern {
         [Pattern::Sequential, Pattern::Parallel, Pattern::Interleaved, Pattern::Displaced, Pattern::Random];
 
     /// What `forerun bench` measures besides.
-    pub(crate) const MORE: [Pattern; 10] = [
+    pub(crate) const MORE: [Pattern; 11] = [
         Pattern::Backward,
         Pattern::Strided,
         Pattern::StridedBlocks,
@@ -49,10 +51,14 @@ impl Pattern {
         Pattern::Bursts,
         Pattern::Shuffled,
         Pattern::Walked,
+        Pattern::Opened,
         Pattern::Paced,
         Pattern::Mapped,
         Pattern::MappedAdvised,
     ];
+
+    /// What `forerun bench` measures once more as a mount reads it that has learned it.
+    pub(crate) const LEARNED: [Pattern; 2] = [Pattern::Random, Pattern::Opened];
 
     /// The name for the command line.
     pub(crate) fn name(self) -> &'static str {
@@ -69,6 +75,7 @@ impl Pattern {
             Pattern::Bursts => "bursts",
             Pattern::Shuffled => "shuffled",
             Pattern::Walked => "walked",
+            Pattern::Opened => "opened",
             Pattern::Paced => "paced",
             Pattern::Mapped => "mapped",
             Pattern::MappedAdvised => "mapped-advised",
@@ -90,6 +97,7 @@ impl Pattern {
             Pattern::Bursts => "2 MiB at each of 128 random places, 64 KiB",
             Pattern::Shuffled => "64 MiB file in random order, 64 KiB",
             Pattern::Walked => "2000 files of 4 to 64 KiB in 20 directories",
+            Pattern::Opened => "300 files of 4 to 64 KiB in no order",
             Pattern::Paced => "64 files by 64 threads, 1 MB/s each",
             Pattern::Mapped => "mmap, random pages",
             Pattern::MappedAdvised => "mmap, random pages, MADV_RANDOM",

@@ -16,6 +16,7 @@ use rustix::fs::{Advice, fadvise};
 use crate::demo::bench::median;
 use crate::demo::data::Contents;
 use crate::demo::link::Shape;
+use crate::demo::process::MountOptions;
 use crate::demo::session::Session;
 use crate::demo::store::BUCKET;
 
@@ -25,7 +26,8 @@ const AT_ONCE: Shape = Shape {
     connection_bytes_per_s: 10_000_000_000,
     total_bytes_per_s: 10_000_000_000,
 };
-const MEMORY_BYTES: u64 = 256 << 20;
+/// Costs are those of a mount that does nothing besides.
+const NONE: MountOptions<'_> = MountOptions { policy: "none", memory_bytes: 256 << 20, profile: None };
 /// What is in the mount's memory when reads are timed.
 const CACHED_BYTES: u64 = 32 << 20;
 const SMALL_BYTES: u64 = 4 << 10;
@@ -61,7 +63,7 @@ impl Calibration {
         let open_ns = opening(session, shape, "one.bin").await?;
         let open_below_ns = opening(session, shape, "big/0.bin").await?;
         let fetch_ns = fetching(session, shape).await?.saturating_sub(shape.latency.as_nanos() as u64);
-        let (costs, _) = session.mounted(AT_ONCE, "none", MEMORY_BYTES, reading).await?;
+        let (costs, _) = session.mounted(AT_ONCE, NONE, reading).await?;
         Ok(Calibration { shape, open_ns, open_below_ns, fetch_ns, costs })
     }
 
@@ -98,7 +100,7 @@ async fn opening(session: &mut Session, shape: Shape, file: &'static str) -> Res
             File::open(directory.join(file)).map_err(|error| format!("opening {file}: {error}"))?;
             Ok(start.elapsed())
         };
-        times.push(session.mounted(shape, "none", MEMORY_BYTES, open).await?.0);
+        times.push(session.mounted(shape, NONE, open).await?.0);
     }
     Ok(median_ns(times))
 }

@@ -112,6 +112,7 @@ impl Cell {
             pattern,
             shape: calibration.shape,
             memory_bytes,
+            is_learned: false,
             time_max,
             random_reads: RANDOM_READS,
         };

@@ -4,6 +4,7 @@
 mod ahead;
 mod cache;
 mod freshness;
+mod topic;
 
 use std::collections::HashMap;
 use std::panic::AssertUnwindSafe;
@@ -20,6 +21,7 @@ use crate::driver::closed;
 use ahead::Ahead;
 use cache::Cache;
 use freshness::Freshness;
+use topic::Topic;
 
 /// Metadata of one backend.
 #[derive(Debug)]
@@ -58,18 +60,6 @@ struct Question<V: Clone> {
 
 /// An answer that is on its way to however many wait for it.
 type Answer<V> = Shared<BoxFuture<'static, Result<V>>>;
-
-/// What tells the three kinds of question apart.
-trait Topic: Clone + Send + Sync + 'static {
-    fn table(tables: &mut Tables) -> &mut Table<Self>;
-    fn ask(backend: Arc<dyn Backend>, path: String) -> BoxFuture<'static, Result<Self>>;
-    /// Keeps what the answer says of other paths, and counts its entries.
-    fn keep(&self, tables: &mut Tables, until: Instant) -> usize;
-    /// What a list holds.
-    fn entries(&self) -> Option<&[Entry]> {
-        None
-    }
-}
 
 impl Catalog {
     pub(crate) fn new(backend: Arc<dyn Backend>, runtime: runtime::Handle, ttl: Duration) -> Catalog {
@@ -210,55 +200,6 @@ impl<V: Clone> Table<V> {
     fn remove(&mut self, path: &str) {
         self.cache.remove(path);
         self.questions.remove(path);
-    }
-}
-
-impl Topic for Entry {
-    fn table(tables: &mut Tables) -> &mut Table<Entry> {
-        &mut tables.stats
-    }
-
-    fn ask(backend: Arc<dyn Backend>, path: String) -> BoxFuture<'static, Result<Entry>> {
-        async move { backend.stat(&path).await }.boxed()
-    }
-
-    fn keep(&self, _tables: &mut Tables, _until: Instant) -> usize {
-        1
-    }
-}
-
-impl Topic for Arc<[Entry]> {
-    fn table(tables: &mut Tables) -> &mut Table<Arc<[Entry]>> {
-        &mut tables.lists
-    }
-
-    fn ask(backend: Arc<dyn Backend>, path: String) -> BoxFuture<'static, Result<Arc<[Entry]>>> {
-        async move { Ok(backend.list(&path).await?.into()) }.boxed()
-    }
-
-    fn keep(&self, tables: &mut Tables, until: Instant) -> usize {
-        for entry in self.iter().take(cache::ENTRIES_MAX) {
-            tables.stats.cache.put(&entry.path, Ok(entry.clone()), 1, until);
-        }
-        1 + self.len()
-    }
-
-    fn entries(&self) -> Option<&[Entry]> {
-        Some(self)
-    }
-}
-
-impl Topic for Vec<u8> {
-    fn table(tables: &mut Tables) -> &mut Table<Vec<u8>> {
-        &mut tables.links
-    }
-
-    fn ask(backend: Arc<dyn Backend>, path: String) -> BoxFuture<'static, Result<Vec<u8>>> {
-        async move { backend.read_link(&path).await }.boxed()
-    }
-
-    fn keep(&self, _tables: &mut Tables, _until: Instant) -> usize {
-        1
     }
 }
 

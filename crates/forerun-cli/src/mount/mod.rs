@@ -3,6 +3,7 @@
 pub(crate) mod daemon;
 mod end;
 mod kernel_readahead;
+mod memory;
 
 use std::error::Error;
 use std::path::{Path, PathBuf};
@@ -158,6 +159,9 @@ impl MountCommand {
         }
         log::start(self.verbose, self.log.as_deref())?;
         check_mount_point(&self.directory)?;
+        if let Some(doubt) = memory::doubt(self.memory) {
+            say(&doubt);
+        }
         let forerun = Forerun::connect(&self.url, self.options())?;
         if self.passthrough && !forerun.url().starts_with("file:") {
             let url = forerun.url();

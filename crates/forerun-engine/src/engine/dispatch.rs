@@ -9,6 +9,9 @@ use crate::reads::Phase;
 use crate::scheduler::Flight;
 use crate::types::*;
 
+/// The share of a turn that is near its reader: as far ahead as a stream that takes turns keeps.
+const NEAR_TURN_SHARE: u64 = 2;
+
 /// A fetch about to be dispatched.
 pub(super) struct Departure {
     pub(super) object: ObjectId,
@@ -91,6 +94,7 @@ impl Engine {
     /// Dispatches one fetch's worth of readahead. False if there is none, or the
     /// device or the memory has no place for it.
     pub(super) fn dispatch_readahead(&mut self, now: Time) -> bool {
+        self.put_off_to = None;
         // Room that a waiting reader could not use yet is kept for it.
         if self.pending.is_empty() || self.next_waiting().is_some() {
             return false;
@@ -98,7 +102,11 @@ impl Engine {
         if !self.has_place_for_readahead(now) {
             return false;
         }
-        let Some((object, window)) = self.pending.pop() else { return false };
+        let was_in_turn = self.pending.is_in_turn();
+        let Some((object, window)) = self.next_window(now) else {
+            // Those who wait for the end of that turn need not wait any longer.
+            return was_in_turn && !self.waiting.is_empty();
+        };
         let len = self.device.fetch_bytes_among(self.flights.count(), self.is_contended(now));
         let Some(run) = self.next_fetch(object, window, len) else {
             return true;
@@ -112,6 +120,19 @@ impl Engine {
         self.pending.dispatched(object, run, self.turn_bytes().unwrap_or(0));
         self.pending.put_back(object, Extent::between(run.end(), window.end()));
         true
+    }
+
+    /// What to read ahead next, unless all of it is put off.
+    fn next_window(&mut self, now: Time) -> Option<(ObjectId, Extent)> {
+        let anticipation = &self.anticipation;
+        let latency_ns = self.device.estimate().latency_ns;
+        let is_awaited = !self.device.is_far_link() && anticipation.is_awaited(now, latency_ns);
+        let turn_bytes = self.turn_bytes().filter(|_| is_awaited);
+        let Some(turn_bytes) = turn_bytes else { return self.pending.pop(|_, _| false) };
+        let near_bytes = turn_bytes / NEAR_TURN_SHARE;
+        let next = self.pending.pop(|object, window| anticipation.is_elsewhere(object, window, near_bytes));
+        self.put_off_to = if next.is_none() { anticipation.paused_at() } else { None };
+        next
     }
 
     /// Whether somebody waits all the time for what cannot be read ahead, beside others.
@@ -216,6 +237,9 @@ impl Engine {
     pub(super) fn depart(&mut self, now: Time, departure: Departure) -> FetchId {
         let Departure { object, extent, runs, rides_along, is_alone, cause, spare_of } = departure;
         let memory = memory_of(&runs, extent.len);
+        if cause == Cause::Demand {
+            self.anticipation.begin();
+        }
         if is_alone {
             self.rivals.begin_alone();
         }

@@ -22,7 +22,7 @@ use crate::events::{Counters, Event};
 use crate::objects::Objects;
 use crate::policy::{self, Policy, Rules, Window};
 use crate::reads::Reads;
-use crate::scheduler::{Flights, Late, Pending, Rivals};
+use crate::scheduler::{Anticipation, Flights, Late, Pending, Rivals};
 use crate::trail::Trail;
 use crate::types::*;
 use crate::walk::Walks;
@@ -51,6 +51,9 @@ pub struct Engine {
     flights: Flights,
     pending: Pending,
     rivals: Rivals,
+    anticipation: Anticipation,
+    /// When readahead that was put off may be dispatched.
+    put_off_to: Option<Time>,
     late: Late,
     /// Reads that need a fetch, in the order they came.
     waiting: VecDeque<ReadId>,
@@ -85,6 +88,8 @@ impl Engine {
             flights: Flights::new(),
             pending: Pending::new(),
             rivals: Rivals::default(),
+            anticipation: Anticipation::default(),
+            put_off_to: None,
             late: Late::new(),
             waiting: VecDeque::new(),
             fetches: VecDeque::new(),

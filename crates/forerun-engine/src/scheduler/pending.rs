@@ -83,13 +83,21 @@ impl Pending {
         true
     }
 
-    /// The window whose turn it is, and else the one that waits longest.
-    pub(crate) fn pop(&mut self) -> Option<(ObjectId, Extent)> {
-        let place = self.turn.and_then(|turn| self.next_of(&turn));
+    /// The window whose turn it is, and else the one that waits longest, of those that are not put
+    /// off. Batches never are.
+    pub(crate) fn pop(
+        &mut self,
+        is_put_off: impl Fn(ObjectId, Extent) -> bool,
+    ) -> Option<(ObjectId, Extent)> {
+        let is_next = |(object, window): &(ObjectId, Extent)| {
+            self.sweeps.contains(object) || !is_put_off(*object, *window)
+        };
+        let place = self.turn.and_then(|turn| self.next_of(&turn)).filter(|at| is_next(&self.windows[*at]));
+        let next = place.or_else(|| self.windows.iter().position(is_next));
         if place.is_none() {
             self.turn = None;
         }
-        self.windows.remove(place.unwrap_or(0))
+        self.windows.remove(next?)
     }
 
     /// `run` was dispatched, and its stream's turn takes `turn_bytes` from the
@@ -187,5 +195,26 @@ impl Pending {
         }
         self.windows.retain(|(_, window)| !window.is_empty());
         dropped
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_put_off_is_nobodys_turn_unless_it_is_a_batch() {
+        let window = |object, offset| (ObjectId(object), Extent::new(offset, 1 << 20));
+        let mut pending = Pending::new();
+        for (object, extent) in [window(0, 0), window(1, 0)] {
+            pending.push(object, extent);
+        }
+        pending.dispatched(ObjectId(0), Extent::new(0, 4096), 1 << 20);
+        assert!(pending.is_in_turn());
+        assert_eq!(pending.pop(|object, _| object == ObjectId(0)), Some(window(1, 0)));
+        assert!(!pending.is_in_turn());
+        assert_eq!(pending.pop(|_, _| true), None);
+        pending.set_sweep(ObjectId(0), true);
+        assert_eq!(pending.pop(|_, _| true), Some(window(0, 0)));
     }
 }

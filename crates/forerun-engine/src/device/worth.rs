@@ -4,6 +4,8 @@ use super::{Device, LATENCY_NS_GUESS, bytes_in};
 
 /// A disk or a link of a gigabit a second, before anything is measured.
 const BANDWIDTH_GUESS: u64 = 100_000_000;
+/// Who makes a head come back to him sends it away from others: there and back.
+pub(crate) const MOVES_OF_A_RETURN: u64 = 2;
 
 /// Worked out when the measurements change, because every read asks for it.
 #[derive(Clone, Copy, Debug, Default)]
@@ -54,9 +56,13 @@ impl Device {
         self.worth.fill_bytes
     }
 
-    /// Bytes that come in `ns`: no more than from the medium, if there may be one.
+    /// Bytes that could be read while a reader waits for `ns`, and a head that comes to him, if there
+    /// may be one, goes back: then no more than from the medium.
     fn read_in(&self, ns: u64) -> u64 {
         let bytes = bytes_in(ns, self.throughput.get().unwrap_or(0));
-        if self.has_own_head() { bytes.min(self.switching.bytes_in(ns)) } else { bytes }
+        if !self.has_own_head() {
+            return bytes;
+        }
+        MOVES_OF_A_RETURN * bytes.min(self.switching.bytes_in(ns))
     }
 }

@@ -4,6 +4,7 @@ use super::activity::Activity;
 use super::fill::Price;
 use super::ledger::Terms;
 use super::plan;
+use crate::device::MOVES_OF_A_RETURN;
 use crate::policy::View;
 
 /// A turn at a disk is as long as so many movements of its head.
@@ -38,6 +39,8 @@ pub(super) struct Share {
     pub(super) turn_bytes: Option<u64>,
     /// Each element of a strided way may be a movement of its own.
     pub(super) is_disk: bool,
+    /// What a disk could read while its head moves to who comes back, one way: less is no reason to.
+    pub(super) move_bytes: u64,
     /// Each step of a window costs so long a wait that few should lead to a large one.
     pub(super) is_steep: bool,
     /// How much may be wanted of a plan that is read in order of address.
@@ -63,6 +66,7 @@ impl Share {
         let all = view.config.memory_bytes_max;
         let fair = |count: u64| all / 4 * 3 / count;
         let spare = (all / 2).saturating_sub(view.cache.unread_bytes_all()) / SPARE_SHARE;
+        let is_disk = view.device.may_be_disk() && !view.device.is_far();
         let memory = fair(activity.holding_count()).max(spare).min(fair(activity.reading_count()));
         Share {
             window_bytes_max: busy.min(memory),
@@ -72,7 +76,8 @@ impl Share {
             rate: view.device.estimate().throughput_bytes_per_s,
             reading_count: activity.reading_count(),
             is_serial: view.device.is_serial(),
-            is_disk: view.device.may_be_disk() && !view.device.is_far(),
+            is_disk,
+            move_bytes: if is_disk { near_bytes(view) / MOVES_OF_A_RETURN } else { 0 },
             is_steep: view.device.is_far_link() && activity.reading_count() <= STEEP_COUNT_MAX,
             turn_bytes: view.device.turn_bytes(),
             sweep_bytes_max: all / 2 / activity.reading_count(),
@@ -123,7 +128,9 @@ pub(super) fn saved_bytes(view: &View<'_>) -> u64 {
 
 /// The same for who comes soon to what lies near what was read lately.
 pub(super) fn near_bytes(view: &View<'_>) -> u64 {
-    view.device.near_bytes().unwrap_or_else(|| saved_bytes(view))
+    // As long as nobody has come back: a head that goes on elsewhere comes and goes, too.
+    let least = || saved_bytes(view) * if view.device.turn_bytes().is_some() { MOVES_OF_A_RETURN } else { 1 };
+    view.device.near_bytes().unwrap_or_else(least)
 }
 
 /// Those for streams, whose waits are worth something at least.

@@ -149,7 +149,7 @@ impl Stream {
             Shape::Forward | Shape::Backward if let Some(reserve) = self.reserve(share) => {
                 window.saturating_sub(reserve).max(1)
             }
-            _ => (window / 4).min(share.fetch_bytes).max(1),
+            _ => (window / 4).max(share.move_bytes.min(window)).min(share.fetch_bytes).max(1),
         }
     }
 
@@ -180,7 +180,9 @@ impl Stream {
     pub(super) fn grow(&mut self, share: &Share, limit: u64, allowed: u64) -> Option<(Extent, u64)> {
         let window = self.window.min(self.window_max(share)).min(allowed);
         let is_dense = self.shape.is_dense();
-        if is_dense && window < WINDOW_BYTES_WORTH {
+        // Whoever asks for more at once waits for a disk's head all the same.
+        let least = if share.is_disk { self.read_len } else { 0 };
+        if is_dense && window < least.max(WINDOW_BYTES_WORTH) {
             return None;
         }
         let step = self.step(window, share);

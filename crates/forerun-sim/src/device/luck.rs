@@ -1,6 +1,33 @@
 //! Luck that depends on a request's number only, so that every policy meets the same.
+//!
+//! Reads and writes have numbers of their own: whoever reads in fewer requests has the luck of all
+//! others with what is written, which nobody can read ahead.
 
-/// Numbers for the requests of one device, by their place in the order of submission.
+use super::Direction;
+
+/// The number of the first write; no device has as many reads.
+const WRITES: u64 = 1 << 63;
+
+/// The numbers of requests, in the order of submission.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Numbers {
+    read_count: u64,
+    write_count: u64,
+}
+
+impl Numbers {
+    /// That of the next request, which goes in `direction`.
+    pub(crate) fn next(&mut self, direction: Direction) -> u64 {
+        let (first, count) = match direction {
+            Direction::Read => (0, &mut self.read_count),
+            Direction::Write => (WRITES, &mut self.write_count),
+        };
+        *count += 1;
+        first + *count - 1
+    }
+}
+
+/// What each request of one device draws, by its number.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Luck {
     seed: u64,

@@ -4,7 +4,7 @@ use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
 
 use super::latency::{Draw, Latency};
-use super::luck::Luck;
+use super::luck::{Luck, Numbers};
 use super::tally::{Tally, transfer_ns};
 use super::{Device, DeviceStats, Direction, Notice, Request, RequestId, Time};
 
@@ -43,8 +43,7 @@ pub struct Network {
     /// When something happens on which connection. Those of transfers that are
     /// gone are passed over.
     events: BinaryHeap<Reverse<(Time, u64, u32)>>,
-    /// Requests so far.
-    submitted_count: u64,
+    numbers: Numbers,
     start_time_min: Time,
     link_free: Time,
     /// The times of a full packet on a connection and on the link.
@@ -77,7 +76,7 @@ impl Network {
             free: Vec::new(),
             waiting: VecDeque::new(),
             events: BinaryHeap::new(),
-            submitted_count: 0,
+            numbers: Numbers::default(),
             start_time_min: Time(0),
             link_free: Time(0),
             packet_ns,
@@ -151,8 +150,8 @@ impl Network {
 
 impl Device for Network {
     fn submit(&mut self, now: Time, request: Request) {
-        self.waiting.push_back((request, self.submitted_count));
-        self.submitted_count += 1;
+        let number = self.numbers.next(request.direction);
+        self.waiting.push_back((request, number));
         self.start(now);
     }
 

@@ -4,7 +4,7 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 use super::latency::{Draw, Latency};
-use super::luck::Luck;
+use super::luck::{Luck, Numbers};
 use super::tally::{Tally, transfer_ns};
 use super::{Device, DeviceStats, Direction, Notice, Request, RequestId, Time};
 
@@ -37,7 +37,7 @@ pub struct Provisioned {
     /// Where the last request ended, its direction, and the bytes still free in its operation.
     last: Option<(u64, Direction, u64)>,
     completions: BinaryHeap<Reverse<(Time, u64, RequestId)>>,
-    request_count: u64,
+    numbers: Numbers,
     tally: Tally,
 }
 
@@ -50,7 +50,7 @@ impl Provisioned {
             bytes_until: 0,
             last: None,
             completions: BinaryHeap::new(),
-            request_count: 0,
+            numbers: Numbers::default(),
             tally: Tally::default(),
             spec,
         }
@@ -82,10 +82,10 @@ impl Device for Provisioned {
         let start = start.max(self.bytes_until);
         let bytes_ns = transfer_ns(request.len, self.spec.bytes_per_s);
         self.bytes_until = self.bytes_until.max(now.0) + bytes_ns;
-        let done = start + self.draw.of(self.request_count) + bytes_ns;
+        let number = self.numbers.next(request.direction);
+        let done = start + self.draw.of(number) + bytes_ns;
         self.tally.begin(now, request.direction, request.len);
-        self.completions.push(Reverse((Time(done), self.request_count, request.id)));
-        self.request_count += 1;
+        self.completions.push(Reverse((Time(done), number, request.id)));
     }
 
     fn next_time(&self) -> Option<Time> {

@@ -7,7 +7,7 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 use super::latency::{Draw, Latency};
-use super::luck::{Luck, scramble};
+use super::luck::{Luck, Numbers, scramble};
 use super::tally::{Tally, transfer_ns};
 use super::{Device, DeviceStats, Direction, Notice, Request, RequestId, Time};
 
@@ -58,7 +58,7 @@ pub struct Stations {
     requests: Vec<(RequestId, u32)>,
     free: Vec<u32>,
     events: BinaryHeap<Reverse<Event>>,
-    request_count: u64,
+    numbers: Numbers,
     event_count: u64,
     tally: Tally,
 }
@@ -83,7 +83,7 @@ impl Stations {
             requests: Vec::new(),
             free: Vec::new(),
             events: BinaryHeap::new(),
-            request_count: 0,
+            numbers: Numbers::default(),
             event_count: 0,
             tally: Tally::default(),
             spec,
@@ -106,16 +106,15 @@ impl Stations {
 
 impl Device for Stations {
     fn submit(&mut self, now: Time, request: Request) {
-        let index = self.request_count;
-        self.request_count += 1;
+        let number = self.numbers.next(request.direction);
         self.tally.begin(now, request.direction, request.len);
         let place = self.free.pop().unwrap_or_else(|| {
             self.requests.push((request.id, 0));
             self.requests.len() as u32 - 1
         });
-        let ready = Time(now.0 + self.delay.of(index));
+        let ready = Time(now.0 + self.delay.of(number));
         let hold_ns = match request.direction {
-            Direction::Read => self.hold.of(index),
+            Direction::Read => self.hold.of(number),
             Direction::Write => self.spec.write_hold_ns,
         };
         let (mut address, mut pieces) = (request.address, 0);

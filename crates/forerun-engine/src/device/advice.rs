@@ -6,6 +6,8 @@ use super::{Device, LATENCY_NS_GUESS, bytes_in, time_of};
 
 /// Fetches at once to begin with: enough to find out.
 const FETCHES_MIN: u64 = 16;
+/// Over a link far away so many of the smallest: each step of finding out takes a latency there.
+const FETCHES_FAR: u64 = 64;
 /// Fewer where one fetch alone nearly fills the link and the first bytes of most come after so
 /// many times the least latency: more would only wait for one another, and readers for all.
 const FETCHES_CROWDED_MIN: u64 = 4;
@@ -67,6 +69,16 @@ impl Device {
         lone.map_or(latency, |(lone, typical)| lone.min(typical).max(latency))
     }
 
+    /// What may be in flight to find out whether more brings more, or since it did: no more than
+    /// comes, at `rate`, until nearly every fetch has begun.
+    fn grown_bytes(&self, rate: u64) -> u64 {
+        let Some(bytes) = self.growth.bytes() else {
+            // If one has to wait for the other, all that are in flight hold back what comes next.
+            return if self.switching.is_judged() { FETCHES_FAR * self.fetch_bytes_min } else { 0 };
+        };
+        self.spread.patience_ns().map_or(bytes, |ns| bytes.min(bytes_in(ns, rate)))
+    }
+
     /// The advice for a backend that serves many fetches at once.
     fn at_once(&self) -> Advice {
         let latency = self.latency_least.get().unwrap_or(LATENCY_NS_GUESS);
@@ -92,7 +104,8 @@ impl Device {
         let one_fills_the_link = bandwidth >= throughput / 4 * 3;
         let is_crowded = one_fills_the_link && self.latency_ns > CROWDED_LATENCIES * latency;
         let least = if is_crowded { FETCHES_CROWDED_MIN } else { FETCHES_MIN };
-        let pipe_bytes = (needed + more + 2 * fetch_bytes).max(least * fetch_bytes);
+        let grown = if is_link { self.grown_bytes(rate) } else { 0 };
+        let pipe_bytes = (needed + more + 2 * fetch_bytes).max(least * fetch_bytes).max(grown);
         Advice {
             fetch_bytes,
             piece_bytes: fetch_bytes,

@@ -2,7 +2,10 @@
 //!
 //! What a link carries shows only once enough is in flight, and that is what is to be found
 //! out. As long as more brings more there is twice as much in flight; a round is as long as
-//! a fetch is on its way. Where two rounds bring no quarter more the link is full.
+//! a fetch is on its way. Where two rounds bring no quarter more the link is full, and as much
+//! goes on to be in flight as brought more the last time: where fetches wait for their first bytes
+//! for very different times, the least of those, by which Little's law would have it, is not what
+//! most of them need.
 
 //= Cardwell, Cheng, Gunn, Yeganeh, Jacobson, "BBR: congestion-based congestion control", 2016
 
@@ -22,11 +25,19 @@ pub(super) struct Growth {
     flat_count: u32,
     /// Bytes that had been delivered when this round began.
     began_at: u64,
+    /// What could be in flight when it brought more.
+    proven_bytes: u64,
 }
 
 impl Growth {
     pub(super) fn goes_on(&self) -> bool {
         self.flat_count < FLAT_MAX
+    }
+
+    /// What may be in flight for that; none as long as no round was seen.
+    pub(super) fn bytes(&self) -> Option<u64> {
+        let bytes = if self.goes_on() { 2 * self.proven_bytes } else { self.proven_bytes };
+        (self.best > 0).then_some(bytes)
     }
 
     /// A fetch ended; `before` bytes had been delivered when it was dispatched, and
@@ -39,8 +50,10 @@ impl Growth {
             return;
         }
         self.began_at = delivered;
-        if rate >= self.best + self.best / MORE_SHARE || rate < self.best / LESS_SHARE {
-            (self.best, self.flat_count) = (rate, 0);
+        if rate >= self.best + self.best / MORE_SHARE {
+            (self.best, self.flat_count, self.proven_bytes) = (rate, 0, pipe_bytes);
+        } else if rate < self.best / LESS_SHARE {
+            (self.best, self.flat_count, self.proven_bytes) = (rate, 0, 0);
         } else {
             self.flat_count = self.flat_count.saturating_add(1);
         }
@@ -70,6 +83,19 @@ mod tests {
     }
 
     #[test]
+    fn what_brought_more_stays_in_flight_and_twice_that_is_tried() {
+        let mut growth = Growth::default();
+        let mut pipe_bytes = MIB;
+        // As much as the law asks for brings ever more, and more than 8 MiB nothing.
+        for _ in 0..8 {
+            let before = growth.began_at;
+            growth.note(before, before + pipe_bytes, pipe_bytes, pipe_bytes.min(8 * MIB));
+            pipe_bytes = growth.bytes().unwrap();
+        }
+        assert_eq!((growth.goes_on(), growth.bytes()), (false, Some(8 * MIB)));
+    }
+
+    #[test]
     fn what_was_not_full_tells_nothing() {
         let mut growth = Growth::default();
         (0..100).for_each(|_| growth.note(0, MIB, 4 * MIB, MIB));
@@ -88,6 +114,8 @@ mod tests {
     fn where_much_less_comes_it_begins_again() {
         let mut growth = Growth::default();
         assert!(!after(&mut growth, &[80, 80, 80]));
+        assert_eq!(growth.bytes(), Some(MIB));
         assert!(after(&mut growth, &[30]));
+        assert_eq!(growth.bytes(), Some(0));
     }
 }

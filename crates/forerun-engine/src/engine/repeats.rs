@@ -40,9 +40,9 @@ impl Engine {
         }
         [true, false].into_iter().any(|is_waited_for| {
             self.late.can_pay(is_waited_for)
-                && late
-                    .iter()
-                    .any(|fetch| self.is_to_repeat(*fetch, is_waited_for) && self.repeat(now, *fetch))
+                && late.iter().any(|fetch| {
+                    self.is_to_repeat(*fetch, is_waited_for) && self.repeat(now, *fetch, is_waited_for)
+                })
         })
     }
 
@@ -72,8 +72,8 @@ impl Engine {
     }
 
     /// Dispatches a second fetch of what `fetch` is still to bring. False if there is no memory
-    /// for that, or it may still come in its turn.
-    fn repeat(&mut self, now: Time, fetch: FetchId) -> bool {
+    /// for that, or it may still come in its turn. Who waits may take that of what is read ahead.
+    fn repeat(&mut self, now: Time, fetch: FetchId, is_waited_for: bool) -> bool {
         let excuse_ns = self.device.excuse_ns(self.flights.awaited_count(), self.flights.bytes());
         let Some(flight) = self.flights.get_mut(fetch) else { return false };
         let excused = Time(flight.heard.0.saturating_add(excuse_ns));
@@ -83,7 +83,8 @@ impl Engine {
         }
         let Flight { object, rides_along, is_alone, cause, .. } = *flight;
         let extent = flight.rest();
-        let Some(runs) = self.cache.reserve_spare(now, extent, Room::Readahead) else { return false };
+        let room = if is_waited_for { Room::Demand } else { Room::Readahead };
+        let Some(runs) = self.cache.reserve_spare(now, extent, room) else { return false };
         flight.is_repeated = true;
         let spare_of = Some(fetch);
         let twin =

@@ -56,3 +56,18 @@ pub(crate) fn scramble(value: u64) -> u64 {
 pub(crate) fn below(luck: u64, bound: u64) -> u64 {
     ((u128::from(luck) * u128::from(bound)) >> 64) as u64
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn writes_have_the_same_luck_however_many_reads_there_are() {
+        let (mut few, mut many) = (Numbers::default(), Numbers::default());
+        (0..100).for_each(|number| assert_eq!(many.next(Direction::Read), number));
+        for _ in 0..10 {
+            assert_eq!(few.next(Direction::Write), many.next(Direction::Write));
+        }
+        assert_eq!((few.next(Direction::Read), many.next(Direction::Read)), (0, 100));
+    }
+}

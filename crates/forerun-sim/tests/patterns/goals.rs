@@ -79,6 +79,15 @@ fn what_leaves_requests_out_is_read_through() {
 }
 
 #[test]
+fn where_waits_differ_much_as_much_is_in_flight_as_brings_more() {
+    // 100 ms at best half of the time, three times as long once in ten: Little's law with the least
+    // wait would have a tenth of this.
+    for reading in [forward(GIB, MIB), backward(GIB, 256 * KIB)] {
+        reading.on("s3-far", PolicyKind::Adaptive).check("far away", 150.0, 1.05);
+    }
+}
+
+#[test]
 fn an_object_that_is_read_all_over_is_filled() {
     check("64k of 64m, each once", &shuffled(64 * MIB, 64 * KIB), 200.0, 1.05);
 }

@@ -59,6 +59,8 @@ pub(super) struct Fill {
     /// Bytes of the object that were read, and of those filled, not read since.
     read: u64,
     unread: u64,
+    /// Reads that had to wait and were of no stream.
+    missed_count: u64,
     order: Order,
 }
 
@@ -73,6 +75,11 @@ impl Fill {
         self.unread
     }
 
+    /// So many readers had to wait in no order that it was not by chance: more may be filled.
+    pub(super) fn is_sought(&self) -> bool {
+        self.missed_count >= MISSES_MIN
+    }
+
     /// Its readers pass over it, rather than come back to what lies behind.
     pub(super) fn is_passed(&self) -> bool {
         self.order.is_one_way()
@@ -85,6 +92,7 @@ impl Fill {
         self.areas.fit(if is_small { access.size } else { 0 });
         if access.missing {
             self.areas.miss(access.extent.offset);
+            self.missed_count += 1;
             trust.note(access.extent.len, price.wait_bytes);
             return;
         }

@@ -69,17 +69,18 @@ impl Terms {
     };
     /// From one far away it costs less: at 10 ms and 400 MB/s, one wait is as long as
     /// 4 MB take. It is wasted best at first, as long as nothing is known of who reads, see
-    /// [`Terms::far`].
+    /// [`Terms::far`], and as long as nothing was each latency may bring four times as much as all
+    /// before it. Where too much was wasted, whoever has come a long way has no more ahead than that start.
     pub(super) const FAR: Terms = Terms {
         start_bytes: START_BYTES_MAX,
         missed_share: 10,
         trust: 2,
-        trust_at_first: 2,
+        trust_at_first: 4,
         useful_share: 10,
         known_debt_max: u64::MAX,
         overdrawn_share: 16,
         wait_bytes: 0,
-        trust_bytes_max: u64::MAX,
+        trust_bytes_max: START_BYTES_MAX,
     };
 
     /// [`Terms::FAR`] with so much memory.

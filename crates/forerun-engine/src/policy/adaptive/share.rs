@@ -41,7 +41,7 @@ pub(super) struct Share {
     pub(super) is_disk: bool,
     /// What a disk could read while its head moves to who comes back, one way: less is no reason to.
     pub(super) move_bytes: u64,
-    /// Each step of a window costs so long a wait that few should lead to a large one.
+    /// Each step of a window costs so long a wait that one should lead to a large one.
     pub(super) is_steep: bool,
     /// How much may be wanted of a plan that is read in order of address.
     pub(super) sweep_bytes_max: u64,

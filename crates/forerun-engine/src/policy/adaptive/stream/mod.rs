@@ -281,6 +281,7 @@ impl Stream {
     /// The reader asks for `access.extent`. True if more may be wanted now.
     pub(super) fn on_read(&mut self, access: &Access, share: &Share, reach: Option<u64>) -> bool {
         let Some(positions) = self.shape.positions(access.extent, self.frontier) else { return false };
+        let is_next = positions.offset == self.frontier;
         self.advance(access, positions);
         if self.frontier > self.failed.saturating_add(GRAIN) {
             self.failed = u64::MAX;
@@ -293,6 +294,9 @@ impl Stream {
             // All that may come next has to be there.
             self.window =
                 self.window.max(2 * self.reorder_bytes(access.extent.len)).min(share.window_bytes_max);
+        }
+        if is_next {
+            self.open(share);
         }
         if self.frontier >= self.turn {
             self.resize(access.time, share);

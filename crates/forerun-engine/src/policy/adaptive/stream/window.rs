@@ -67,6 +67,14 @@ impl Stream {
         share.competitive_bytes.clamp(4 * self.evidence, 16 * self.evidence).max(least)
     }
 
+    /// Who comes back to what was read ahead, far away, and has to wait even so: each step of a window
+    /// would cost him a latency, so that he gets at once all that his share and the ledger allow.
+    pub(super) fn open(&mut self, share: &Share) {
+        if share.is_steep && self.late && self.turn_count > 0 {
+            self.window = self.window.max(self.window_max(share));
+        }
+    }
+
     pub(super) fn resize(&mut self, now: Time, share: &Share) {
         let max = self.window_max(share);
         let (then, frontier) = self.turned;
@@ -92,7 +100,7 @@ impl Stream {
     /// How many times as large a window is worth it whose reader had to wait, with so many bytes a
     /// second.
     fn growth(&self, rate: u64, max: u64, share: &Share) -> u64 {
-        let is_steep = share.is_steep || self.leaps(share) && share.reading_count <= LEAPING_COUNT_MAX;
+        let is_steep = self.leaps(share) && share.reading_count <= LEAPING_COUNT_MAX;
         let small = max / if is_steep { 4 } else { 16 };
         if self.is_fed(rate, share) {
             1

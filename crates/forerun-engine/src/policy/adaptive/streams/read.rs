@@ -16,6 +16,8 @@ use crate::types::{BLOCK_BYTES, Extent};
 const CLEARING_BYTES_MAX: u64 = 8 << 20;
 /// How far ahead of who reads again what is in memory it is looked for what is not.
 const LOOK_BYTES: u64 = 8 << 20;
+/// Of what may be wasted where others read in no order, a stream may have one byte of so many ahead.
+const SOUGHT_SHARE: u64 = 2;
 /// A stream that was not read for so long does not stop others at its start.
 const LIVE_NS: u64 = 10_000_000_000;
 
@@ -113,10 +115,16 @@ impl Streams {
         let is_known = reach.is_some_and(|end| end < u64::MAX);
         let is_decided = is_known && self.ledger.trusts_known_ends(share.terms);
         let room = self.ledger.room(self.briefs.ahead_beside(index) + filled, access.size);
+        let room = if self.is_sought() { room / SOUGHT_SHARE } else { room };
         let allowed = if is_decided { room } else { allowed.min(room) };
         let likely_end = stream.start().saturating_add(reach.unwrap_or(u64::MAX));
         let limit = self.clear_until(index, access).min(likely_end);
         self.streams[index].top_up(share, limit, allowed, windows);
+    }
+
+    /// Whether others read in no order: what streams have ahead is not filled for them.
+    fn is_sought(&self) -> bool {
+        self.fill.as_ref().is_some_and(|fill| fill.is_sought())
     }
 
     /// Somebody came for what had been counted as wasted: what no stream awaits.

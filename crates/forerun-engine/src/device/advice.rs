@@ -15,6 +15,11 @@ const CROWDED_LATENCIES: u64 = 4;
 /// Where moving is dear, a stream is read on for so many times what could be
 /// read during a move: it takes a seventeenth of the time then.
 const TURN_MOVES: u64 = 16;
+/// And at least for so many, however many streams there are: that takes a fifth of the time then.
+const VISIT_MOVES: u64 = 4;
+/// Where an elevator decides on turns, one lasts for about twice what is in flight: it ends when
+/// all of that is elsewhere, and half of what is dispatched meanwhile is not.
+const QUEUE_MOVES: u64 = TURN_MOVES / 2;
 /// A turn that somebody interrupts with every fetch costs two moves each time, there and back:
 /// at least half of the time is for bytes if they take as long.
 const CONTENDED_MOVES: u64 = 2;
@@ -27,6 +32,7 @@ pub(super) struct Advice {
     pub(super) piece_bytes: u64,
     pub(super) contended_piece_bytes: u64,
     pub(super) turn_bytes: Option<u64>,
+    pub(super) visit_bytes: u64,
     pub(super) through_bytes: u64,
     pub(super) pipe_bytes: u64,
     pub(super) contended_bytes: u64,
@@ -54,6 +60,7 @@ impl Device {
             piece_bytes: piece,
             contended_piece_bytes: (CONTENDED_MOVES * cost).next_power_of_two().clamp(piece, turn),
             turn_bytes: Some(turn),
+            visit_bytes: (VISIT_MOVES * cost).min(turn / 2),
             through_bytes: through,
             pipe_bytes: turn.min(self.pipe_bytes_max),
             contended_bytes: turn.min(self.pipe_bytes_max),
@@ -77,6 +84,13 @@ impl Device {
             return if self.switching.is_judged() { FETCHES_FAR * self.fetch_bytes_min } else { 0 };
         };
         self.spread.patience_ns().map_or(bytes, |ns| bytes.min(bytes_in(ns, rate)))
+    }
+
+    /// What should be in flight at least for an elevator's turns to be worth the moves between them.
+    fn queue_bytes(&self) -> u64 {
+        let moved =
+            if self.spread.is_whole() && self.is_serial() { self.switching.reordered_bytes() } else { 0 };
+        QUEUE_MOVES * moved.min(self.fetch_bytes_max)
     }
 
     /// The advice for a backend that serves many fetches at once.
@@ -105,12 +119,14 @@ impl Device {
         let is_crowded = one_fills_the_link && self.latency_ns > CROWDED_LATENCIES * latency;
         let least = if is_crowded { FETCHES_CROWDED_MIN } else { FETCHES_MIN };
         let grown = if is_link { self.grown_bytes(rate) } else { 0 };
-        let pipe_bytes = (needed + more + 2 * fetch_bytes).max(least * fetch_bytes).max(grown);
+        let pipe_bytes = (needed + more + 2 * fetch_bytes).max(least * fetch_bytes);
+        let pipe_bytes = pipe_bytes.max(grown).max(self.queue_bytes());
         Advice {
             fetch_bytes,
             piece_bytes: fetch_bytes,
             contended_piece_bytes: fetch_bytes,
             turn_bytes: None,
+            visit_bytes: 0,
             through_bytes: 0,
             pipe_bytes: pipe_bytes.min(self.pipe_bytes_max),
             // Nothing is learned of several fetches at once without them.

@@ -143,6 +143,11 @@ impl Device {
         self.advice.turn_bytes
     }
 
+    /// The same at least, however many streams there are; 0 if it serves several at a time.
+    pub(crate) fn visit_bytes(&self) -> u64 {
+        self.advice.visit_bytes
+    }
+
     /// If every fetch costs time in which none else is served, wherever it is: how many
     /// bytes could be read in that time, and so are better read through than left out. 0 if
     /// others overlap it.

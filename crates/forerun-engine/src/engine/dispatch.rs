@@ -65,7 +65,7 @@ impl Engine {
                 && self.pending.end_from(object, fetched.end()).is_some()
             {
                 // The device is there now.
-                self.pending.dispatched(object, fetched, turn_bytes);
+                self.pending.dispatched_for_reader(object, fetched, turn_bytes);
             }
             missing = self.missing(object, extent);
         }

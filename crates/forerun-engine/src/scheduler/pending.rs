@@ -109,6 +109,12 @@ impl Pending {
         self.turn = (left > 0).then_some(Turn { object, offset: run.end(), left });
     }
 
+    /// The same of `run` that a reader waited for: a turn of its own, unless it is where one goes on.
+    pub(crate) fn dispatched_for_reader(&mut self, object: ObjectId, run: Extent, turn_bytes: u64) {
+        self.turn = self.turn.filter(|turn| turn.object == object && turn.offset == run.offset);
+        self.dispatched(object, run, turn_bytes);
+    }
+
     /// Whether somebody's turn goes on.
     pub(crate) fn is_in_turn(&self) -> bool {
         self.turn.is_some_and(|turn| self.next_of(&turn).is_some())
@@ -202,19 +208,47 @@ impl Pending {
 mod tests {
     use super::*;
 
+    const MIB: u64 = 1 << 20;
+    const OBJECT: ObjectId = ObjectId(0);
+
     #[test]
     fn what_is_put_off_is_nobodys_turn_unless_it_is_a_batch() {
-        let window = |object, offset| (ObjectId(object), Extent::new(offset, 1 << 20));
+        let window = |object, offset| (ObjectId(object), Extent::new(offset, MIB));
         let mut pending = Pending::new();
         for (object, extent) in [window(0, 0), window(1, 0)] {
             pending.push(object, extent);
         }
-        pending.dispatched(ObjectId(0), Extent::new(0, 4096), 1 << 20);
+        pending.dispatched(ObjectId(0), Extent::new(0, 4096), MIB);
         assert!(pending.is_in_turn());
         assert_eq!(pending.pop(|object, _| object == ObjectId(0)), Some(window(1, 0)));
         assert!(!pending.is_in_turn());
         assert_eq!(pending.pop(|_, _| true), None);
         pending.set_sweep(ObjectId(0), true);
         assert_eq!(pending.pop(|_, _| true), Some(window(0, 0)));
+    }
+
+    #[test]
+    fn a_reader_of_another_place_has_a_turn_of_its_own() {
+        let mut pending = Pending::new();
+        pending.push(OBJECT, Extent::new(0, 8 * MIB));
+        pending.push(OBJECT, Extent::new(64 * MIB, 8 * MIB));
+        assert_eq!(pending.pop(|_, _| false), Some((OBJECT, Extent::new(0, 8 * MIB))));
+        pending.dispatched(OBJECT, Extent::new(0, 3 * MIB), 4 * MIB);
+        // What else was wanted there is dropped, and somebody waits elsewhere.
+        pending.pass(OBJECT, Extent::new(64 * MIB, MIB));
+        pending.dispatched_for_reader(OBJECT, Extent::new(64 * MIB, MIB), 4 * MIB);
+        for place in 65..68 {
+            assert_eq!(
+                pending.pop(|_, _| false),
+                Some((OBJECT, Extent::new(place * MIB, (72 - place) * MIB)))
+            );
+            pending.dispatched(OBJECT, Extent::new(place * MIB, MIB), 4 * MIB);
+            pending.put_back(OBJECT, Extent::new((place + 1) * MIB, (71 - place) * MIB));
+        }
+        assert!(!pending.is_in_turn());
+        // Where a turn goes on, it is no other.
+        pending.dispatched(OBJECT, Extent::new(0, 3 * MIB), 4 * MIB);
+        pending.dispatched_for_reader(OBJECT, Extent::new(3 * MIB, MIB), 4 * MIB);
+        assert!(!pending.is_in_turn());
     }
 }

@@ -215,6 +215,13 @@ impl Switching {
         self.overlapping < 256
     }
 
+    /// What could be read while a head moves, if fetches overlap although there may be one: an elevator
+    /// below puts them in its own order.
+    pub(crate) fn reordered_bytes(&self) -> u64 {
+        let is_reordered = self.is_judged() && self.is_slow_to_begin() && !self.is_alone();
+        if is_reordered { self.bytes_in(self.idle_ns()) } else { 0 }
+    }
+
     /// How long a fetch takes that met an idle backend elsewhere, without its bytes' time.
     fn idle_ns(&self) -> u64 {
         self.idle.map_or(0, |idle| idle.ns.saturating_sub(self.following.ns_of(idle.bytes)))

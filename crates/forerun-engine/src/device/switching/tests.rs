@@ -125,3 +125,34 @@ fn what_a_disk_has_read_by_itself_does_not_make_it_faster() {
     }
     assert!(slow_to_begin && disk.is_slow_to_begin() && disk.cost_ns() > 0, "{disk:?}");
 }
+
+#[test]
+fn a_disk_below_an_elevator_is_told_by_what_overtakes() {
+    let mut disk = learned(|index| (index / 2 + 1) * 8 + (index + 1) * 4);
+    assert_eq!((disk.is_alone(), disk.reordered_bytes()), (true, 0));
+    for round in 0..16 {
+        let start = disk.last_done;
+        // The second comes first.
+        for (later, end_ms) in [(1, 12), (0, 24)] {
+            let end = Time(start.0 + end_ms * MS);
+            let sample = Sample {
+                object: ObjectId(9),
+                offset: (2 * round + later) * 64 * LEN,
+                index: disk.dispatched_count + later,
+                ahead: later as usize,
+                place: Place::Elsewhere,
+                dispatched: start,
+                delivered_before: 0,
+                first_arrived: end,
+                first_bytes: LEN,
+                bytes: LEN,
+            };
+            disk.on_first_bytes(&sample);
+            disk.on_fetched(end, &sample);
+            disk.on_ended();
+        }
+        (0..2).for_each(|_| _ = disk.on_dispatch());
+    }
+    assert_eq!((disk.is_alone(), disk.cost_ns()), (false, 0), "{disk:?}");
+    assert!(disk.reordered_bytes() >= 2 * LEN, "{disk:?}");
+}

@@ -9,6 +9,8 @@ use crate::policy::View;
 
 /// A turn at a disk is as long as so many movements of its head.
 const TURN_MOVES: u64 = 16;
+/// A few fetches.
+const WINDOW_BYTES_MIN: u64 = 1 << 20;
 /// What a wait is worth at least.
 const WAIT_BYTES_MIN: u64 = 64 << 10;
 /// So few streams may grow fast far away.
@@ -57,12 +59,13 @@ pub(super) struct Share {
 
 impl Share {
     /// Twice what keeps the device busy, so that it stays busy while the reader
-    /// consumes, and at least enough for a few fetches; but together with all who
-    /// hold memory no more than three quarters of it: the rest is for demand and
-    /// for what was just read. While less than half of the memory is taken, those
+    /// consumes, and at least enough for a few fetches, or for going there to be worth it
+    /// unless somebody waits meanwhile; but together with all who hold memory no more than
+    /// three quarters of it: the rest is for demand and for what was just read. While less than half of the memory is taken, those
     /// who are not being read just now leave room for more.
     pub(super) fn of_one_in(activity: &Activity, view: &View<'_>) -> Share {
-        let busy = (2 * view.device.pipe_bytes() / activity.reading_count()).max(1 << 20);
+        let least = if view.is_contended { 0 } else { view.device.visit_bytes() }.max(WINDOW_BYTES_MIN);
+        let busy = (2 * view.device.pipe_bytes() / activity.reading_count()).max(least);
         let all = view.config.memory_bytes_max;
         let fair = |count: u64| all / 4 * 3 / count;
         let spare = (all / 2).saturating_sub(view.cache.unread_bytes_all()) / SPARE_SHARE;

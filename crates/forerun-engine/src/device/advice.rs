@@ -7,7 +7,7 @@ use super::{Device, LATENCY_NS_GUESS, bytes_in, time_of};
 /// Fetches at once to begin with: enough to find out.
 const FETCHES_MIN: u64 = 16;
 /// Over a link far away so many of the smallest: each step of finding out takes a latency there.
-const FETCHES_FAR: u64 = 64;
+const FETCHES_FAR: u64 = 32;
 /// Fewer where one fetch alone nearly fills the link and the first bytes of most come after so
 /// many times the least latency: more would only wait for one another, and readers for all.
 const FETCHES_CROWDED_MIN: u64 = 4;

@@ -67,10 +67,11 @@ impl Stream {
         share.competitive_bytes.clamp(4 * self.evidence, 16 * self.evidence).max(least)
     }
 
-    /// Who comes back to what was read ahead, far away, and has to wait even so: each step of a window
-    /// would cost him a latency, so that he gets at once all that his share and the ledger allow.
+    /// Who goes on from an object's start to what was read ahead, far away, and has to wait even so: each
+    /// step of a window would cost him a latency, so that he gets at once all that his share and the
+    /// ledger allow. Streams elsewhere are many and short: the first would leave nothing for others.
     pub(super) fn open(&mut self, share: &Share) {
-        if share.is_steep && self.late && self.turn_count > 0 {
+        if share.is_steep && self.start == 0 && self.late && self.turn_count > 0 {
             self.window = self.window.max(self.window_max(share));
         }
     }

@@ -55,7 +55,7 @@ fn a_turn_that_somebody_interrupts_is_worth_going_there_and_back() {
     // 512 KiB could be read during a move.
     assert_eq!(device.fetch_bytes_among(0, false), MIB / 4);
     assert_eq!(device.fetch_bytes_among(0, true), MIB);
-    assert_eq!((device.turn_bytes(), device.visit_bytes()), (Some(8 * MIB), 2 * MIB));
+    assert_eq!((device.turn_bytes(), device.visit_bytes()), (Some(8 * MIB), 3 * MIB));
 }
 
 #[test]

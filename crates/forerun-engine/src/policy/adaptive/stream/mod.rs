@@ -7,32 +7,29 @@
 //!          within reorder)  or about to be
 //!                         |<----- window ----->|
 //! ```
-//! [`window`] sizes it, [`outcome`] tells what became of what was read ahead, [`reason`]
-//! why it is as large as it is. Positions are counted along the stream's way, see [`super::shape`].
+//! [`place`] says whether a read is its reader's, [`glide`] when such a read changes nothing; [`window`] sizes
+//! it, [`outcome`] tells what became of what was read ahead, [`reason`] why it is as large as it is. Positions
+//! are counted along the stream's way, see [`super::shape`].
 
+mod glide;
 mod outcome;
+mod place;
 mod reason;
 mod window;
 
 use super::Share;
 use super::activity::Counted;
-use super::coast::{Coast, PAUSE_NS};
 use super::density::Density;
 use super::shape::Shape;
 use crate::policy::{Access, Window};
 use crate::types::{Extent, StreamId, Time};
 use alloc::vec::Vec;
+pub(super) use place::REORDER_BYTES_MAX;
 
 /// Windows end at multiples of this.
 const GRAIN: u64 = 64 << 10;
-/// Requests of disorder that an established stream absorbs.
-//= claims D1: NFS servers shuffle within 4 to 16 requests
-const REORDER_REQUESTS: u64 = 32;
 /// A strided stream that has come so many elements is none by chance.
 const STEPS_PROVEN: u64 = 16;
-/// Bounds of that disorder in bytes.
-const REORDER_BYTES_MIN: u64 = 64 << 10;
-pub(super) const REORDER_BYTES_MAX: u64 = 4 << 20;
 
 /// See the module's page. `start <= frontier <= planned`.
 #[derive(Debug)]
@@ -155,40 +152,6 @@ impl Stream {
         &mut self.counted
     }
 
-    /// Whether a read of `extent` is just what comes next.
-    pub(super) fn expects(&self, extent: Extent) -> bool {
-        self.shape.positions(extent, self.frontier).is_some_and(|positions| positions.offset == self.frontier)
-    }
-
-    /// How far a read of `extent` is from what comes next if it is this stream's:
-    /// within the window, or off by no more than the disorder that readers show. Requests
-    /// cost as much as `through_bytes` each.
-    pub(super) fn distance(&self, extent: Extent, through_bytes: u64) -> Option<u64> {
-        let positions = self.shape.positions(extent, self.frontier)?;
-        let reorder = self.reorder_bytes(extent.len);
-        let covers = !self.is_over(through_bytes)
-            && positions.end().saturating_add(reorder) > self.frontier
-            && positions.offset <= self.planned.saturating_add(reorder);
-        covers.then(|| self.frontier.abs_diff(positions.offset))
-    }
-
-    /// Where reads may be that are no longer than the second, and whose distance is known
-    /// or that are of what lies ahead. Longer ones may be beside that, in positions by no more
-    /// than [`REORDER_BYTES_MAX`].
-    pub(super) fn reach(&self) -> (Extent, u64) {
-        let reorder = self.reorder_bytes(0);
-        let start = self.frontier.saturating_sub(reorder + self.read_len);
-        let end = self.planned.saturating_add(reorder);
-        (self.shape.span(Extent::between(start, end)), self.read_len)
-    }
-
-    /// How far off a request of `len` bytes may be. Whoever comes near a stream that is
-    /// over, or that is none, is most likely somebody else.
-    fn reorder_bytes(&self, len: u64) -> u64 {
-        let count = if self.is_settled || self.is_accident { 1 } else { REORDER_REQUESTS };
-        (count * self.read_len.max(len)).clamp(REORDER_BYTES_MIN, REORDER_BYTES_MAX)
-    }
-
     /// It consumed a window: it is no accident.
     pub(super) fn is_proven(&self) -> bool {
         // The first time is with the first read.
@@ -198,19 +161,6 @@ impl Stream {
     /// It goes on in steps that are even beyond doubt.
     pub(super) fn keeps_step(&self) -> bool {
         matches!(&self.shape, Shape::Strided(strides) if self.own_bytes() >= STEPS_PROVEN * strides.element_bytes())
-    }
-
-    /// The reader asks for `extent`. False if it has left out too much by now, where
-    /// `gap_bytes` are as dear as a request, which costs as much as `through_bytes` even
-    /// if there are others.
-    pub(super) fn passes(&mut self, extent: Extent, gap_bytes: u64, through_bytes: u64) -> bool {
-        let Some(positions) = self.shape.positions(extent, self.frontier) else { return false };
-        self.density.note(positions.len, positions.end().saturating_sub(self.frontier));
-        if !self.shape.is_dense() {
-            return !self.density.is_patchy();
-        }
-        self.is_dear = self.density.is_dear(gap_bytes.max(through_bytes));
-        !self.is_dear && !self.density.is_thin(through_bytes)
     }
 
     /// Bytes of its way so far.
@@ -233,37 +183,6 @@ impl Stream {
     pub(super) fn own_bytes_with(&self, extent: Extent) -> u64 {
         let end = self.shape.positions(extent, self.frontier).map_or(0, |positions| positions.end());
         self.frontier.max(end) - self.start
-    }
-
-    /// Whether nothing more is to be wanted for the reader of `access`, if all of that is
-    /// there and was read before: such a read just moves the stream on.
-    pub(super) fn glides(&self, access: &Access) -> bool {
-        let end = access.extent.end();
-        matches!(self.shape, Shape::Forward)
-            && self.frontier == access.extent.offset
-            && end < self.glides_until(access.size)
-            && access.time.since(self.last_read) < PAUSE_NS
-            && self.failed == u64::MAX
-            && !self.is_settled
-            && !self.is_disordered()
-    }
-
-    /// A read that ends here or further does more than that, in an object of `size` bytes.
-    pub(super) fn glides_until(&self, size: u64) -> u64 {
-        let end = if self.planned >= size { self.turn.min(size + 1) } else { 0 };
-        self.quiet_until.max(end)
-    }
-
-    /// It glided on and on.
-    pub(super) fn land(&mut self, coast: &Coast) {
-        let extent = coast.extent();
-        self.density.note(extent.len, extent.end().saturating_sub(self.frontier));
-        self.counted.rest(coast.last_read);
-        self.read_index += coast.count;
-        self.last_read = coast.last_read;
-        self.read_bytes += extent.len;
-        self.frontier = self.frontier.max(extent.end());
-        self.planned = self.planned.max(self.frontier);
     }
 
     /// The reader asks for `positions`.
@@ -317,17 +236,6 @@ impl Stream {
                 windows.push(Window { extent, mark, stream: Some(self.id) });
             });
         }
-    }
-
-    /// It leaves out too much for everything to be read: whoever reads here is up
-    /// to something else.
-    pub(super) fn is_over(&self, through_bytes: u64) -> bool {
-        if !self.shape.is_dense() {
-            return self.density.is_patchy();
-        }
-        self.is_dear
-            || self.density.is_thin(through_bytes)
-            || (self.is_disordered() && matches!(self.shape, Shape::Backward))
     }
 
     /// The window that was reconsidered was topped up.

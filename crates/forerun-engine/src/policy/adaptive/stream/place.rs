@@ -1,0 +1,78 @@
+//! Whether a read is a stream's: how far it may be from what comes next, and whether the stream
+//! leaves out too much by now to be one.
+
+use super::Stream;
+use crate::policy::adaptive::shape::Shape;
+use crate::types::Extent;
+
+/// Requests of disorder that an established stream absorbs.
+//= claims D1: NFS servers shuffle within 4 to 16 requests
+const REORDER_REQUESTS: u64 = 32;
+/// Bounds of that disorder in bytes.
+const REORDER_BYTES_MIN: u64 = 64 << 10;
+pub(in crate::policy::adaptive) const REORDER_BYTES_MAX: u64 = 4 << 20;
+
+impl Stream {
+    /// Whether a read of `extent` is just what comes next.
+    pub(in crate::policy::adaptive) fn expects(&self, extent: Extent) -> bool {
+        self.shape.positions(extent, self.frontier).is_some_and(|positions| positions.offset == self.frontier)
+    }
+
+    /// How far a read of `extent` is from what comes next if it is this stream's:
+    /// within the window, or off by no more than the disorder that readers show. Requests
+    /// cost as much as `through_bytes` each.
+    pub(in crate::policy::adaptive) fn distance(&self, extent: Extent, through_bytes: u64) -> Option<u64> {
+        let positions = self.shape.positions(extent, self.frontier)?;
+        let reorder = self.reorder_bytes(extent.len);
+        let covers = !self.is_over(through_bytes)
+            && positions.end().saturating_add(reorder) > self.frontier
+            && positions.offset <= self.planned.saturating_add(reorder);
+        covers.then(|| self.frontier.abs_diff(positions.offset))
+    }
+
+    /// Where reads may be that are no longer than the second, and whose distance is known
+    /// or that are of what lies ahead. Longer ones may be beside that, in positions by no more
+    /// than [`REORDER_BYTES_MAX`].
+    pub(in crate::policy::adaptive) fn reach(&self) -> (Extent, u64) {
+        let reorder = self.reorder_bytes(0);
+        let start = self.frontier.saturating_sub(reorder + self.read_len);
+        let end = self.planned.saturating_add(reorder);
+        (self.shape.span(Extent::between(start, end)), self.read_len)
+    }
+
+    /// How far off a request of `len` bytes may be. Whoever comes near a stream that is
+    /// over, or that is none, is most likely somebody else.
+    pub(super) fn reorder_bytes(&self, len: u64) -> u64 {
+        let count = if self.is_settled || self.is_accident { 1 } else { REORDER_REQUESTS };
+        (count * self.read_len.max(len)).clamp(REORDER_BYTES_MIN, REORDER_BYTES_MAX)
+    }
+
+    /// The reader asks for `extent`. False if it has left out too much by now, where
+    /// `gap_bytes` are as dear as a request, which costs as much as `through_bytes` even
+    /// if there are others.
+    pub(in crate::policy::adaptive) fn passes(
+        &mut self,
+        extent: Extent,
+        gap_bytes: u64,
+        through_bytes: u64,
+    ) -> bool {
+        let Some(positions) = self.shape.positions(extent, self.frontier) else { return false };
+        self.density.note(positions.len, positions.end().saturating_sub(self.frontier));
+        if !self.shape.is_dense() {
+            return !self.density.is_patchy();
+        }
+        self.is_dear = self.density.is_dear(gap_bytes.max(through_bytes));
+        !self.is_dear && !self.density.is_thin(through_bytes)
+    }
+
+    /// It leaves out too much for everything to be read: whoever reads here is up
+    /// to something else.
+    pub(in crate::policy::adaptive) fn is_over(&self, through_bytes: u64) -> bool {
+        if !self.shape.is_dense() {
+            return self.density.is_patchy();
+        }
+        self.is_dear
+            || self.density.is_thin(through_bytes)
+            || (self.is_disordered() && matches!(self.shape, Shape::Backward))
+    }
+}

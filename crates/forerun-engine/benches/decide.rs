@@ -47,11 +47,8 @@ fn main() -> ExitCode {
     println!(
         "                ns a read   none  goal       ns a turn   none  instructions: a decision  a turn   none"
     );
-    let clock = clock_ns();
     let mut is_within = true;
-    for pattern in Pattern::ALL {
-        let [adaptive, none] =
-            [PolicyKind::Adaptive, PolicyKind::None].map(|policy| timed(pattern, policy, clock));
+    for (pattern, [adaptive, none]) in Pattern::ALL.into_iter().zip(timed(clock_ns())) {
         is_within &= adaptive.0 <= GOAL_NS;
         let verdict = if adaptive.0 <= GOAL_NS { "within" } else { "MORE THAN" };
         let counts = [
@@ -92,22 +89,38 @@ fn repeat(pattern: &str, policy: &str, count: &str) {
 }
 
 /// Nanoseconds of a read and of a turn.
-fn timed(pattern: Pattern, policy: PolicyKind, clock: u64) -> (u64, u64) {
-    let mut medians: Vec<(u64, u64)> = (0..RUNS)
-        .map(|_| {
-            let mut bed = pattern.bed(policy, READS_PER_RUN);
-            let begun = Instant::now();
-            let mut took: Vec<u64> = (0..READS_PER_RUN).map(|index| pattern.read(&mut bed, index)).collect();
-            let turn = begun.elapsed().as_nanos() as u64 / READS_PER_RUN;
-            took.sort_unstable();
-            (took[took.len() / 2].saturating_sub(clock), turn.saturating_sub(clock))
-        })
-        .collect();
-    let mut median = |of: fn(&(u64, u64)) -> u64| {
-        medians.sort_unstable_by_key(of);
-        of(&medians[RUNS / 2])
+type Times = (u64, u64);
+
+/// Of each pattern, with `adaptive` and without. All of them run once, then again: what disturbs
+/// the machine for a while then disturbs one run of each, not all of one.
+fn timed(clock: u64) -> Vec<[Times; 2]> {
+    let mut runs = vec![[const { Vec::new() }; 2]; Pattern::ALL.len()];
+    for _ in 0..RUNS {
+        for (pattern, both) in Pattern::ALL.into_iter().zip(&mut runs) {
+            for (policy, times) in [PolicyKind::Adaptive, PolicyKind::None].into_iter().zip(both) {
+                times.push(run(pattern, policy, clock));
+            }
+        }
+    }
+    runs.into_iter().map(|both| both.map(medians)).collect()
+}
+
+fn medians(mut runs: Vec<Times>) -> Times {
+    let mut median = |of: fn(&Times) -> u64| {
+        runs.sort_unstable_by_key(of);
+        of(&runs[RUNS / 2])
     };
     (median(|run| run.0), median(|run| run.1))
+}
+
+/// The median of the reads, and the mean of the turns.
+fn run(pattern: Pattern, policy: PolicyKind, clock: u64) -> Times {
+    let mut bed = pattern.bed(policy, READS_PER_RUN);
+    let begun = Instant::now();
+    let mut took: Vec<u64> = (0..READS_PER_RUN).map(|index| pattern.read(&mut bed, index)).collect();
+    let turn = begun.elapsed().as_nanos() as u64 / READS_PER_RUN;
+    took.sort_unstable();
+    (took[took.len() / 2].saturating_sub(clock), turn.saturating_sub(clock))
 }
 
 /// What it takes to look at the clock.

@@ -61,8 +61,9 @@ impl Share {
     /// Twice what keeps the device busy, so that it stays busy while the reader
     /// consumes, and at least enough for a few fetches, or for going there to be worth it
     /// unless somebody waits meanwhile; but together with all who hold memory no more than
-    /// three quarters of it: the rest is for demand and for what was just read. While less than half of the memory is taken, those
-    /// who are not being read just now leave room for more.
+    /// three quarters of it: the rest is for demand and for what was just read. While less
+    /// than half of the memory is taken, those who are not being read just now leave room
+    /// for more.
     pub(super) fn of_one_in(activity: &Activity, view: &View<'_>) -> Share {
         let least = if view.is_contended { 0 } else { view.device.visit_bytes() }.max(WINDOW_BYTES_MIN);
         let busy = (2 * view.device.pipe_bytes() / activity.reading_count()).max(least);

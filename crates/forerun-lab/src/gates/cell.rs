@@ -5,6 +5,7 @@ use forerun_engine::Config;
 use forerun_sim::bound::Bounds;
 use forerun_sim::run::Run;
 
+use super::best::Best;
 use super::contender::{CONTENDERS, Contender};
 use super::kind::Kind;
 use super::row::{HARM_MARGIN, PEER_MARGIN, Row};
@@ -14,15 +15,15 @@ use crate::replay::Cell;
 use crate::stats::Verdict;
 
 /// An outcome for each contender, in their order. A device without luck has one run each.
-pub(super) fn run(cell: &Cell<'_>, seeds_max: u64) -> Result<Vec<Outcome>, Error> {
+/// `best` are its bounds.
+pub(super) fn run(cell: &Cell<'_>, best: &Best, seeds_max: u64) -> Result<Vec<Outcome>, Error> {
     let seeds = if cell.device.has_luck() { cell.settings.repeat } else { 1 };
-    let bounds = cell.bounds()?;
     let mut outcomes = Vec::new();
     for contender in &CONTENDERS {
         let runs = (0..seeds).map(|more| serve(cell, contender, more)).collect::<Result<_, _>>()?;
-        outcomes.push(outcome(cell, contender.name, runs, bounds));
+        outcomes.push(outcome(cell, contender.name, runs, best.first()));
     }
-    let row = Row::of(&outcomes, None, Kind::Other, &[]);
+    let row = Row::of(&outcomes, best, None, Kind::Other, &[]);
     let doubtful = [(row.harm.verdict(HARM_MARGIN), 1), (row.peer.verdict(PEER_MARGIN), row.peer_at)];
     for at in doubtful.into_iter().filter(|(verdict, _)| *verdict == Verdict::Undecided).map(|(_, at)| at) {
         for at in [0, at] {

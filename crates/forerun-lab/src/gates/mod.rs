@@ -8,6 +8,7 @@
 //!   [`Gate`] has to say about it;
 //! * [`table`] shows the rows, those that fail first, and a line for each gate.
 
+mod best;
 mod cell;
 mod contender;
 mod generated;
@@ -24,6 +25,7 @@ use crate::outcome::Outcome;
 use crate::replay::{Cell, Settings};
 use crate::work::on_all_cores;
 use crate::workload::Workload;
+use best::Best;
 pub use contender::{Against, CONTENDERS, Contender};
 pub use generated::generated;
 pub use kind::{Kind, kind};
@@ -95,11 +97,12 @@ impl Plan {
             }
         }
         let run = |(cell, kind): &(Cell<'_>, Kind)| {
-            let outcomes = cell::run(cell, self.seeds_max)?;
+            let best = Best::of(cell, *kind)?;
+            let outcomes = cell::run(cell, &best, self.seeds_max)?;
             let is_learned = *kind == Kind::Start;
-            let learned = is_learned.then(|| learned::run(cell, outcomes[0].bounds)).transpose()?;
+            let learned = is_learned.then(|| learned::run(cell, &best)).transpose()?;
             let share = learned.as_ref().map(|learned| learned.share);
-            let row = Row::of(&outcomes, share, *kind, cell.workload.scan().objects());
+            let row = Row::of(&outcomes, &best, share, *kind, cell.workload.scan().objects());
             Ok::<_, Error>((row, outcomes.into_iter().chain(learned.map(|learned| learned.outcome))))
         };
         for (row, outcomes) in on_all_cores(&cells, run)? {

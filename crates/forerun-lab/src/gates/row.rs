@@ -5,6 +5,7 @@ use std::fmt;
 use forerun_engine::Config;
 use forerun_sim::source::Placed;
 
+use super::best::Best;
 use super::contender::{Against, CONTENDERS};
 use super::kind::Kind;
 use crate::compare::seconds;
@@ -88,9 +89,9 @@ pub struct Row {
     pub peer: Ratio,
     /// The best peer's index among [`CONTENDERS`].
     pub peer_at: usize,
-    /// The best possible time, as a share of its own with the same seed. 1 if both are nothing.
+    /// The best possible time, as a share of its own with the same seed, on average of some seeds.
     pub bound: f64,
-    /// The same, for each of some seeds, with what the run before it taught, if that is asked.
+    /// The same with what the run before it taught, if that is asked.
     pub learned: Option<f64>,
     /// Whether that is of a bracket so wide that its upper end says little.
     pub is_vague: bool,
@@ -105,9 +106,15 @@ pub struct Row {
 }
 
 impl Row {
-    /// Of the outcomes of [`CONTENDERS`] in their order, and of the share of the best possible time that
-    /// was `learned`, for a workload of these `objects`.
-    pub(super) fn of(outcomes: &[Outcome], learned: Option<f64>, kind: Kind, objects: &[Placed]) -> Row {
+    /// Of the outcomes of [`CONTENDERS`] in their order, the `best` times for them, and the share of these
+    /// that was `learned`, for a workload of these `objects`.
+    pub(super) fn of(
+        outcomes: &[Outcome],
+        best: &Best,
+        learned: Option<f64>,
+        kind: Kind,
+        objects: &[Placed],
+    ) -> Row {
         let times: Vec<Vec<f64>> = outcomes.iter().map(seconds).collect();
         let to = |at: usize| Ratio::of(&times[0], &times[at]);
         let peer_at = best_peer(&times);
@@ -125,7 +132,7 @@ impl Row {
             harm: to(1),
             peer: to(peer_at),
             peer_at,
-            bound: share(own),
+            bound: best.share(own),
             learned,
             is_vague: !crate::show::is_narrow(own.bounds),
             fetched: mean(own, |run| run.device.read_bytes) / mean(own, |run| run.read_bytes).max(1.0),
@@ -181,9 +188,4 @@ fn best_peer(times: &[Vec<f64>]) -> usize {
     let share = |at: &usize| Ratio::of(&times[*at][..seeds], &times[0][..seeds]).mean;
     let peers = (0..times.len()).filter(|at| CONTENDERS[*at].against == Against::Peer);
     peers.min_by(|a, b| share(a).total_cmp(&share(b))).unwrap_or(0)
-}
-
-/// The best possible time as a share of that of the first run.
-fn share(outcome: &Outcome) -> f64 {
-    outcome.bounds.clairvoyant_ns.max(1) as f64 / outcome.runs[0].elapsed_ns.max(1) as f64
 }

@@ -1,6 +1,7 @@
 //! What each pattern must come to, at 10 ms; and at 2 and 50 ms what is only sane.
 
 use forerun_engine::PolicyKind;
+use forerun_sim::source::Extent;
 
 use super::bed::*;
 
@@ -152,4 +153,14 @@ fn disorder_changes_little() {
             assert!(bytes <= 1.05, "{device}, {len} bytes at once: {bytes:.3} times the bytes");
         }
     }
+}
+
+#[test]
+fn who_begins_in_disorder_far_away_waits_once_for_the_head() {
+    let order =
+        [4, 5, 10, 0, 12, 7, 11, 3, 9, 1, 6, 2, 8].map(|index| Extent::new(index * 32 * KIB, 32 * KIB));
+    let outcome = Reading::new(64 * MIB, order).at(50);
+    println!("{:.3} s", outcome.seconds);
+    // For the first read, for what goes on from it and the head, and for what lies further on.
+    assert!(outcome.seconds < 3.5 * 0.05, "{:.3} s are more than three waits", outcome.seconds);
 }

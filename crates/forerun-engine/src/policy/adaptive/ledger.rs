@@ -105,6 +105,11 @@ impl Terms {
         }
     }
 
+    /// Whether they are those of a device far away.
+    pub(super) fn is_far(&self) -> bool {
+        self.start_bytes >= START_BYTES_MIN
+    }
+
     /// For a stream whose every element is a fetch of its own: it takes more of those.
     pub(super) fn in_elements(self) -> Terms {
         Terms { trust_bytes_max: u64::MAX, ..self }

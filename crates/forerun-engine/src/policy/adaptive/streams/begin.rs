@@ -15,6 +15,9 @@ use crate::types::{Extent, StreamId};
 const STREAMS_MAX: usize = 128;
 /// And at least, however little comes of them.
 const PATIENCE_MIN: u16 = 16;
+/// An object's head may be one byte of so many that may be wasted: 256 KiB, which take less time far
+/// away than a wait for the first byte.
+const HEAD_SHARE: u64 = 32;
 
 impl Streams {
     /// Takes the read as evidence, which may be enough for a new stream.
@@ -45,6 +48,7 @@ impl Streams {
         if let Some(shape) = shape {
             self.guesses.was_right(&candidate);
             self.help_those_in_line(access);
+            self.help_with_head(&shape, candidate.extent().offset, terms);
             return Begun::Stream(self.insert_dense(shape, &candidate, access, ends));
         }
         if let Some(index) = self.begin_strided(access, ends) {
@@ -122,6 +126,15 @@ impl Streams {
         for guess in self.procession.next(&mut self.candidates, access.size) {
             self.guessed_count += 1;
             self.aside.push(guess);
+        }
+    }
+
+    /// Whose reads go forward from near the object's start, the first of all who do, may have begun with it
+    /// in disorder: far away he waits once for all that he has left out.
+    fn help_with_head(&mut self, shape: &Shape, start: u64, terms: Terms) {
+        let is_first = self.streams.is_empty() && matches!(shape, Shape::Forward);
+        if terms.is_far() && is_first && start > 0 && start <= self.ledger.left(terms) / HEAD_SHARE {
+            self.aside.push(Extent::new(0, start));
         }
     }
 

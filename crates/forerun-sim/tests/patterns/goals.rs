@@ -123,10 +123,11 @@ fn neighbours_by_chance_are_no_streams() {
 #[test]
 fn bursts_waste_little() {
     // Each waits once: 2 MiB in 10 ms and 5 ms on the wire are 138 MB/s.
+    // So they do where one follows another, or lies past what was read ahead in vain.
     let many = bursts(GIB, 64 * KIB, 2 * MIB, 128);
-    many.at(2).check("bursts at 2 ms", 250.0, 1.1);
-    many.at(10).check("bursts at 10 ms", 120.0, 1.1);
-    many.at(50).check("bursts at 50 ms", 25.0, 1.2);
+    many.at(2).check("bursts at 2 ms", 270.0, 1.05);
+    many.at(10).check("bursts at 10 ms", 126.0, 1.06);
+    many.at(50).check("bursts at 50 ms", 33.0, 1.12);
 }
 
 #[test]

@@ -82,6 +82,13 @@ impl Runs {
         }
         Some(best * BLOCK_BYTES)
     }
+
+    /// The same for a stream that has come further than most do: as if it were another one that
+    /// began where the first was over; none if it has come further than that, too.
+    pub(super) fn reach_of_second(&self, own: u64, wait_bytes: u64) -> Option<u64> {
+        let first = self.reach(1, wait_bytes, 0).filter(|first| *first < own && own - *first <= *first)?;
+        Some(self.reach(own - first, wait_bytes, 0)?.saturating_add(first))
+    }
 }
 
 impl Known {
@@ -133,6 +140,15 @@ mod tests {
         assert_eq!(runs.reach(2 * MIB, 100 * KIB, 0), Some(2 * MIB));
         assert_eq!(runs.reach(2 * MIB + 4 * KIB, 100 * KIB, 0), None);
         assert_eq!(of(&[2 * MIB; 2]).reach(64 * KIB, MIB, 0), None);
+    }
+
+    #[test]
+    fn one_that_follows_another_is_as_long() {
+        let runs = of(&[2 * MIB; 5]);
+        assert_eq!(runs.reach_of_second(2 * MIB, 100 * KIB), None, "it is the first still");
+        assert_eq!(runs.reach_of_second(2 * MIB + 64 * KIB, 100 * KIB), Some(4 * MIB));
+        assert_eq!(runs.reach_of_second(4 * MIB, 100 * KIB), Some(4 * MIB));
+        assert_eq!(runs.reach_of_second(4 * MIB + 4 * KIB, 100 * KIB), None, "nor is it a third");
     }
 
     #[test]

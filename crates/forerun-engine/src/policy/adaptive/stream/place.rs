@@ -24,9 +24,12 @@ impl Stream {
     pub(in crate::policy::adaptive) fn distance(&self, extent: Extent, through_bytes: u64) -> Option<u64> {
         let positions = self.shape.positions(extent, self.frontier)?;
         let reorder = self.reorder_bytes(extent.len);
+        let is_next = positions.offset <= self.frontier.saturating_add(reorder);
+        // Whoever comes to what is left of a stream has not left it; past that is somebody else.
+        let last = self.planned.saturating_add(if self.is_settled { 0 } else { reorder + 1 });
         let covers = !self.is_over(through_bytes)
             && positions.end().saturating_add(reorder) > self.frontier
-            && positions.offset <= self.planned.saturating_add(reorder);
+            && (is_next || positions.offset < last);
         covers.then(|| self.frontier.abs_diff(positions.offset))
     }
 

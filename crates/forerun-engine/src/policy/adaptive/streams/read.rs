@@ -90,9 +90,14 @@ impl Streams {
         if !matches!(stream.shape(), Shape::Forward) {
             return None;
         }
-        let known = if stream.start() == 0 { heads } else { &self.runs };
+        let is_head = stream.start() == 0;
+        let known = if is_head { heads } else { &self.runs };
         let own = stream.own_bytes_with(access.extent);
-        known.reach(own, self.ledger.priced(share.wait_bytes, share.terms), 0)
+        let wait_bytes = self.ledger.priced(share.wait_bytes, share.terms);
+        // Near by it is soon enough to see that it goes on.
+        let may_be_second = !is_head && share.terms.is_far();
+        let second = || if may_be_second { known.reach_of_second(own, wait_bytes) } else { None };
+        known.reach(own, wait_bytes, 0).or_else(second)
     }
 
     /// More may be wanted of the stream, as far as is allowed.

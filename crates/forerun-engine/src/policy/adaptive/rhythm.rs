@@ -3,16 +3,18 @@
 //! Remembers runs: reads that went on where the one before ended count as one, so
 //! three reads and a jump are a step as much as one read and a jump.
 
+use alloc::boxed::Box;
 use alloc::vec::Vec;
+use core::mem;
 
 use super::strides::Strides;
 use crate::scatter::slot_of;
 use crate::types::Extent;
 
-/// Runs remembered: 16 steps from one to the next.
-const RUNS_MAX: usize = 17;
+/// Runs remembered besides the newest: 16 steps from one to the next.
+const BEFORE_MAX: usize = 16;
 /// Steps in one period at most: half of those remembered, to have seen it twice.
-const PERIOD_MAX: usize = RUNS_MAX / 2;
+const PERIOD_MAX: usize = BEFORE_MAX / 2;
 /// Equal steps that make a stride.
 const EQUAL_MIN: usize = 3;
 /// And if others read in between: among many reads, some lie even by chance.
@@ -22,116 +24,149 @@ const EQUAL_AMONG_OTHERS: usize = 4;
 /// are of whole blocks, many distances are the same.
 pub(super) const DOUBT_MAX: u8 = 6;
 
-/// The last runs, oldest first.
+/// The last runs.
 #[derive(Debug, Default)]
 pub(super) struct Rhythm {
-    runs: Vec<Extent>,
+    /// Empty before the first one.
+    newest: Extent,
+    /// Boxed, since most objects are read in one run.
+    before: Option<Box<Before>>,
+}
+
+/// Those before the newest, the oldest first.
+#[derive(Debug)]
+struct Before {
+    runs: [Extent; BEFORE_MAX],
+    count: usize,
+    offsets: Offsets,
 }
 
 impl Rhythm {
     /// Somebody reads `extent`. True if it goes on where the last run was; if not,
     /// it is no run yet.
     pub(super) fn goes_on(&mut self, extent: Extent) -> bool {
-        let Some(last) = self.runs.last_mut() else { return false };
-        if last.end() == extent.offset {
-            last.len += extent.len;
+        let newest = &mut self.newest;
+        if newest.is_empty() {
+            return false;
+        }
+        if newest.end() == extent.offset {
+            newest.len += extent.len;
             return true;
         }
-        extent.offset >= last.offset && extent.end() <= last.end()
+        extent.offset >= newest.offset && extent.end() <= newest.end()
     }
 
     /// `extent` begins a run.
     pub(super) fn begin(&mut self, extent: Extent) {
-        if self.runs.len() == RUNS_MAX {
-            self.runs.remove(0);
+        let last = mem::replace(&mut self.newest, extent);
+        if !last.is_empty() {
+            self.before.get_or_insert_default().push(last);
         }
-        if self.runs.is_empty() {
-            // Most objects are read in one run.
-            self.runs.reserve_exact(1);
-        }
-        self.runs.push(extent);
     }
 
     /// The way of which the run that has just begun is a step, and the position to
     /// which it was seen. It takes `doubt` equal steps more than usual.
     pub(super) fn find(&self, doubt: u8) -> Option<(Strides, u64)> {
         let doubt = usize::from(doubt);
-        self.alone(doubt).or_else(|| self.among_others(doubt))
+        let before = self.before.as_ref()?;
+        self.alone(before.runs(), doubt).or_else(|| before.step_to(self.newest, doubt))
     }
 
     /// Steps of nobody else.
-    fn alone(&self, doubt: usize) -> Option<(Strides, u64)> {
-        let newest = self.step(0)?;
-        for period in 1..=PERIOD_MAX {
-            // Nearly always no step is like the newest.
-            if self.step(period)? == newest
-                && let Some(found) = self.with_period(period, doubt)
-            {
-                return Some(found);
-            }
+    fn alone(&self, before: &[Extent], doubt: usize) -> Option<(Strides, u64)> {
+        let newest = self.newest.offset.wrapping_sub(before.last()?.offset);
+        let steps = &before[before.len().saturating_sub(PERIOD_MAX + 1)..];
+        let is_newest = |two: &[Extent]| two[1].offset.wrapping_sub(two[0].offset) == newest;
+        // Nearly always no step is like the newest.
+        if !steps.windows(2).any(is_newest) {
+            return None;
         }
-        None
-    }
-
-    /// From one run to the next, `before` the newest such step.
-    fn step(&self, before: usize) -> Option<i64> {
-        let to = self.runs.len().checked_sub(before + 1)?;
-        Some(self.runs[to].offset as i64 - self.runs.get(to.checked_sub(1)?)?.offset as i64)
+        let alike = steps.windows(2).rev().zip(1..).filter(|(two, _)| is_newest(two));
+        alike.map(|(_, period)| period).find_map(|period| self.with_period(before, period, doubt))
     }
 
     /// Steps that repeat after `period` of them.
-    fn with_period(&self, period: usize, doubt: usize) -> Option<(Strides, u64)> {
+    fn with_period(&self, before: &[Extent], period: usize, doubt: usize) -> Option<(Strides, u64)> {
         let equal = doubt + if period == 1 { EQUAL_MIN } else { 2 * period };
-        // So many steps take one run more, the one that has just begun.
-        let first = self.runs.len().checked_sub(equal + 1)?;
-        let runs = &self.runs[first..];
-        let step = |index: usize| runs[index + 1].offset as i64 - runs[index].offset as i64;
+        let runs = &before[before.len().checked_sub(equal)?..];
+        let run = |index: usize| runs.get(index).unwrap_or(&self.newest);
+        let step = |index: usize| run(index + 1).offset as i64 - run(index).offset as i64;
         let is_repeated = |index: usize| step(index) == step(index - period);
         // The last run is not over, so its length says nothing.
         let is_alike = |index: usize| runs[index].len == runs[index - period].len;
         if !(period..equal).all(is_repeated) || !(period..equal).all(is_alike) {
             return None;
         }
-        let total = runs[period].offset as i64 - runs[0].offset as i64;
-        Some((apart(runs[..period].to_vec(), total)?, bytes_of(&runs[..equal])))
-    }
-
-    /// Even steps of one stream among the runs of others: five runs of one length.
-    fn among_others(&self, doubt: usize) -> Option<(Strides, u64)> {
-        let (new, before) = self.runs.split_last()?;
-        let offsets = Offsets::of(before);
-        let equal = EQUAL_AMONG_OTHERS + doubt;
-        let is_step = |run: &&Extent| offsets.may_have((2 * run.offset).wrapping_sub(new.offset));
-        before.iter().rev().filter(is_step).find_map(|run| {
-            let step = new.offset as i64 - run.offset as i64;
-            let back = |count: i64| u64::try_from(run.offset as i64 - count * step).ok();
-            let first = (1..equal as i64).try_fold(*run, |_, count| {
-                let offset = back(count)?;
-                before.iter().find(|other| other.offset == offset && other.len == run.len).copied()
-            })?;
-            Some((apart([first].to_vec(), step)?, equal as u64 * run.len))
-        })
+        let total = run(period).offset as i64 - run(0).offset as i64;
+        Some((apart(runs[..period].to_vec(), total)?, bytes_of(runs)))
     }
 
     /// Forgets.
     pub(super) fn clear(&mut self) {
-        self.runs = Vec::new();
+        *self = Rhythm::default();
     }
 }
 
-/// Where runs began: nearly all other offsets are told from those at a glance, and every read
-/// at random asks about as many as there are.
-struct Offsets([bool; 256]);
+impl Default for Before {
+    fn default() -> Before {
+        Before { runs: [Extent::default(); BEFORE_MAX], count: 0, offsets: Offsets([0; 256]) }
+    }
+}
+
+impl Before {
+    fn runs(&self) -> &[Extent] {
+        &self.runs[..self.count]
+    }
+
+    fn push(&mut self, run: Extent) {
+        if self.count == BEFORE_MAX {
+            self.offsets.remove(self.runs[0].offset);
+            self.runs.copy_within(1.., 0);
+            self.count -= 1;
+        }
+        self.runs[self.count] = run;
+        self.count += 1;
+        self.offsets.add(run.offset);
+    }
+
+    /// Even steps of one stream among the runs of others, of which `new` is the last: five runs of
+    /// one length.
+    fn step_to(&self, new: Extent, doubt: usize) -> Option<(Strides, u64)> {
+        let equal = EQUAL_AMONG_OTHERS + doubt;
+        // Nearly always none began two steps before the new one, or another one began there by chance.
+        let is_step = |run: &&Extent| {
+            let before = (2 * run.offset).wrapping_sub(new.offset);
+            let step = || new.offset.wrapping_sub(run.offset);
+            self.offsets.may_have(before) && self.offsets.may_have(before.wrapping_sub(step()))
+        };
+        self.runs().iter().rev().filter(is_step).find_map(|run| {
+            let step = new.offset as i64 - run.offset as i64;
+            let back = |count: i64| u64::try_from(run.offset as i64 - count * step).ok();
+            let first = (1..equal as i64).try_fold(*run, |_, count| {
+                let offset = back(count)?;
+                self.runs().iter().find(|other| other.offset == offset && other.len == run.len).copied()
+            })?;
+            Some((apart([first].to_vec(), step)?, equal as u64 * run.len))
+        })
+    }
+}
+
+/// Where runs began: of nearly all other offsets it is known at a glance that none did there, and
+/// every read at random asks about as many as there are.
+#[derive(Debug)]
+struct Offsets([u8; 256]);
 
 impl Offsets {
-    fn of(runs: &[Extent]) -> Offsets {
-        let mut offsets = Offsets([false; 256]);
-        runs.iter().for_each(|run| offsets.0[Offsets::place(run.offset)] = true);
-        offsets
+    fn add(&mut self, offset: u64) {
+        self.0[Offsets::place(offset)] += 1;
+    }
+
+    fn remove(&mut self, offset: u64) {
+        self.0[Offsets::place(offset)] -= 1;
     }
 
     fn may_have(&self, offset: u64) -> bool {
-        self.0[Offsets::place(offset)]
+        self.0[Offsets::place(offset)] > 0
     }
 
     fn place(offset: u64) -> usize {
@@ -208,7 +243,7 @@ mod tests {
             rhythm.find(doubt).map(|(_, seen)| seen)
         };
         assert_eq!((seen(4, 0), seen(4, 1), seen(5, 1)), (Some(30), None, Some(40)));
-        assert!(seen(RUNS_MAX as u64, DOUBT_MAX).is_some(), "it may earn its way back");
+        assert!(seen(BEFORE_MAX as u64 + 1, DOUBT_MAX).is_some(), "it may earn its way back");
     }
 
     #[test]

@@ -40,12 +40,15 @@ impl Evidence {
 #[derive(Debug, Default)]
 pub(super) struct Account {
     gained: [i64; CLASSES],
+    /// Some evidence gained more than may be bet.
+    has_proof: bool,
 }
 
 impl Account {
     pub(super) fn gain(&mut self, evidence: Evidence, bytes: i64) {
         let gained = &mut self.gained[usize::from(evidence.0)];
         *gained = (*gained + bytes).clamp(-GAINED_MAX, GAINED_MAX);
+        self.has_proof = self.gained.iter().any(|gained| *gained > BET_BYTES as i64);
     }
 
     /// Whether such evidence, or half of it where it is less than fair, gained more than may be
@@ -57,7 +60,7 @@ impl Account {
 
     /// Whether any evidence is.
     pub(super) fn has_proof(&self) -> bool {
-        self.gained.iter().any(|gained| *gained > BET_BYTES as i64)
+        self.has_proof
     }
 
     /// Whether more was gained than lost.

@@ -108,6 +108,12 @@ impl Areas {
         (area.filled & self.bit(offset) != 0).then_some(area.mark)
     }
 
+    /// In how many parts of `extent`, which is of whole ones, reads began that had to wait.
+    pub(super) fn missed_count(&self, extent: Extent) -> u64 {
+        let missed = |index| self.known.get(index).map_or(0, |area| area.missed & self.bits(index, extent));
+        self.indices(extent).map(|index| u64::from(missed(index).count_ones())).sum()
+    }
+
     /// What is known of `extent`, of whole parts.
     pub(super) fn known(&self, extent: Extent) -> Known {
         let (mut missed_count, mut filled_count) = (0, 0);

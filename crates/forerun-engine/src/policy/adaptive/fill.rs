@@ -105,7 +105,20 @@ impl Fill {
         }
     }
 
-    /// What to fill now that a read had to wait, and on what evidence; no more than `bytes_max`.
+    /// Whether anything may be worth filling after a read.
+    pub(super) fn may_pay(&self, access: &Access, price: &Price) -> bool {
+        if !access.missing || !self.order.is_none() {
+            return false;
+        }
+        // Most places have seen too little, and that is known at once of all blocks there.
+        let block = Extent::new(access.extent.offset & !(BLOCK_BYTES_MAX - 1), BLOCK_BYTES_MAX);
+        price.is_small(access.size)
+            || self.account.has_proof()
+            || self.areas.missed_count(block.intersection(&Extent::new(0, access.size))) >= MISSES_MIN
+    }
+
+    /// What to fill now that a read had to wait for which that may pay, and on what evidence; no
+    /// more than `bytes_max`.
     pub(super) fn next(
         &self,
         access: &Access,
@@ -113,20 +126,10 @@ impl Fill {
         trust: &Trust,
         bytes_max: u64,
     ) -> Option<(Extent, Evidence)> {
-        if !access.missing || !self.order.is_none() {
-            return None;
-        }
         let is_small = price.is_small(access.size);
         let len_max = if is_small { access.size.next_power_of_two() } else { BLOCK_BYTES_MAX };
         let whole = Extent::new(0, access.size);
         let block_of = |len: u64| Extent::new(access.extent.offset & !(len - 1), len);
-        // Most places have seen too little, and that is known at once of all blocks there.
-        if !is_small
-            && self.areas.known(block_of(len_max).intersection(&whole)).missed_count < MISSES_MIN
-            && !self.account.has_proof()
-        {
-            return None;
-        }
         let room = self.room(is_small, price).min(bytes_max);
         let mut len = PARTS_MIN * self.areas.part_bytes();
         let (mut known, mut found) = (Known::default(), None);
@@ -248,7 +251,9 @@ mod tests {
             // With what streams read meanwhile.
             self.fill.earn(24 * MIB);
             self.fill.note(&access, &PRICE, &mut self.trust);
-            if let Some((extent, evidence)) = self.fill.next(&access, &PRICE, &self.trust, u64::MAX) {
+            if self.fill.may_pay(&access, &PRICE)
+                && let Some((extent, evidence)) = self.fill.next(&access, &PRICE, &self.trust, u64::MAX)
+            {
                 self.fill.begin(extent, size, evidence, extent.len, &PRICE, &mut self.trust);
                 self.filled.push(extent);
             }

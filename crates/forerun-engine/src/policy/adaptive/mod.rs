@@ -129,8 +129,9 @@ impl Adaptive {
                     Some(_) => None,
                 };
                 let tail = self.tails.begin(access, wait_bytes(view), bet_bytes(view));
-                let wanted = guess.into_iter().chain(bet).chain(fill).chain(tail);
-                windows.extend(wanted.map(|extent| Window::of_none(extent, extent.offset)));
+                for wanted in [guess, bet, fill, tail] {
+                    windows.extend(wanted.map(|extent| Window::of_none(extent, extent.offset)));
+                }
                 return;
             }
         };

@@ -66,18 +66,30 @@ struct Answers {
 }
 
 impl Answers {
-    /// Whether fetching such a chunk pays where a byte is worth as much as two to the power of
-    /// `price`.
-    fn pay(&self, means: &Means, price: u64) -> bool {
-        let (asked, reads) = (u64::from(self.asked), u64::from(self.reads));
+    /// Whether fetching such a chunk pays with `means`.
+    fn pay(&self, means: &Means) -> bool {
+        // Of most chunks next to nothing is read, whatever that would be worth.
+        if !self.yield_enough(means.yield_share) {
+            return false;
+        }
+        let (fetched, useful) = self.bytes();
         // Fewer may come than came by chance.
+        let reads = u64::from(self.reads);
         let likely = reads.saturating_sub(reads.isqrt());
         let returns = u64::from(self.returns);
         let saved = returns * means.wait_bytes + (reads - returns) * means.next_bytes;
-        let (fetched, useful) = (asked * CHUNK_BYTES, u64::from(self.blocks) * BLOCK_BYTES);
-        asked >= ASKED_MIN
-            && useful * means.yield_share >= fetched
-            && likely * saved / reads.max(1) >= fetched.saturating_sub(useful) << price
+        likely * saved / reads.max(1) >= fetched.saturating_sub(useful) << means.price()
+    }
+
+    /// Whether of `yield_share` bytes of such chunks one is read.
+    fn yield_enough(&self, yield_share: u64) -> bool {
+        let (fetched, useful) = self.bytes();
+        u64::from(self.asked) >= ASKED_MIN && useful * yield_share >= fetched
+    }
+
+    /// What fetching all such chunks would have brought, and what of it was read.
+    fn bytes(&self) -> (u64, u64) {
+        (u64::from(self.asked) * CHUNK_BYTES, u64::from(self.blocks) * BLOCK_BYTES)
     }
 
     fn ask(&mut self) {
@@ -102,6 +114,13 @@ pub(super) struct Means {
     pub(super) next_bytes: u64,
     /// Of so many bytes that are fetched one has to be of use, however little bytes are worth.
     pub(super) yield_share: u64,
+}
+
+impl Means {
+    /// A byte is worth as much as two to the power of that.
+    fn price(&self) -> u64 {
+        PRICE_STEPS * self.most.saturating_sub(self.room) / self.most.max(1)
+    }
 }
 
 /// See the module's page.
@@ -132,27 +151,28 @@ impl Nearby {
                 }
             }
         });
-        for (at, (distance, _)) in DISTANCES.iter().enumerate() {
-            let target = extent.end().div_ceil(CHUNK_BYTES) + distance;
-            if target * CHUNK_BYTES >= size {
-                break;
-            }
+        let (next, end) = (extent.end().div_ceil(CHUNK_BYTES), size.div_ceil(CHUNK_BYTES));
+        let distances = DISTANCES.iter().map(|(distance, _)| *distance);
+        let (kind, answers) = (self.kind.0, &mut self.answers[usize::from(self.kind.0)]);
+        self.places.ask(next, distances, end, |at, asked| {
             let shift = KIND_BITS * at as u32;
-            if let Some(asked) = self.places.asked(target)
-                && *asked >> shift & KIND_MASK == 0
-            {
-                *asked |= (u32::from(self.kind.0) + 1) << shift;
-                self.answers[usize::from(self.kind.0)][at].ask();
+            if *asked >> shift & KIND_MASK == 0 {
+                *asked |= (u32::from(kind) + 1) << shift;
+                answers[at].ask();
             }
-        }
+        });
+    }
+
+    /// Whether any bytes after the last read that was noted may be worth betting on, if one of
+    /// `yield_share` has to be of use.
+    pub(super) fn may_pay(&self, yield_share: u64) -> bool {
+        self.answers[usize::from(self.kind.0)][0].yield_enough(yield_share)
     }
 
     /// How many bytes after the last read that was noted are worth betting on.
     pub(super) fn worth(&self, means: Means) -> u64 {
-        let spent = means.most.saturating_sub(means.room);
-        let price = PRICE_STEPS * spent / means.most.max(1);
         let answers = &self.answers[usize::from(self.kind.0)];
-        let pays = answers.iter().take_while(|answers| answers.pay(&means, price)).count();
+        let pays = answers.iter().take_while(|answers| answers.pay(&means)).count();
         let reach = pays.checked_sub(1).map_or(0, |last| DISTANCES[last].1);
         reach.min(means.room / BET_SHARE / BLOCK_BYTES * BLOCK_BYTES)
     }

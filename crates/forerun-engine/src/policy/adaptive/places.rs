@@ -14,26 +14,13 @@ const CHUNK_BLOCKS: u64 = CHUNK_BYTES / BLOCK_BYTES;
 const CHUNKS: u64 = 16;
 /// A longer run of blocks is as good as one of that length.
 pub(super) const RUN_BLOCKS_MAX: u64 = 128;
-/// A place's blocks are kept in words.
-const WORD_BLOCKS: u64 = u64::BITS as u64;
-/// All of a chunk's blocks, which never lie in two words.
-const CHUNK_MASK: u64 = (1 << CHUNK_BLOCKS) - 1;
-const WORDS: u64 = CHUNKS * CHUNK_BLOCKS / WORD_BLOCKS;
 
 #[derive(Debug, Default)]
 struct Place {
-    /// A bit for each block that was read.
-    blocks: [u64; WORDS as usize],
+    /// Of each chunk, a bit for each block that was read.
+    blocks: [u16; CHUNKS as usize],
     /// What was asked about each chunk, in a way that only who asks knows.
     asked: [u32; CHUNKS as usize],
-}
-
-impl Place {
-    /// The word with the blocks of `chunk`, and where in it they begin.
-    fn blocks_of(&mut self, chunk: u64) -> (&mut u64, u64) {
-        let first = chunk % CHUNKS * CHUNK_BLOCKS;
-        (&mut self.blocks[(first / WORD_BLOCKS) as usize], first % WORD_BLOCKS)
-    }
 }
 
 /// See the module's page.
@@ -45,15 +32,17 @@ pub(super) struct Places {
 impl Places {
     /// How many blocks in a row were read right before the one with number `block`.
     pub(super) fn run_before(&self, block: u64) -> u64 {
-        let mut at = block;
+        let (mut at, mut known) = (block, None);
         while at > 0 && block - at < RUN_BLOCKS_MAX {
-            let word = (at - 1) / WORD_BLOCKS;
-            let Some(place) = self.places.get(word / WORDS) else { break };
+            let chunk = (at - 1) / CHUNK_BLOCKS;
+            // Most chunks before are in the same place, unless this one is its last.
+            known = known.filter(|_| chunk % CHUNKS < CHUNKS - 1).or_else(|| self.places.get(chunk / CHUNKS));
+            let Some(place) = known else { break };
             // The block before is the highest bit.
-            let rest = (word + 1) * WORD_BLOCKS - at;
-            let run = (place.blocks[(word % WORDS) as usize] << rest).leading_ones();
+            let rest = (chunk + 1) * CHUNK_BLOCKS - at;
+            let run = (place.blocks[(chunk % CHUNKS) as usize] << rest).leading_ones();
             at -= u64::from(run);
-            if at > word * WORD_BLOCKS {
+            if at > chunk * CHUNK_BLOCKS {
                 break;
             }
         }
@@ -65,28 +54,48 @@ impl Places {
     /// before, or it begins in what is new.
     pub(super) fn read(&mut self, extent: Extent, mut tell: impl FnMut(u32, u32, bool)) {
         let (first, end) = (extent.offset / BLOCK_BYTES, extent.end().div_ceil(BLOCK_BYTES));
-        for number in first / CHUNK_BLOCKS..end.div_ceil(CHUNK_BLOCKS) {
-            let from = first.max(number * CHUNK_BLOCKS) % CHUNK_BLOCKS;
-            let count = end.min((number + 1) * CHUNK_BLOCKS) - first.max(number * CHUNK_BLOCKS);
-            let bits = (CHUNK_MASK >> (CHUNK_BLOCKS - count)) << from;
-            let place = self.places.touch(number / CHUNKS);
-            let (word, start) = place.blocks_of(number);
-            let before = *word >> start & CHUNK_MASK;
-            *word |= bits << start;
-            let (new, asked) = (bits & !before, place.asked[(number % CHUNKS) as usize]);
+        for chunk in first / CHUNK_BLOCKS..end.div_ceil(CHUNK_BLOCKS) {
+            let from = first.max(chunk * CHUNK_BLOCKS) % CHUNK_BLOCKS;
+            let count = end.min((chunk + 1) * CHUNK_BLOCKS) - first.max(chunk * CHUNK_BLOCKS);
+            let bits = (u16::MAX >> (CHUNK_BLOCKS - count)) << from;
+            let (place, at) = (self.places.touch(chunk / CHUNKS), (chunk % CHUNKS) as usize);
+            let (before, asked) = (place.blocks[at], place.asked[at]);
+            place.blocks[at] |= bits;
+            let new = bits & !before;
             if new != 0 && asked != 0 {
-                let begins = number == first / CHUNK_BLOCKS && new >> from & 1 == 1;
+                let begins = chunk == first / CHUNK_BLOCKS && new >> from & 1 == 1;
                 tell(asked, new.count_ones(), before == 0 || begins);
             }
         }
     }
 
-    /// What was asked about the chunk with that number, as long as nobody has read any of it.
-    pub(super) fn asked(&mut self, number: u64) -> Option<&mut u32> {
-        let place = self.places.touch(number / CHUNKS);
-        let (word, start) = place.blocks_of(number);
-        let is_untouched = *word >> start & CHUNK_MASK == 0;
-        is_untouched.then_some(&mut place.asked[(number % CHUNKS) as usize])
+    /// Something is to be asked about the chunks at `distances`, the least first, after the one
+    /// with number `chunk`, as far as they are before `end`: hands out what was asked about each
+    /// that nobody has read any of.
+    pub(super) fn ask(
+        &mut self,
+        chunk: u64,
+        distances: impl Iterator<Item = u64>,
+        end: u64,
+        mut with: impl FnMut(usize, &mut u32),
+    ) {
+        let mut known: Option<(u64, &mut Place)> = None;
+        for (index, distance) in distances.enumerate() {
+            let chunk = chunk + distance;
+            if chunk >= end {
+                return;
+            }
+            // Most of them are in one place.
+            let place = match known {
+                Some((number, place)) if number == chunk / CHUNKS => place,
+                _ => self.places.touch(chunk / CHUNKS),
+            };
+            let at = (chunk % CHUNKS) as usize;
+            if place.blocks[at] == 0 {
+                with(index, &mut place.asked[at]);
+            }
+            known = Some((chunk / CHUNKS, place));
+        }
     }
 }
 
@@ -123,7 +132,7 @@ mod tests {
     #[test]
     fn what_was_asked_is_told_of_new_blocks() {
         let mut places = Places::default();
-        *places.asked(1).unwrap() = 7;
+        places.ask(1, [0].into_iter(), 2, |_, asked| *asked = 7);
         assert_eq!(read(&mut places, 0, 64 * KIB), []);
         assert_eq!(read(&mut places, 60 * KIB, 16 * KIB), [(7, 3, true)], "the first of the chunk");
         assert_eq!(read(&mut places, 72 * KIB, 16 * KIB), [(7, 3, false)], "it begins in what was read");

@@ -26,13 +26,19 @@ impl Zone {
             self.last.remove(0);
         }
         self.last.push(extent);
-        let (mut start, mut end, mut request) = (extent.offset, extent.end(), extent.len);
-        for read in &self.last {
-            (start, end) = (start.min(read.offset), end.max(read.end()));
-            request = request.max(read.len);
+        if self.last.len() < COUNT {
+            return None;
         }
-        let is_near = end - start <= SPAN_REQUESTS * request && SIZE_SHARE * SPAN_REQUESTS * request <= size;
-        if self.last.len() < COUNT || !is_near {
+        let request = self.last.iter().map(|read| read.len).max()?;
+        let span = SPAN_REQUESTS * request;
+        // Of reads at random the first is too far away already.
+        let is_near = |read: &Extent| read.offset.abs_diff(extent.offset) <= span;
+        if SIZE_SHARE * span > size || !self.last.iter().all(is_near) {
+            return None;
+        }
+        let start = self.last.iter().map(|read| read.offset).min()?;
+        let end = self.last.iter().map(Extent::end).max()?;
+        if end - start > span {
             return None;
         }
         let ups = self.last.windows(2).filter(|two| two[1].offset > two[0].offset).count();
@@ -41,7 +47,7 @@ impl Zone {
         }
         self.last = Vec::new();
         // Whoever begins with an object in disorder did not leave out its start.
-        let start = if start < SPAN_REQUESTS * request { 0 } else { start };
+        let start = if start < span { 0 } else { start };
         Some(Extent::between(start, end))
     }
 

@@ -52,7 +52,7 @@ impl Streams {
             return Begun::Stream(self.insert_dense(shape, &candidate, access, ends));
         }
         if let Some(index) = self.begin_strided(access, ends) {
-            self.keep(candidate);
+            self.keep(&candidate);
             return Begun::Stream(index);
         }
         if let Some(zone) = self.zone.note(access.extent, access.size)
@@ -69,7 +69,7 @@ impl Streams {
             if reach > candidate.bytes() {
                 return Begun::Stream(self.insert_dense(Shape::Forward, &candidate, access, ends));
             }
-            self.keep(candidate);
+            self.keep(&candidate);
             return Begun::Candidate(None);
         }
         let guess = if candidate.bytes() <= self.ledger.left(terms) {
@@ -78,7 +78,7 @@ impl Streams {
             None
         };
         self.ledger.lose(guess.unwrap_or_default().len);
-        self.keep(candidate);
+        self.keep(&candidate);
         Begun::Candidate(guess)
     }
 
@@ -101,7 +101,7 @@ impl Streams {
             self.help_those_in_line(access);
             return Some(self.insert_dense(shape, &candidate, access, ends));
         }
-        self.keep(candidate);
+        self.keep(&candidate);
         None
     }
 
@@ -138,16 +138,17 @@ impl Streams {
         }
     }
 
-    fn keep(&mut self, candidate: Candidate) {
+    fn keep(&mut self, candidate: &Candidate) {
         while self.candidates.len() >= usize::from(self.patience)
-            && let Some(oldest) = self.candidates.pop_front()
+            && let Some(oldest) = self.candidates.front()
         {
             self.guessed_count -= u8::from(oldest.is_guessed());
             self.runs.note(oldest.bytes());
+            self.candidates.pop_front();
             self.patience = (self.patience - 1).max(PATIENCE_MIN);
         }
         self.guessed_count += u8::from(candidate.is_guessed());
-        self.candidates.push_back(candidate);
+        self.candidates.push_back(*candidate);
     }
 
     /// Reads that no dense stream explains may be steps.

@@ -32,7 +32,7 @@ impl Streams {
         fill.note(access, price, trust);
         self.nearby.get_or_insert_default();
         // Who waits beside others waits for what is filled as well.
-        if view.is_contended {
+        if view.is_contended || !fill.may_pay(access, price) {
             return None;
         }
         let room = self.ledger.room(self.briefs.ahead() + fill.unread_bytes(), access.size);
@@ -62,7 +62,7 @@ impl Streams {
 
     /// The same after any read, up to `wanted_to` without what is wanted anyway.
     fn bet(&mut self, access: &Access, wanted_to: u64, wait_bytes: u64, view: &View<'_>) -> Option<Extent> {
-        let nearby = self.nearby.as_ref().filter(|_| access.missing)?;
+        let nearby = self.nearby.as_ref().filter(|nearby| access.missing && nearby.may_pay(YIELD_SHARE))?;
         let fill = self.fill.as_ref()?;
         let filled = fill.unread_bytes();
         let room = self.ledger.room(self.briefs.ahead() + filled, access.size);
@@ -75,6 +75,9 @@ impl Streams {
         let end = access.extent.end();
         let from = end.max(wanted_to);
         let bet = Extent::between(from, end.saturating_add(worth).min(access.size).max(from));
+        if bet.is_empty() {
+            return None;
+        }
         let bytes = missing_bytes(access.object, bet, view.cache);
         let memory =
             (view.config.memory_bytes_max / UNREAD_SHARE).saturating_sub(view.cache.unread_bytes_all());

@@ -53,7 +53,10 @@ impl Candidate {
     /// Whether a read of `extent` could belong to it.
     pub(super) fn is_near(&self, extent: Extent) -> bool {
         let slack = DISORDER_REQUESTS * extent.len;
-        self.start <= extent.offset.saturating_add(slack) && self.end >= extent.offset.saturating_sub(slack)
+        let (low, high) = (extent.offset.saturating_sub(slack), extent.offset.saturating_add(slack));
+        // `start <= high && end >= low`, in one: of reads at random half are above, and guessing which
+        // would take longer than all the rest.
+        self.end.wrapping_sub(low) <= high - low + (self.end - self.start)
     }
 
     pub(super) fn add(&mut self, extent: Extent) {

@@ -9,6 +9,8 @@ use crate::scatter::slot_of;
 
 /// No entry's place.
 const NONE: u8 = u8::MAX;
+/// Slots for each number: of most that are not remembered, one look says so.
+const SPARSE: usize = 4;
 
 #[derive(Debug)]
 struct Entry<T> {
@@ -26,7 +28,7 @@ struct Entry<T> {
 pub(super) struct Recent<T, const MAX: usize> {
     entries: Vec<Entry<T>>,
     /// Of the numbers that share a slot, the place of the first.
-    slots: [u8; MAX],
+    slots: [[u8; SPARSE]; MAX],
     oldest: u8,
     newest: u8,
 }
@@ -34,7 +36,7 @@ pub(super) struct Recent<T, const MAX: usize> {
 impl<T, const MAX: usize> Default for Recent<T, MAX> {
     fn default() -> Recent<T, MAX> {
         const { assert!(MAX.is_power_of_two() && MAX < NONE as usize) };
-        Recent { entries: Vec::new(), slots: [NONE; MAX], oldest: NONE, newest: NONE }
+        Recent { entries: Vec::new(), slots: [[NONE; SPARSE]; MAX], oldest: NONE, newest: NONE }
     }
 }
 
@@ -61,7 +63,7 @@ impl<T: Default, const MAX: usize> Recent<T, MAX> {
     }
 
     fn find(&self, number: u64) -> Option<usize> {
-        let mut place = self.slots[slot_of(number, MAX)];
+        let mut place = self.slots.as_flattened()[slot_of(number, SPARSE * MAX)];
         while place != NONE {
             let entry = &self.entries[usize::from(place)];
             if entry.number == number {
@@ -108,7 +110,7 @@ impl<T: Default, const MAX: usize> Recent<T, MAX> {
     fn insert(&mut self, number: u64) -> usize {
         let place = self.entries.len();
         let place = if place < MAX { place } else { self.forget_oldest() };
-        let first = &mut self.slots[slot_of(number, MAX)];
+        let first = self.slot_mut(number);
         let new = Entry { number, value: T::default(), older: NONE, newer: NONE, next: *first };
         *first = place as u8;
         match self.entries.get_mut(place) {
@@ -118,12 +120,16 @@ impl<T: Default, const MAX: usize> Recent<T, MAX> {
         place
     }
 
+    fn slot_mut(&mut self, number: u64) -> &mut u8 {
+        &mut self.slots.as_flattened_mut()[slot_of(number, SPARSE * MAX)]
+    }
+
     /// The place that nothing leads to any more.
     fn forget_oldest(&mut self) -> usize {
         let place = usize::from(self.oldest);
         self.take_out(place);
         let Entry { number, next, .. } = self.entries[place];
-        let first = &mut self.slots[slot_of(number, MAX)];
+        let first = self.slot_mut(number);
         if usize::from(*first) == place {
             *first = next;
             return place;

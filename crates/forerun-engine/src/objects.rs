@@ -1,13 +1,15 @@
 //! Objects that are open, or were.
 
 use alloc::collections::BTreeMap;
+use alloc::vec::Vec;
 
+use crate::scatter::Scattered;
 use crate::types::ObjectId;
 
 /// No object is larger: 2^62 bytes, so that sums of offsets never overflow.
 pub(crate) const OBJECT_BYTES_MAX: u64 = 1 << 62;
 
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 struct Object {
     size: u64,
     reader_count: u32,
@@ -18,19 +20,19 @@ struct Object {
 /// Sizes and reader counts; closed objects oldest first.
 #[derive(Debug)]
 pub(crate) struct Objects {
-    objects: BTreeMap<ObjectId, Object>,
+    objects: Scattered<ObjectId, Object>,
     closed: BTreeMap<u64, ObjectId>,
     close_count: u64,
 }
 
 impl Objects {
     pub(crate) fn new() -> Objects {
-        Objects { objects: BTreeMap::new(), closed: BTreeMap::new(), close_count: 0 }
+        Objects { objects: Scattered::default(), closed: BTreeMap::new(), close_count: 0 }
     }
 
     /// True if that is the only reader.
     pub(crate) fn open(&mut self, id: ObjectId, size: u64) -> bool {
-        let object = self.objects.entry(id).or_insert(Object { size, reader_count: 0, closed: 0 });
+        let object = self.objects.get_or_default(id);
         object.size = size.min(OBJECT_BYTES_MAX);
         object.reader_count += 1;
         self.closed.remove(&object.closed);
@@ -41,7 +43,11 @@ impl Objects {
     /// somebody has it open.
     pub(crate) fn announce(&mut self, id: ObjectId, size: u64) -> bool {
         let size = size.min(OBJECT_BYTES_MAX);
-        let object = self.objects.entry(id).or_insert(Object { size, reader_count: 0, closed: 0 });
+        let is_new = !self.is_known(id);
+        let object = self.objects.get_or_default(id);
+        if is_new {
+            object.size = size;
+        }
         if object.reader_count > 0 {
             return false;
         }
@@ -54,27 +60,29 @@ impl Objects {
 
     /// Whether anything is known of it.
     pub(crate) fn is_known(&self, id: ObjectId) -> bool {
-        self.objects.contains_key(&id)
+        self.objects.get(id).is_some()
     }
 
     /// Whether somebody has it open.
     pub(crate) fn is_open(&self, id: ObjectId) -> bool {
-        self.objects.get(&id).is_some_and(|object| object.reader_count > 0)
+        self.objects.get(id).is_some_and(|object| object.reader_count > 0)
     }
 
-    /// Every one of them.
-    pub(crate) fn ids(&self) -> impl Iterator<Item = ObjectId> + '_ {
-        self.objects.keys().copied()
+    /// Every one of them, in order.
+    pub(crate) fn ids(&self) -> impl Iterator<Item = ObjectId> {
+        let mut ids: Vec<ObjectId> = self.objects.keys().collect();
+        ids.sort_unstable();
+        ids.into_iter()
     }
 
     /// How many have it open, if it is known.
     pub(crate) fn reader_count(&self, id: ObjectId) -> Option<u32> {
-        self.objects.get(&id).map(|object| object.reader_count)
+        self.objects.get(id).map(|object| object.reader_count)
     }
 
     /// True if that was the last reader.
     pub(crate) fn close(&mut self, id: ObjectId) -> bool {
-        let Some(object) = self.objects.get_mut(&id) else { return false };
+        let Some(object) = self.objects.get_mut(id) else { return false };
         object.reader_count = object.reader_count.saturating_sub(1);
         if object.reader_count > 0 {
             return false;
@@ -95,7 +103,7 @@ impl Objects {
 
     /// The closed object `id` counts as closed just now.
     pub(crate) fn keep(&mut self, id: ObjectId) {
-        let Some(object) = self.objects.get_mut(&id) else { return };
+        let Some(object) = self.objects.get_mut(id) else { return };
         if self.closed.remove(&object.closed).is_some() {
             self.close_count += 1;
             object.closed = self.close_count;
@@ -104,19 +112,19 @@ impl Objects {
     }
 
     pub(crate) fn size(&self, id: ObjectId) -> u64 {
-        self.objects.get(&id).map_or(0, |object| object.size)
+        self.objects.get(id).map_or(0, |object| object.size)
     }
 
     pub(crate) fn resize(&mut self, id: ObjectId, size: u64) {
-        if let Some(object) = self.objects.get_mut(&id) {
+        if let Some(object) = self.objects.get_mut(id) {
             object.size = size.min(OBJECT_BYTES_MAX);
         }
     }
 
     /// Drops an object that has no reader; false if it has one.
     pub(crate) fn drop_closed(&mut self, id: ObjectId) -> bool {
-        let closed = self.objects.get(&id).is_some_and(|object| object.reader_count == 0);
-        if closed && let Some(object) = self.objects.remove(&id) {
+        let closed = self.objects.get(id).is_some_and(|object| object.reader_count == 0);
+        if closed && let Some(object) = self.objects.remove(id) {
             self.closed.remove(&object.closed);
         }
         closed

@@ -70,6 +70,11 @@ impl<K: Key, V> Scattered<K, V> {
         self.find(key).map(|place| &mut self.entries[place].value)
     }
 
+    /// Of all values, in no order.
+    pub(crate) fn keys(&self) -> impl Iterator<Item = K> + '_ {
+        self.entries.iter().map(|entry| entry.key)
+    }
+
     /// The value of `key`: the default, if it has none yet.
     pub(crate) fn get_or_default(&mut self, key: K) -> &mut V
     where

@@ -56,6 +56,8 @@ impl Census {
 pub(super) struct Activity {
     reading: Census,
     holding: [Census; CLASSES],
+    /// Up to when those were turned, in the shortest periods.
+    period: u32,
     /// Of all classes: asked for with every read, and seldom another.
     holding_count: u64,
 }
@@ -131,10 +133,16 @@ impl Activity {
             if counted.holding.is_some_and(|(before, _)| usize::from(before) != class) {
                 self.leave(counted);
             }
-            self.holding.iter_mut().enumerate().for_each(|(class, census)| census.turn(period_in(class)));
-            self.holding[class].count += 1;
+            if self.period != period {
+                self.period = period;
+                self.holding.iter_mut().enumerate().for_each(|(class, census)| census.turn(period_in(class)));
+                self.count_holding();
+            }
+            let census = &mut self.holding[class];
+            let before = census.count();
+            census.count += 1;
+            self.holding_count += census.count() - before;
             counted.holding = Some(place);
-            self.count_holding();
         }
     }
 

@@ -102,11 +102,13 @@ impl Adaptive {
     fn follow(&mut self, access: &Access, is_announced: bool, view: &View<'_>, windows: &mut Vec<Window>) {
         self.tails.note(access);
         let streams = self.objects.get_or_default(access.object);
-        streams.note(access, self.heads.note_reads(1), terms(view), view.device.through_bytes());
+        let terms = terms(view);
+        streams.note(access, self.heads.note_reads(1), terms, view.device.through_bytes());
         let nearest = streams.find(access);
         // What streams want is surer.
-        let is_expected = nearest.is_some_and(|index| streams.expects(index, access.extent));
-        let found = nearest.and_then(|index| streams.go_on(index, access, gap_bytes(view), &mut self.ends));
+        let is_expected = nearest.is_some_and(|nearest| streams.expects(&nearest));
+        let found =
+            nearest.and_then(|nearest| streams.go_on(&nearest, access, gap_bytes(view), &mut self.ends));
         if found.is_none() && access.missing {
             streams.settle(access.object, access.size, view.cache, &mut self.ends);
         }
@@ -118,7 +120,7 @@ impl Adaptive {
         }
         let begun = match found {
             Some(index) => Begun::Stream(index),
-            None => streams.begin(access, is_announced, bet_bytes(view), terms(view), &mut self.ends),
+            None => streams.begin(access, is_announced, bet_bytes(view), terms, &mut self.ends),
         };
         let index = match begun {
             Begun::Stream(index) => index,
@@ -139,11 +141,11 @@ impl Adaptive {
         self.passed = stream.passed(access.extent);
         self.activity.note(access.time, stream.activity_mut());
         let is_head = stream.start() == 0;
-        let share = Share::of_one_in(&self.activity, view);
+        let mut share = Share::of_one_in(&self.activity, view);
         if is_announced {
             streams.read_at(index).announce();
         }
-        streams.read(index, access, &share, self.heads.runs(), view.cache, windows);
+        streams.read(index, access, &mut share, self.heads.runs(), view.cache, windows);
         let bet = streams.bet_beside(index, access, near_bytes(view), view);
         windows.extend(bet.map(|extent| Window::of_none(extent, extent.offset)));
         // A start is no disorder.

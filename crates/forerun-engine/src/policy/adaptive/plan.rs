@@ -208,9 +208,9 @@ impl Plan {
         };
         let earned = share.window_bytes_max + self.used / LEAD_SHARE;
         let most = if share.turn_bytes.is_some() {
-            share.sweep_bytes_max
+            share.sweep_bytes_max()
         } else {
-            earned.min(share.sweep_bytes_max.max(share.window_bytes_max))
+            earned.min(share.sweep_bytes_max().max(share.window_bytes_max))
         };
         self.order(trusted.min(most), share, windows);
     }

@@ -31,7 +31,7 @@ pub(super) struct Share {
     pub(super) fetch_bytes: u64,
     /// From wanting bytes to having them, nearly always.
     pub(super) service_ns: u64,
-    /// Bytes a second of all fetches together, at best.
+    /// Bytes a second of all fetches together, at best; asked of disks alone.
     pub(super) rate: u64,
     /// Streams that are being read just now.
     pub(super) reading_count: u64,
@@ -45,8 +45,8 @@ pub(super) struct Share {
     pub(super) move_bytes: u64,
     /// Each step of a window costs so long a wait that one should lead to a large one.
     pub(super) is_steep: bool,
-    /// How much may be wanted of a plan that is read in order of address.
-    pub(super) sweep_bytes_max: u64,
+    /// Of the whole memory.
+    memory_bytes_max: u64,
     /// What is read through rather than left out.
     pub(super) gap_bytes: u64,
     /// Bytes that cost as much as a wait.
@@ -77,14 +77,14 @@ impl Share {
             competitive_bytes: view.device.competitive_bytes(),
             fetch_bytes: view.device.fetch_bytes(),
             service_ns: view.device.service_high_ns(),
-            rate: view.device.estimate().throughput_bytes_per_s,
+            rate: if is_disk { view.device.estimate().throughput_bytes_per_s } else { 0 },
             reading_count: activity.reading_count(),
             is_serial: view.device.is_serial(),
             is_disk,
             move_bytes: if is_disk { near_bytes(view) / MOVES_OF_A_RETURN } else { 0 },
             is_steep: view.device.is_far_link() && activity.reading_count() <= STEEP_COUNT_MAX,
             turn_bytes: view.device.turn_bytes(),
-            sweep_bytes_max: all / 2 / activity.reading_count(),
+            memory_bytes_max: all,
             gap_bytes: gap_bytes(view),
             window_room: view.window_room,
             wait_bytes: wait_bytes(view),
@@ -98,9 +98,14 @@ impl Share {
         }
     }
 
-    /// The same for a stream whose end is known.
-    pub(super) fn with_known_end(&self) -> Share {
-        Share { window_bytes_max: self.window_bytes_max.max(self.known_bytes_max), ..*self }
+    /// How much may be wanted of a plan that is read in order of address.
+    pub(super) fn sweep_bytes_max(&self) -> u64 {
+        self.memory_bytes_max / 2 / self.reading_count
+    }
+
+    /// It is of a stream whose end is known.
+    pub(super) fn know_end(&mut self) {
+        self.window_bytes_max = self.window_bytes_max.max(self.known_bytes_max);
     }
 }
 

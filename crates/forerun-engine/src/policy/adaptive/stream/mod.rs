@@ -197,9 +197,15 @@ impl Stream {
         self.planned = self.planned.max(self.frontier);
     }
 
-    /// The reader asks for `access.extent`. True if more may be wanted now.
-    pub(super) fn on_read(&mut self, access: &Access, share: &Share, reach: Option<u64>) -> bool {
-        let Some(positions) = self.shape.positions(access.extent, self.frontier) else { return false };
+    /// The reader asks for `access.extent`, which is at `positions`. True if more may be wanted now.
+    pub(super) fn on_read(
+        &mut self,
+        access: &Access,
+        positions: Option<Extent>,
+        share: &Share,
+        reach: Option<u64>,
+    ) -> bool {
+        let Some(positions) = positions else { return false };
         let is_next = positions.offset == self.frontier;
         self.advance(access, positions);
         if self.frontier > self.failed.saturating_add(GRAIN) {

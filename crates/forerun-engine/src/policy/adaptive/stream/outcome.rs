@@ -75,10 +75,9 @@ impl Stream {
         Extent::between(self.frontier, self.planned)
     }
 
-    /// Those of them that a read of `extent` leaves out.
-    pub(in crate::policy::adaptive) fn skipped(&self, extent: Extent) -> Extent {
-        let positions = self.shape.positions(extent, self.frontier).unwrap_or_default();
-        Extent::between(self.frontier, positions.offset.min(self.planned))
+    /// Those of them that a read of `positions` leaves out.
+    pub(in crate::policy::adaptive) fn skipped(&self, positions: Option<Extent>) -> Extent {
+        Extent::between(self.frontier, positions.unwrap_or_default().offset.min(self.planned))
     }
 
     /// Its reader skipped `bytes` that were read ahead for it.

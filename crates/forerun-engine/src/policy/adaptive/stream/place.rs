@@ -13,16 +13,25 @@ const REORDER_BYTES_MIN: u64 = 64 << 10;
 pub(in crate::policy::adaptive) const REORDER_BYTES_MAX: u64 = 4 << 20;
 
 impl Stream {
-    /// Whether a read of `extent` is just what comes next.
-    pub(in crate::policy::adaptive) fn expects(&self, extent: Extent) -> bool {
-        self.shape.positions(extent, self.frontier).is_some_and(|positions| positions.offset == self.frontier)
+    /// Where `extent` is on its way, if it is.
+    pub(in crate::policy::adaptive) fn positions(&self, extent: Extent) -> Option<Extent> {
+        self.shape.positions(extent, self.frontier)
     }
 
-    /// How far a read of `extent` is from what comes next if it is this stream's:
-    /// within the window, or off by no more than the disorder that readers show. Requests
+    /// Whether a read of `positions` is just what comes next.
+    pub(in crate::policy::adaptive) fn expects(&self, positions: Extent) -> bool {
+        positions.offset == self.frontier
+    }
+
+    /// How far a read of `extent`, which is at `positions`, is from what comes next if it is this
+    /// stream's: within the window, or off by no more than the disorder that readers show. Requests
     /// cost as much as `through_bytes` each.
-    pub(in crate::policy::adaptive) fn distance(&self, extent: Extent, through_bytes: u64) -> Option<u64> {
-        let positions = self.shape.positions(extent, self.frontier)?;
+    pub(in crate::policy::adaptive) fn distance(
+        &self,
+        extent: Extent,
+        positions: Extent,
+        through_bytes: u64,
+    ) -> Option<u64> {
         let reorder = self.reorder_bytes(extent.len);
         let is_next = positions.offset <= self.frontier.saturating_add(reorder);
         // Whoever comes to what is left of a stream has not left it; past that is somebody else.
@@ -50,16 +59,15 @@ impl Stream {
         (count * self.read_len.max(len)).clamp(REORDER_BYTES_MIN, REORDER_BYTES_MAX)
     }
 
-    /// The reader asks for `extent`. False if it has left out too much by now, where
+    /// The reader asks for `positions`. False if it has left out too much by now, where
     /// `gap_bytes` are as dear as a request, which costs as much as `through_bytes` even
     /// if there are others.
     pub(in crate::policy::adaptive) fn passes(
         &mut self,
-        extent: Extent,
+        positions: Extent,
         gap_bytes: u64,
         through_bytes: u64,
     ) -> bool {
-        let Some(positions) = self.shape.positions(extent, self.frontier) else { return false };
         self.density.note(positions.len, positions.end().saturating_sub(self.frontier));
         if !self.shape.is_dense() {
             return !self.density.is_patchy();

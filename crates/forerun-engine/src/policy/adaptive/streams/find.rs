@@ -7,37 +7,51 @@ use crate::policy::adaptive::rhythm::DOUBT_MAX;
 use crate::policy::adaptive::stream::Stream;
 use crate::types::Extent;
 
+/// Whose read it may be.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::policy::adaptive) struct Nearest {
+    index: usize,
+    /// Where the read is on the stream's way.
+    positions: Extent,
+}
+
 impl Streams {
     /// The stream whose reader this is: of those near enough, the nearest; those
     /// that leave something out only if there is no other.
-    pub(in crate::policy::adaptive) fn find(&self, access: &Access) -> Option<usize> {
+    pub(in crate::policy::adaptive) fn find(&self, access: &Access) -> Option<Nearest> {
         // The one that was read last, or next after that the last time.
         let last = usize::from(self.last);
         for index in [last, self.briefs.next_after(last)] {
-            if self.streams.get(index).is_some_and(|stream| stream.expects(access.extent)) {
-                return Some(index);
+            if let Some(stream) = self.streams.get(index)
+                && let Some(positions) = stream.positions(access.extent)
+                && stream.expects(positions)
+            {
+                return Some(Nearest { index, positions });
             }
         }
         debug_assert!(self.briefs.are_of(&self.streams), "a stream changed and its brief did not");
         let near = self.briefs.concerned(access.extent).filter_map(|index| {
             let stream = &self.streams[index];
-            Some(((!stream.shape().is_dense(), stream.distance(access.extent, self.through_bytes)?), index))
+            let positions = stream.positions(access.extent)?;
+            let distance = stream.distance(access.extent, positions, self.through_bytes)?;
+            Some(((!stream.shape().is_dense(), distance), Nearest { index, positions }))
         });
-        near.min().map(|(_, index)| index)
+        near.min_by_key(|(distance, _)| *distance).map(|(_, nearest)| nearest)
     }
 
-    /// The stream that goes on with a read that belongs to the one at `index`: that
+    /// The stream that goes on with a read that belongs to the one that is `nearest`: that
     /// one, unless it leaves out too much, where `gap_bytes` are as dear as a request, or
     /// one that begins here beside it.
     pub(in crate::policy::adaptive) fn go_on(
         &mut self,
-        index: usize,
+        nearest: &Nearest,
         access: &Access,
         gap_bytes: u64,
         ends: &mut Ends,
     ) -> Option<usize> {
+        let index = nearest.index;
         let stream = &mut self.streams[index];
-        let goes_on = stream.passes(access.extent, gap_bytes, self.through_bytes);
+        let goes_on = stream.passes(nearest.positions, gap_bytes, self.through_bytes);
         if !goes_on {
             self.briefs.note(index, stream);
         }
@@ -93,8 +107,8 @@ impl Streams {
         }
     }
 
-    /// Whether a read of `extent` is just what comes next of the stream at `index`.
-    pub(in crate::policy::adaptive) fn expects(&self, index: usize, extent: Extent) -> bool {
-        self.streams[index].expects(extent)
+    /// Whether the read is just what comes next of the stream that is `nearest`.
+    pub(in crate::policy::adaptive) fn expects(&self, nearest: &Nearest) -> bool {
+        self.streams[nearest.index].expects(nearest.positions)
     }
 }

@@ -35,7 +35,7 @@ impl Streams {
         &mut self,
         index: usize,
         access: &Access,
-        share: &Share,
+        share: &mut Share,
         heads: &Runs,
         cache: &Cache,
         windows: &mut Vec<Window>,
@@ -45,9 +45,12 @@ impl Streams {
             self.ledger.lose(missing_bytes(access.object, extent, cache));
             windows.push(Window::of_none(extent, extent.offset));
         }
-        self.account_for(index, access, share, cache);
+        let positions = self.streams[index].positions(access.extent);
+        self.account_for(index, access, positions, share, cache);
         let reach = self.reach_of(index, access, share, heads);
-        let share = &if reach.is_some() { share.with_known_end() } else { *share };
+        if reach.is_some() {
+            share.know_end();
+        }
         let stream = &mut self.streams[index];
         let may_clear = self.ledger.debt(share.terms) <= CLEARING_BYTES_MAX;
         if let Some(extent) = stream.left_out(access)
@@ -56,7 +59,7 @@ impl Streams {
             self.ledger.lose(missing_bytes(access.object, extent, cache));
             windows.push(Window { extent, mark: extent.offset, stream: Some(stream.id()) });
         }
-        if stream.on_read(access, share, reach) {
+        if stream.on_read(access, positions, share, reach) {
             self.top_up(index, access, share, reach, windows);
         }
         let stream = &mut self.streams[index];
@@ -66,13 +69,20 @@ impl Streams {
     }
 
     /// What the read says of what was read ahead: skipped, or of use after all.
-    fn account_for(&mut self, index: usize, access: &Access, share: &Share, cache: &Cache) {
+    fn account_for(
+        &mut self,
+        index: usize,
+        access: &Access,
+        positions: Option<Extent>,
+        share: &Share,
+        cache: &Cache,
+    ) {
         let stream = &mut self.streams[index];
         let was_over = stream.resume(self.read_count);
         if was_over {
             self.ledger.regain(stream.unread_bytes(stream.ahead(), access.object, cache));
         }
-        let skipped = stream.skipped(access.extent);
+        let skipped = stream.skipped(positions);
         // What is cheaper to read than to leave out is not wasted.
         if skipped.len > share.gap_bytes || !stream.shape().is_dense() {
             let bytes = stream.unread_bytes(skipped, access.object, cache);

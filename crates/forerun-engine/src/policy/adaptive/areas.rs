@@ -108,10 +108,15 @@ impl Areas {
         (area.filled & self.bit(offset) != 0).then_some(area.mark)
     }
 
-    /// In how many parts of `extent`, which is of whole ones, reads began that had to wait.
-    pub(super) fn missed_count(&self, extent: Extent) -> u64 {
-        let missed = |index| self.known.get(index).map_or(0, |area| area.missed & self.bits(index, extent));
-        self.indices(extent).map(|index| u64::from(missed(index).count_ones())).sum()
+    /// In how many parts of the block of `len` bytes around `offset`, which is of whole areas, reads
+    /// began that had to wait.
+    pub(super) fn missed_around(&self, offset: u64, len: u64) -> u64 {
+        // Its own area is known most often, so it is the first, and hardly ever the others.
+        let indices = (0..len >> self.area_shift).map(|beside| (offset >> self.area_shift) ^ beside);
+        indices
+            .filter_map(|index| self.known.get(index))
+            .map(|area| u64::from(area.missed.count_ones()))
+            .sum()
     }
 
     /// What is known of `extent`, of whole parts.
@@ -171,6 +176,8 @@ mod tests {
         assert_eq!(missed(&areas, Extent::new(0, 64 * KIB)), 2);
         assert_eq!(missed(&areas, Extent::new(0, MIB)), 3);
         assert_eq!(missed(&areas, Extent::new(0, 4 * MIB)), 4);
+        assert_eq!(areas.missed_around(3000 * KIB, 4 * MIB), 4);
+        assert_eq!(areas.missed_around(5 * MIB, 4 * MIB), 0, "of the block beside");
         let fair = Evidence::of(1, 1).unwrap();
         areas.fill(Extent::new(512 * KIB, MIB), fair);
         assert_eq!(missed(&areas, Extent::new(0, 4 * MIB)), 2);

@@ -54,9 +54,10 @@ impl Candidate {
     pub(super) fn is_near(&self, extent: Extent) -> bool {
         let slack = DISORDER_REQUESTS * extent.len;
         let (low, high) = (extent.offset.saturating_sub(slack), extent.offset.saturating_add(slack));
-        // `start <= high && end >= low`, in one: of reads at random half are above, and guessing which
-        // would take longer than all the rest.
-        self.end.wrapping_sub(low) <= high - low + (self.end - self.start)
+        // Asked in one: of reads at random half are above, and to guess which takes a processor longer
+        // than all the rest.
+        let (above, below) = (self.end as i64 - low as i64, high as i64 - self.start as i64);
+        above.min(below) >= 0
     }
 
     pub(super) fn add(&mut self, extent: Extent) {

@@ -111,10 +111,9 @@ impl Fill {
             return false;
         }
         // Most places have seen too little, and that is known at once of all blocks there.
-        let block = Extent::new(access.extent.offset & !(BLOCK_BYTES_MAX - 1), BLOCK_BYTES_MAX);
         price.is_small(access.size)
             || self.account.has_proof()
-            || self.areas.missed_count(block.intersection(&Extent::new(0, access.size))) >= MISSES_MIN
+            || self.areas.missed_around(access.extent.offset, BLOCK_BYTES_MAX) >= MISSES_MIN
     }
 
     /// What to fill now that a read had to wait for which that may pay, and on what evidence; no

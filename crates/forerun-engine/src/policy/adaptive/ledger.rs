@@ -128,7 +128,7 @@ pub(super) struct Ledger {
 
 impl Ledger {
     /// Somebody read bytes: so many that had been read ahead, and so many others.
-    pub(super) fn earn(&mut self, useful: u64, missed: u64, terms: Terms) {
+    pub(super) fn earn(&mut self, useful: u64, missed: u64, terms: &Terms) {
         self.read += useful + missed;
         self.spare += ((useful + missed) / Config::USEFUL_SHARE) as i64;
         self.earned += useful / terms.useful_share + missed / terms.missed_share;
@@ -175,31 +175,34 @@ impl Ledger {
 
     /// What a wait is worth, in bytes, that is worth `wait_bytes` as long as nothing is
     /// wasted: the less, the more of what may be wasted is.
-    pub(super) fn priced(&self, wait_bytes: u64, terms: Terms) -> u64 {
+    pub(super) fn priced(&self, wait_bytes: u64, terms: &Terms) -> u64 {
+        if self.wasted == 0 {
+            return wait_bytes;
+        }
         let used = (PRICE_STEPS * self.wasted / self.allowed(terms)).min(PRICE_SHIFT_MAX);
         wait_bytes >> used
     }
 
     /// What may be wasted still.
-    pub(super) fn left(&self, terms: Terms) -> u64 {
+    pub(super) fn left(&self, terms: &Terms) -> u64 {
         self.allowed(terms).saturating_sub(self.wasted)
     }
 
     /// What was wasted too much.
-    pub(super) fn debt(&self, terms: Terms) -> u64 {
+    pub(super) fn debt(&self, terms: &Terms) -> u64 {
         self.wasted.saturating_sub(self.allowed(terms))
     }
 
     /// Whether the price alone says how far ahead of a stream one may be whose end is
     /// known.
-    pub(super) fn trusts_known_ends(&self, terms: Terms) -> bool {
+    pub(super) fn trusts_known_ends(&self, terms: &Terms) -> bool {
         self.debt(terms) <= terms.known_debt_max
     }
 
     /// How far ahead of a stream that has read `own` bytes and skipped `skipped` of those
     /// read ahead for it one may be, while others have bet `at_risk`: whatever has not been
     /// wasted yet, and more for a stream that has come a long way.
-    pub(super) fn window_bytes_max(&self, own: u64, skipped: u64, at_risk: u64, terms: Terms) -> u64 {
+    pub(super) fn window_bytes_max(&self, own: u64, skipped: u64, at_risk: u64, terms: &Terms) -> u64 {
         let (left, debt) = (self.left(terms).saturating_sub(at_risk), self.debt(terms));
         let trust = if left >= terms.start_bytes / 2 {
             terms.trust_at_first * own
@@ -212,7 +215,7 @@ impl Ledger {
         trust.max(left)
     }
 
-    fn allowed(&self, terms: Terms) -> u64 {
+    fn allowed(&self, terms: &Terms) -> u64 {
         terms.start_bytes + self.earned
     }
 }
@@ -223,7 +226,7 @@ mod tests {
 
     /// Streams of `len` bytes that end with all ahead of them unread: what was read
     /// and what was wasted.
-    fn read_and_wasted(len: u64, count: u64, terms: Terms) -> (u64, u64) {
+    fn read_and_wasted(len: u64, count: u64, terms: &Terms) -> (u64, u64) {
         let (mut ledger, mut wasted) = (Ledger::default(), 0);
         for _ in 0..count {
             ledger.earn(0, len, terms);
@@ -237,7 +240,7 @@ mod tests {
 
     #[test]
     fn waste_is_bounded() {
-        for terms in [Terms::NEAR, Terms::near_at_once(128 << 10, 64 << 10), Terms::FAR] {
+        for terms in &[Terms::NEAR, Terms::near_at_once(128 << 10, 64 << 10), Terms::FAR] {
             for len in [8 << 10, 64 << 10, 1 << 20] {
                 let (read, wasted) = read_and_wasted(len, 1000, terms);
                 // Each debt is at most that of one stream more than a stream is good for.
@@ -254,7 +257,7 @@ mod tests {
     fn there_is_room_for_no_more_than_may_be_wasted() {
         let (mut ledger, mut wasted) = (Ledger::default(), 0);
         for _ in 0..1000 {
-            ledger.earn(1 << 20, 1 << 20, Terms::FAR);
+            ledger.earn(1 << 20, 1 << 20, &Terms::FAR);
             let room = ledger.room(0, u64::MAX);
             assert_eq!(ledger.room(room, u64::MAX), 0);
             ledger.lose(room / 2);
@@ -270,25 +273,25 @@ mod tests {
     fn it_earns_its_way_back() {
         let mut ledger = Ledger::default();
         ledger.lose(50 << 20);
-        assert_eq!(ledger.window_bytes_max(64 << 10, 0, 0, Terms::NEAR), 4 << 10);
-        (0..100).for_each(|_| ledger.earn(20 << 20, 0, Terms::NEAR));
-        assert!(ledger.window_bytes_max(64 << 10, 0, 0, Terms::NEAR) >= 128 << 10);
+        assert_eq!(ledger.window_bytes_max(64 << 10, 0, 0, &Terms::NEAR), 4 << 10);
+        (0..100).for_each(|_| ledger.earn(20 << 20, 0, &Terms::NEAR));
+        assert!(ledger.window_bytes_max(64 << 10, 0, 0, &Terms::NEAR) >= 128 << 10);
     }
 
     #[test]
     fn a_long_stream_is_trusted_whatever_others_wasted() {
         let mut ledger = Ledger::default();
         ledger.lose(1 << 20);
-        assert_eq!(ledger.window_bytes_max(256 << 10, 0, 0, Terms::NEAR), 16 << 10);
-        assert_eq!(ledger.window_bytes_max(1 << 20, 0, 0, Terms::NEAR), 1 << 20);
-        assert_eq!(ledger.window_bytes_max(1 << 20, 128 << 10, 0, Terms::NEAR), 0);
+        assert_eq!(ledger.window_bytes_max(256 << 10, 0, 0, &Terms::NEAR), 16 << 10);
+        assert_eq!(ledger.window_bytes_max(1 << 20, 0, 0, &Terms::NEAR), 1 << 20);
+        assert_eq!(ledger.window_bytes_max(1 << 20, 128 << 10, 0, &Terms::NEAR), 0);
     }
 
     #[test]
     fn as_far_as_a_wait_is_worth_half_of_a_stream_is_enough() {
         let mut ledger = Ledger::default();
         ledger.lose(50 << 20);
-        let terms = Terms::near_at_once(128 << 10, 64 << 10);
+        let terms = &Terms::near_at_once(128 << 10, 64 << 10);
         let ahead = [16, 128, 256, 1024].map(|own| ledger.window_bytes_max(own << 10, 0, 0, terms) >> 10);
         assert_eq!(ahead, [8, 64, 64, 102]);
         assert_eq!(ledger.window_bytes_max(16 << 10, 8 << 10, 0, terms), 0);

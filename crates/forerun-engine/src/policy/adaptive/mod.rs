@@ -102,7 +102,7 @@ impl Adaptive {
     fn follow(&mut self, access: &Access, is_announced: bool, view: &View<'_>, windows: &mut Vec<Window>) {
         self.tails.note(access);
         let streams = self.objects.get_or_default(access.object);
-        let terms = terms(view);
+        let terms = &terms(view);
         streams.note(access, self.heads.note_reads(1), terms, view.device.through_bytes());
         let nearest = streams.find(access);
         // What streams want is surer.

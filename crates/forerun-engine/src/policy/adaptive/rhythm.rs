@@ -33,11 +33,11 @@ pub(super) struct Rhythm {
     before: Option<Box<Before>>,
 }
 
-/// Those before the newest, the oldest first.
-#[derive(Debug)]
+/// Those before the newest.
+#[derive(Debug, Default)]
 struct Before {
-    runs: [Extent; BEFORE_MAX],
-    count: usize,
+    /// The last of them are remembered, the oldest first.
+    all: Vec<Extent>,
     offsets: Offsets,
 }
 
@@ -107,25 +107,22 @@ impl Rhythm {
     }
 }
 
-impl Default for Before {
-    fn default() -> Before {
-        Before { runs: [Extent::default(); BEFORE_MAX], count: 0, offsets: Offsets([0; 256]) }
-    }
-}
-
 impl Before {
     fn runs(&self) -> &[Extent] {
-        &self.runs[..self.count]
+        &self.all[self.all.len().saturating_sub(BEFORE_MAX)..]
     }
 
     fn push(&mut self, run: Extent) {
-        if self.count == BEFORE_MAX {
-            self.offsets.remove(self.runs[0].offset);
-            self.runs.copy_within(1.., 0);
-            self.count -= 1;
+        if let [oldest, others @ ..] = self.runs()
+            && others.len() == BEFORE_MAX - 1
+        {
+            self.offsets.remove(oldest.offset);
         }
-        self.runs[self.count] = run;
-        self.count += 1;
+        // Seldom, so that the others need not move for each.
+        if self.all.len() == 2 * BEFORE_MAX {
+            self.all.drain(..=BEFORE_MAX);
+        }
+        self.all.push(run);
         self.offsets.add(run.offset);
     }
 
@@ -155,6 +152,12 @@ impl Before {
 /// every read at random asks about as many as there are.
 #[derive(Debug)]
 struct Offsets([u8; 256]);
+
+impl Default for Offsets {
+    fn default() -> Offsets {
+        Offsets([0; 256])
+    }
+}
 
 impl Offsets {
     fn add(&mut self, offset: u64) {
@@ -233,6 +236,24 @@ mod tests {
     #[test]
     fn streams_in_no_order_are_told_apart() {
         check(&[(0, 10), (7000, 5), (7777, 5), (100, 10), (200, 10), (9111, 5), (300, 10), (400, 10)], 500);
+    }
+
+    #[test]
+    fn what_was_long_ago_is_no_step() {
+        // More come between the first two steps and the last ones, again and again.
+        let found_among = |others: u64| {
+            let mut rhythm = Rhythm::default();
+            let mut other = (0..).map(|index| Extent::new(5_000_003 + index * index * 7919, 10));
+            (1..20).all(|round| {
+                let step = |rhythm: &mut Rhythm, at: u64| rhythm.begin(Extent::new(round * 10_007 + at, 10));
+                [0, 100, 200].into_iter().for_each(|at| step(&mut rhythm, at));
+                other.by_ref().take(others as usize).for_each(|extent| rhythm.begin(extent));
+                [300, 400].into_iter().for_each(|at| step(&mut rhythm, at));
+                rhythm.find(0).is_some()
+            })
+        };
+        assert!(found_among(BEFORE_MAX as u64 - 4));
+        assert!(!found_among(BEFORE_MAX as u64 - 3));
     }
 
     #[test]

@@ -58,6 +58,13 @@ impl Runs {
         if total < KNOWN_MIN {
             return None;
         }
+        // Most often none went further than this one has come.
+        if let [(len, _)] = longer
+            && u64::from(*len) == own
+            && *len != WHOLE
+        {
+            return Some(own * BLOCK_BYTES);
+        }
         let over = longer.first().filter(|(len, _)| u64::from(*len) == own).map_or(0, |first| first.1);
         let (mut best, mut least) = (own, (total - u64::from(over)) * wait);
         let (mut ended, mut before, mut whole) = (0, 0, 0);

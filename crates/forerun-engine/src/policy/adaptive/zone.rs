@@ -29,7 +29,7 @@ impl Zone {
         if self.last.len() < COUNT {
             return None;
         }
-        let request = self.last.iter().map(|read| read.len).max()?;
+        let request = self.last.iter().fold(0, |most, read| read.len.max(most));
         let span = SPAN_REQUESTS * request;
         // Of reads at random the first is too far away already.
         let is_near = |read: &Extent| read.offset.abs_diff(extent.offset) <= span;

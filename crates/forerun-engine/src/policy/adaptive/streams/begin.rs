@@ -27,7 +27,7 @@ impl Streams {
         access: &Access,
         is_announced: bool,
         wait_bytes: u64,
-        terms: Terms,
+        terms: &Terms,
         ends: &mut Ends,
     ) -> Begun {
         self.regain(access);
@@ -83,7 +83,7 @@ impl Streams {
     }
 
     /// How far a first read most likely goes on, where a wait is worth anything.
-    fn reach_of_first(&self, candidate: &Candidate, wait_bytes: u64, terms: Terms) -> Option<u64> {
+    fn reach_of_first(&self, candidate: &Candidate, wait_bytes: u64, terms: &Terms) -> Option<u64> {
         let others = self.candidates.len() as u64;
         let wait_bytes = self.ledger.priced(wait_bytes, terms);
         if wait_bytes > 0 { self.runs.reach(candidate.bytes(), wait_bytes, others) } else { None }
@@ -108,7 +108,8 @@ impl Streams {
     /// The candidate near `extent` with it added, or a new one.
     fn take_near(&mut self, extent: Extent, size: u64) -> Candidate {
         self.chance.note(self.candidates.len(), extent.len, size);
-        let near = self.candidates.iter().rposition(|candidate| candidate.is_near(extent));
+        let near = self.candidates.iter().rev().position(|candidate| candidate.is_near(extent));
+        let near = near.map(|newer| self.candidates.len() - 1 - newer);
         self.procession.note(near);
         let Some(mut candidate) = near.and_then(|index| self.candidates.remove(index)) else {
             let mut candidate = Candidate::new(extent);
@@ -131,7 +132,7 @@ impl Streams {
 
     /// Whose reads go forward from near the object's start, the first of all who do, may have begun with it
     /// in disorder: far away he waits once for all that he has left out.
-    fn help_with_head(&mut self, shape: &Shape, start: u64, terms: Terms) {
+    fn help_with_head(&mut self, shape: &Shape, start: u64, terms: &Terms) {
         let is_first = self.streams.is_empty() && matches!(shape, Shape::Forward);
         if terms.is_far() && is_first && start > 0 && start <= self.ledger.left(terms) / HEAD_SHARE {
             self.aside.push(Extent::new(0, start));

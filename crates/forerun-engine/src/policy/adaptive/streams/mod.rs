@@ -119,7 +119,7 @@ impl Default for Streams {
 impl Streams {
     /// Somebody reads: it is the read of all objects with number `index`, and every request
     /// costs as much as `through_bytes`.
-    pub(super) fn note(&mut self, access: &Access, index: u64, terms: Terms, through_bytes: u64) {
+    pub(super) fn note(&mut self, access: &Access, index: u64, terms: &Terms, through_bytes: u64) {
         self.through_bytes = through_bytes;
         let extent = access.extent;
         self.last_read_index = index;

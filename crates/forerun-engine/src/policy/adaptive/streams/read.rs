@@ -52,7 +52,7 @@ impl Streams {
             share.know_end();
         }
         let stream = &mut self.streams[index];
-        let may_clear = self.ledger.debt(share.terms) <= CLEARING_BYTES_MAX;
+        let may_clear = self.ledger.debt(&share.terms) <= CLEARING_BYTES_MAX;
         if let Some(extent) = stream.left_out(access)
             && may_clear
         {
@@ -103,7 +103,7 @@ impl Streams {
         let is_head = stream.start() == 0;
         let known = if is_head { heads } else { &self.runs };
         let own = stream.own_bytes_with(access.extent);
-        let wait_bytes = self.ledger.priced(share.wait_bytes, share.terms);
+        let wait_bytes = self.ledger.priced(share.wait_bytes, &share.terms);
         // Near by it is soon enough to see that it goes on.
         let may_be_second = !is_head && share.terms.is_far();
         let second = || if may_be_second { known.reach_of_second(own, wait_bytes) } else { None };
@@ -124,11 +124,17 @@ impl Streams {
         // Others bet as well.
         let filled = self.fill.as_ref().map_or(0, |fill| fill.unread_bytes());
         let at_risk = self.briefs.at_risk_beside(index) + filled;
-        let terms = if stream.shape().is_dense() { share.terms } else { share.terms.in_elements() };
+        let in_elements;
+        let terms = if stream.shape().is_dense() {
+            &share.terms
+        } else {
+            in_elements = share.terms.in_elements();
+            &in_elements
+        };
         let allowed = self.ledger.window_bytes_max(own, stream.skipped_bytes(), at_risk, terms);
         // How far a stream goes whose end is known, its price has decided.
         let is_known = reach.is_some_and(|end| end < u64::MAX);
-        let is_decided = is_known && self.ledger.trusts_known_ends(share.terms);
+        let is_decided = is_known && self.ledger.trusts_known_ends(&share.terms);
         let room = self.ledger.room(self.briefs.ahead_beside(index) + filled, access.size);
         let room = if self.is_sought() { room / SOUGHT_SHARE } else { room };
         let allowed = if is_decided { room } else { allowed.min(room) };

@@ -41,6 +41,8 @@ pub(super) struct Share {
     pub(super) turn_bytes: Option<u64>,
     /// Each element of a strided way may be a movement of its own.
     pub(super) is_disk: bool,
+    /// What is fetched in vain there makes who jumps wait for long.
+    pub(super) is_slow_disk: bool,
     /// What a disk could read while its head moves to who comes back, one way: less is no reason to.
     pub(super) move_bytes: u64,
     /// Each step of a window costs so long a wait that one should lead to a large one.
@@ -81,6 +83,7 @@ impl Share {
             reading_count: activity.reading_count(),
             is_serial: view.device.is_serial(),
             is_disk,
+            is_slow_disk: view.device.may_be_slow_disk(),
             move_bytes: if is_disk { near_bytes(view) / MOVES_OF_A_RETURN } else { 0 },
             is_steep: view.device.is_far_link() && activity.reading_count() <= STEEP_COUNT_MAX,
             turn_bytes: view.device.turn_bytes(),

@@ -223,7 +223,9 @@ impl Stream {
         if is_next {
             self.open(share);
         }
-        if self.frontier >= self.turn {
+        if self.frontier >= self.turn && self.has_hardly_begun(share) {
+            self.turn = self.frontier + self.window / 2;
+        } else if self.frontier >= self.turn {
             self.resize(access.time, share);
             self.turn = u64::MAX;
         }

@@ -25,6 +25,8 @@ const FORWARD_SHARE: u64 = 2;
 const FORWARD_BYTES_MIN: u64 = 1 << 20;
 /// The share of a disk's throughput that is as much as one stream gets, with moves between.
 const FED_SHARE: u64 = 4;
+/// Who has read less than one of so many bytes of his first window had to wait for that alone.
+const BEGUN_SHARE: u64 = 8;
 /// Who goes in leaps on a disk makes them long soon if so few streams are being read: himself, and
 /// what he was first taken for.
 const LEAPING_COUNT_MAX: u64 = 2;
@@ -74,6 +76,13 @@ impl Stream {
         if share.is_steep && self.start == 0 && self.late && self.turn_count > 0 {
             self.window = self.window.max(self.window_max(share));
         }
+    }
+
+    /// Whether more than its first window is not worth it yet, where that would make who jumps wait for long:
+    /// its reader has hardly begun to read it. By the half of it he has shown that he goes on.
+    pub(super) fn has_hardly_begun(&self, share: &Share) -> bool {
+        let is_waiting = share.is_slow_disk && self.late;
+        is_waiting && self.turn_count == 0 && BEGUN_SHARE * self.own_bytes() < self.window
     }
 
     pub(super) fn resize(&mut self, now: Time, share: &Share) {

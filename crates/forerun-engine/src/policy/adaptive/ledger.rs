@@ -110,6 +110,11 @@ impl Terms {
         self.start_bytes >= START_BYTES_MIN
     }
 
+    /// For a stream whose reader comes back from elsewhere each time, where a wait is worth `wait_bytes`.
+    pub(super) fn returned_to(&self, wait_bytes: u64) -> Terms {
+        Terms { wait_bytes, ..*self }
+    }
+
     /// For a stream whose every element is a fetch of its own: it takes more of those.
     pub(super) fn in_elements(self) -> Terms {
         Terms { trust_bytes_max: u64::MAX, ..self }
@@ -285,6 +290,15 @@ mod tests {
         assert_eq!(ledger.window_bytes_max(256 << 10, 0, 0, &Terms::NEAR), 16 << 10);
         assert_eq!(ledger.window_bytes_max(1 << 20, 0, 0, &Terms::NEAR), 1 << 20);
         assert_eq!(ledger.window_bytes_max(1 << 20, 128 << 10, 0, &Terms::NEAR), 0);
+    }
+
+    #[test]
+    fn who_comes_back_has_half_as_far_as_a_wait_is_worth() {
+        let mut ledger = Ledger::default();
+        ledger.lose(50 << 20);
+        let ahead = |terms| [16, 128, 256].map(|own| ledger.window_bytes_max(own << 10, 0, 0, &terms) >> 10);
+        assert_eq!(ahead(Terms::NEAR), [1, 8, 16]);
+        assert_eq!(ahead(Terms::NEAR.returned_to(64 << 10)), [8, 64, 64]);
     }
 
     #[test]

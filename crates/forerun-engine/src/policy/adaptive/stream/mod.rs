@@ -70,6 +70,8 @@ pub(super) struct Stream {
     read_index: u64,
     /// And how many lay between two of its own, lately and at most.
     read_gap: u32,
+    /// How often in a row its reader came back to it after others of those.
+    return_count: u8,
     /// What lies ahead was counted as wasted.
     is_settled: bool,
     /// Nobody has read it since it was told that it is over.
@@ -109,6 +111,7 @@ impl Stream {
             skipped_bytes: 0,
             read_index: 0,
             read_gap: 0,
+            return_count: 0,
             is_settled: false,
             is_told: false,
             is_announced: false,

@@ -17,17 +17,26 @@ const SETTLE_READS_MIN: u64 = 32;
 const SETTLE_GAPS: u64 = 4;
 /// A stream that comes back after more reads of others is not awaited.
 const READ_GAP_MAX: u32 = 256;
+/// Who came back once may have jumped.
+const RETURNS_MIN: u8 = 2;
 
 impl Stream {
     /// It is read, by the object's read number `index`. True if what lies ahead had
     /// been counted as wasted.
     pub(in crate::policy::adaptive) fn resume(&mut self, index: u64) -> bool {
         if self.read_index > 0 {
-            self.note_gap(index - self.read_index);
+            let gap = index - self.read_index;
+            self.note_gap(gap);
+            self.return_count = if gap > 1 { self.return_count.saturating_add(1) } else { 0 };
         }
         self.read_index = index;
         self.is_told = false;
         mem::take(&mut self.is_settled)
+    }
+
+    /// Its reader comes back to it from elsewhere, each time.
+    pub(in crate::policy::adaptive) fn is_returned_to(&self) -> bool {
+        self.return_count >= RETURNS_MIN
     }
 
     /// So many of the object's reads lay between two of its own.

@@ -124,13 +124,12 @@ impl Streams {
         // Others bet as well.
         let filled = self.fill.as_ref().map_or(0, |fill| fill.unread_bytes());
         let at_risk = self.briefs.at_risk_beside(index) + filled;
-        let in_elements;
-        let terms = if stream.shape().is_dense() {
-            &share.terms
-        } else {
-            in_elements = share.terms.in_elements();
-            &in_elements
-        };
+        let in_elements = (!stream.shape().is_dense()).then(|| share.terms.in_elements());
+        let terms = in_elements.as_ref().unwrap_or(&share.terms);
+        // Each time a disk's head comes back as well.
+        let is_returned_to = share.is_disk && share.turn_bytes.is_some() && stream.is_returned_to();
+        let returned_to = is_returned_to.then(|| terms.returned_to(share.wait_bytes));
+        let terms = returned_to.as_ref().unwrap_or(terms);
         let allowed = self.ledger.window_bytes_max(own, stream.skipped_bytes(), at_risk, terms);
         // How far a stream goes whose end is known, its price has decided.
         let is_known = reach.is_some_and(|end| end < u64::MAX);

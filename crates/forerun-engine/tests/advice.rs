@@ -132,6 +132,23 @@ fn what_is_needed_of_the_same_twice_is_fetched_once() {
 }
 
 #[test]
+fn what_is_needed_of_an_object_that_became_smaller_is_what_there_is() {
+    let mut bed = Bed::new(64 * MIB);
+    let wanted = [Extent::new(8 * MIB, MIB), Extent::new(0, MIB), Extent::new(2 * MIB, MIB)];
+    bed.advise(Advice::WillNeed(&wanted));
+    bed.settle();
+    bed.read(0, MIB);
+    bed.engine.resize(Time(bed.now), OBJECT, 5 * MIB / 2);
+    let more = [Extent::new(64 * KIB, 2 * MIB)];
+    bed.fetched.clear();
+    bed.advise(Advice::WillNeed(&more));
+    bed.settle();
+    (0..40).for_each(|index| bed.read(index * 64 * KIB, 64 * KIB));
+    assert!(bed.only(&[Extent::new(0, 5 * MIB / 2)]), "{:?}", bed.fetched);
+    assert_eq!(bed.engine.counters().demand_count, 0);
+}
+
+#[test]
 fn what_nobody_needs_leaves_the_memory_and_is_not_fetched() {
     let mut bed = Bed::new(64 * MIB);
     bed.read(0, 64 * KIB);

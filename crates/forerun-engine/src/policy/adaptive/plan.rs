@@ -26,7 +26,7 @@ use super::Share;
 use super::activity::Counted;
 use super::route::Route;
 use crate::policy::{Access, Window};
-use crate::types::Extent;
+use crate::types::{BLOCK_BYTES, Extent};
 use passed::Passed;
 
 /// What is wanted before anything of the plan was read: as soon as it is known, and
@@ -110,8 +110,9 @@ impl Plan {
         }
     }
 
-    /// What is said to be read after it.
+    /// What is said to be read after it, of an object that may have become smaller.
     pub(super) fn append(&mut self, extents: &[Extent], size: u64) {
+        self.leave_out(Extent::between(size.next_multiple_of(BLOCK_BYTES), u64::MAX), size);
         self.route = Route::new(self.route.extents().iter().chain(extents), size);
         self.passed.append(&self.route);
     }

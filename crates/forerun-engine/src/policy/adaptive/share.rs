@@ -45,6 +45,8 @@ pub(super) struct Share {
     pub(super) is_slow_disk: bool,
     /// What a disk could read while its head moves to who comes back, one way: less is no reason to.
     pub(super) move_bytes: u64,
+    /// It is far away, over a link.
+    pub(super) is_far_link: bool,
     /// Each step of a window costs so long a wait that one should lead to a large one.
     pub(super) is_steep: bool,
     /// Of the whole memory.
@@ -85,6 +87,7 @@ impl Share {
             is_disk,
             is_slow_disk: view.device.may_be_slow_disk(),
             move_bytes: if is_disk { near_bytes(view) / MOVES_OF_A_RETURN } else { 0 },
+            is_far_link: view.device.is_far_link(),
             is_steep: view.device.is_far_link() && activity.reading_count() <= STEEP_COUNT_MAX,
             turn_bytes: view.device.turn_bytes(),
             memory_bytes_max: all,

@@ -97,6 +97,15 @@ fn whoever_reads_on_is_read_ahead_of_from_its_first_read() {
 }
 
 #[test]
+fn whoever_reads_on_from_near_the_start_has_left_out_what_is_before() {
+    let mut bed = Bed::new(64 * MIB);
+    bed.advise(Advice::Sequential);
+    bed.read(128 * KIB, 16 * KIB);
+    bed.read(144 * KIB, 16 * KIB);
+    assert!(bed.only(&[Extent::new(128 * KIB, SIZE - 128 * KIB)]), "{:?}", bed.fetched);
+}
+
+#[test]
 fn what_is_needed_is_fetched_in_order_and_nothing_else() {
     let (mut bed, wanted) = (Bed::new(64 * MIB), apart(20));
     bed.advise(Advice::WillNeed(&wanted));

@@ -48,7 +48,9 @@ impl Streams {
         if let Some(shape) = shape {
             self.guesses.was_right(&candidate);
             self.help_those_in_line(access);
-            self.help_with_head(&shape, candidate.extent().offset, terms);
+            if !at_start {
+                self.help_with_head(&shape, candidate.extent().offset, terms);
+            }
             return Begun::Stream(self.insert_dense(shape, &candidate, access, ends));
         }
         if let Some(index) = self.begin_strided(access, ends) {

@@ -5,12 +5,11 @@
 //! waits for takes it along.
 //= Iyer, Druschel, "Anticipatory scheduling: a disk scheduling framework to overcome deceptive idleness", 2001
 
+use super::GONE_LATENCIES;
 use crate::types::{Extent, ObjectId, ReaderId, Time};
 
 /// Who asks for nothing for so long pauses.
 const PAUSE_NS: u64 = 2_000_000;
-/// Who was not there for so many latencies has gone.
-const GONE_LATENCIES: u64 = 16;
 
 /// See the module's page.
 #[derive(Debug, Default)]

@@ -12,3 +12,6 @@ pub(crate) use flights::{Flight, Flights};
 pub(crate) use late::Late;
 pub(crate) use pending::Pending;
 pub(crate) use rivals::Rivals;
+
+/// Who was not there for so many latencies has gone.
+const GONE_LATENCIES: u64 = 16;

@@ -6,12 +6,11 @@
 //! share when others have much in flight. Others are told from a reader who goes from one
 //! object to the next by what they read while somebody waits.
 
+use super::GONE_LATENCIES;
 use crate::types::{ObjectId, ReaderId, Time};
 
 /// Who comes back within so many latencies waits all the time.
 const PAUSE_LATENCIES: u64 = 2;
-/// Who was not there for so many latencies has gone.
-const GONE_LATENCIES: u64 = 16;
 
 /// See the module's page.
 #[derive(Debug, Default)]

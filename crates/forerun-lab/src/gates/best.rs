@@ -37,8 +37,7 @@ impl Best {
         self.0.len()
     }
 
-    /// The best possible times as a share of those of `outcome`: the
-    /// geometric mean. 1 if both are nothing.
+    /// The best possible times as a share of those of `outcome`: the geometric mean. 1 if both are nothing.
     pub(super) fn share(&self, outcome: &Outcome) -> f64 {
         let best: Vec<f64> = self.0.iter().map(|bounds| bounds.clairvoyant_ns.max(1) as f64 / 1e9).collect();
         Ratio::of(&best, &seconds(outcome)).mean

@@ -130,7 +130,9 @@ impl Device {
             through_bytes: 0,
             pipe_bytes: pipe_bytes.min(self.pipe_bytes_max),
             // Nothing is learned of several fetches at once without them.
-            contended_bytes: if self.switching.is_judged() && !self.may_be_disk() {
+            contended_bytes: if self.switching.is_judged()
+                && (!self.may_be_disk() || self.switching.is_shared())
+            {
                 needed
             } else {
                 pipe_bytes

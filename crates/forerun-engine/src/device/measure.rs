@@ -68,6 +68,11 @@ impl Device {
         let rest_ns = wait_ns.saturating_sub(carried_ns);
         let is_little = self.is_far() || self.spread.is_whole() && self.may_be_disk();
         let all_ns = if is_little { wait_ns } else { rest_ns };
+        // Those that came to it since share what is carried, and that is not its wait.
+        let is_shared = !is_little && !self.spread.is_whole() && !self.switching.is_last(sample);
+        if is_shared && self.lone.all_ns.is_some() {
+            return;
+        }
         // The most that a disk ever brought was in its own buffer.
         let read_ns = if self.has_own_head() { self.switching.ns_of(sample.first_bytes) } else { 0 };
         self.lone.note(sample.place, all_ns, rest_ns.min(wait_ns.saturating_sub(read_ns)));

@@ -175,6 +175,11 @@ impl Device {
         whole_blocks(fetch / 2 + fetch / 32 * (in_flight as u64 % 17))
     }
 
+    /// Whether a fetch was seen that was large enough to say how fast bytes come.
+    pub(crate) fn knows_rate(&self) -> bool {
+        self.spread.has_seen_large()
+    }
+
     /// Bytes in flight that are worth it.
     pub(crate) fn pipe_bytes(&self) -> u64 {
         self.advice.pipe_bytes

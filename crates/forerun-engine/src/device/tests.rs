@@ -59,6 +59,24 @@ fn a_turn_that_somebody_interrupts_is_worth_going_there_and_back() {
 }
 
 #[test]
+fn who_joins_later_does_not_make_a_wait_longer() {
+    let mut device = Device::new(&Config::new(256 * MIB));
+    // 64 KiB are the first to come, over a link of 100 MB/s that is 0.1 ms away and shared by all.
+    let mut fetch = |round: u64, others: u64| {
+        let now = Time(round * 100_000_000);
+        let extent = |at: u64| Extent::new((round * 8 + at) * MIB, MIB / 2);
+        let sample = device.on_dispatch(now, ObjectId(0), extent(0), 0);
+        (1..=others).for_each(|at| _ = device.on_dispatch(now, ObjectId(0), extent(at), at as usize));
+        let first_arrived = Time(now.0 + 100_000 + 655_360 * (1 + others));
+        device.on_first_bytes(first_arrived, &Sample { first_arrived, first_bytes: MIB / 16, ..sample });
+        device.lone.all_ns
+    };
+    let alone = fetch(0, 0);
+    assert!(alone.is_some());
+    assert!((1..32).all(|round| fetch(round, 3) == alone));
+}
+
+#[test]
 fn a_reader_waits_for_little_else_where_fetches_come_all_at_once() {
     let mut device = after(8, MIB);
     let before = device.ride_bytes();

@@ -43,6 +43,10 @@ const MOVE_NS_MIN: u64 = 1_500_000;
 const NEAR_BYTES: u64 = 256 << 10;
 /// One fetch that takes very long is not to be taken for many.
 const BUSY_SHARE_MAX: u64 = 2;
+/// More of them before one that waited for so small a part of what it would alone is taken to be
+/// served with others at once: now and then a disk has the bytes already.
+const SHARED_SAMPLES_MIN: u64 = 16;
+const SHARED_PART: u64 = 8;
 /// Of so many fetches one goes beside another.
 const PROBE_PERIOD: u64 = 16;
 
@@ -99,6 +103,11 @@ impl Switching {
         self.dispatched_count - 1
     }
 
+    /// Whether none was dispatched after it.
+    pub(crate) fn is_last(&self, sample: &Sample) -> bool {
+        sample.index + 1 == self.dispatched_count
+    }
+
     /// Whether the next fetch is one that may go beside another, to see what comes of it.
     pub(crate) fn is_probe(&self) -> bool {
         self.dispatched_count.is_multiple_of(PROBE_PERIOD)
@@ -133,7 +142,8 @@ impl Switching {
         if follows {
             self.on_followed(sample, took, is_behind);
         } else if sample.ahead == 0 && !is_near {
-            let new = Mean { ns: now.since(sample.dispatched), bytes: sample.bytes };
+            // Whose bytes come one after the other began with the first of them.
+            let new = Mean { ns: sample.first_arrived.since(sample.dispatched), bytes: sample.first_bytes };
             let idle = self.idle.get_or_insert(new);
             idle.ns = idle.ns - idle.ns / 8 + new.ns / 8;
             idle.bytes = idle.bytes - idle.bytes / 8 + new.bytes / 8;
@@ -207,6 +217,13 @@ impl Switching {
     /// Whether enough was seen to say so.
     pub(crate) fn is_judged(&self) -> bool {
         self.idle.is_some() && self.busy_count >= SAMPLES_MIN
+    }
+
+    /// Whether those that found others ahead came soon after them: whatever the order, the backend
+    /// works on several at once.
+    pub(crate) fn is_shared(&self) -> bool {
+        self.busy_count >= SHARED_SAMPLES_MIN
+            && self.busy_ns.is_some_and(|busy| SHARED_PART * busy <= self.idle_ns())
     }
 
     /// Hardly any fetch overlapped another: some do where an elevator below

@@ -23,8 +23,10 @@ fn learned(end_ms: impl Fn(u64) -> u64) -> Switching {
             bytes: LEN,
         });
         for (index, sample) in samples.iter().enumerate() {
-            switching.on_first_bytes(sample);
-            switching.on_fetched(Time(start + end_ms(index as u64) * MS), sample);
+            let end = Time(start + end_ms(index as u64) * MS);
+            let sample = Sample { first_arrived: end, ..*sample };
+            switching.on_first_bytes(&sample);
+            switching.on_fetched(end, &sample);
             switching.on_ended();
         }
     }
@@ -38,12 +40,15 @@ fn a_disk_pays_for_going_elsewhere() {
     assert_eq!(disk.cost_ns(), 8 * MS);
     assert_eq!(disk.bytes_in(disk.cost_ns()), 2 * LEN);
     assert_eq!(disk.request_ns(), 0);
+    assert!(!disk.is_shared());
 }
 
 #[test]
 fn a_store_does_several_things_at_once() {
     // 20 ms for the first bytes, and the link is full then.
-    assert_eq!(learned(|index| 20 + (index + 1) * 4).cost_ns(), 0);
+    let store = learned(|index| 20 + (index + 1) * 4);
+    assert_eq!(store.cost_ns(), 0);
+    assert!(store.is_shared(), "{store:?}");
 }
 
 /// One fetch after the other, each where the one before ended, with `ahead` in flight;

@@ -20,6 +20,10 @@ const START_BYTES_MIN: u64 = 4 << 20;
 const START_MEMORY_SHARE: u64 = 8;
 /// What was long ago counts less.
 const MEMORY_BYTES: u64 = 512 << 20;
+/// Near by, what may be wasted before anything was read costs no more than so many waits.
+const START_WAITS: u64 = 8;
+/// A wait saved is as good as a byte for each that is read if reads are no longer than so many waits.
+const READ_WAITS: u64 = 6;
 /// A stream that skips more than one of so many bytes that it has read is not trusted.
 const SKIPPED_SHARE: u64 = 10;
 /// As far as one wait is worth, a stream may be ahead by one of so many bytes that it has read.
@@ -50,6 +54,8 @@ pub(super) struct Terms {
     wait_bytes: u64,
     /// and if it is trusted, no more than that.
     trust_bytes_max: u64,
+    /// Longer reads gain less by what is read ahead for them than one byte for each.
+    whole_read_bytes: u64,
 }
 
 impl Terms {
@@ -66,6 +72,7 @@ impl Terms {
         overdrawn_share: 16,
         wait_bytes: 0,
         trust_bytes_max: u64::MAX,
+        whole_read_bytes: u64::MAX,
     };
     /// From one far away it costs less: at 10 ms and 400 MB/s, one wait is as long as
     /// 4 MB take. It is wasted best at first, as long as nothing is known of who reads, see
@@ -81,6 +88,7 @@ impl Terms {
         overdrawn_share: 16,
         wait_bytes: 0,
         trust_bytes_max: START_BYTES_MAX,
+        whole_read_bytes: u64::MAX,
     };
 
     /// [`Terms::FAR`] with so much memory.
@@ -92,17 +100,32 @@ impl Terms {
     /// From one that answers soon and serves several fetches of `fetch_bytes` at once: there
     /// what is wasted makes few wait, so that streams go on sooner, at once where a wait costs
     /// as much as `wait_bytes`; and two fetches keep it busy, so that none needs more ahead
-    /// than that.
+    /// than that. Over a narrow link to a server close by, a wait costs few bytes, and those who
+    /// do not go on must not cost much more.
     pub(super) fn near_at_once(fetch_bytes: u64, wait_bytes: u64) -> Terms {
         Terms {
+            start_bytes: (START_WAITS * wait_bytes).min(Terms::NEAR.start_bytes),
             trust_at_first: 1,
             useful_share: 40,
             known_debt_max: 2 << 20,
             overdrawn_share: 10,
             wait_bytes,
             trust_bytes_max: 2 * fetch_bytes,
-            ..Terms::NEAR
+            ..Terms::near(wait_bytes)
         }
+    }
+
+    /// [`Terms::NEAR`] where a wait costs as much as `wait_bytes`.
+    pub(super) fn near(wait_bytes: u64) -> Terms {
+        Terms { whole_read_bytes: READ_WAITS * wait_bytes, ..Terms::NEAR }
+    }
+
+    /// What a stream is good for that has come `own` bytes in reads of `read_len`.
+    pub(super) fn worth_of(&self, own: u64, read_len: u64) -> u64 {
+        if read_len <= self.whole_read_bytes {
+            return own;
+        }
+        (u128::from(own) * u128::from(self.whole_read_bytes) / u128::from(read_len)) as u64
     }
 
     /// Whether they are those of a device far away.
@@ -272,6 +295,14 @@ mod tests {
         assert!(wasted <= Config::waste_bytes_max(2000 << 20, [u64::MAX]));
         ledger.lose(1 << 20);
         assert_eq!(ledger.room(0, u64::MAX), 0);
+    }
+
+    #[test]
+    fn where_a_wait_costs_few_bytes_little_is_wasted_at_first() {
+        let start = |wait| Ledger::default().left(&Terms::near_at_once(256 << 10, wait)) >> 10;
+        assert_eq!([11 << 10, 64 << 10, 1 << 20].map(start), [88, 512, 512]);
+        let good_for = |wait| Terms::near(wait).worth_of(1 << 20, 128 << 10) >> 10;
+        assert_eq!([8 << 10, 16 << 10, 32 << 10, 1 << 20].map(good_for), [384, 768, 1024, 1024]);
     }
 
     #[test]

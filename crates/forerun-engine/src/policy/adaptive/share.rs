@@ -6,13 +6,14 @@ use super::ledger::Terms;
 use super::plan;
 use crate::device::MOVES_OF_A_RETURN;
 use crate::policy::View;
+use crate::types::BLOCK_BYTES;
 
 /// A turn at a disk is as long as so many movements of its head.
 const TURN_MOVES: u64 = 16;
 /// A few fetches.
 const WINDOW_BYTES_MIN: u64 = 1 << 20;
-/// What a wait is worth at least.
-const WAIT_BYTES_MIN: u64 = 64 << 10;
+/// What a wait is worth at least before it was seen how fast bytes come.
+const WAIT_BYTES_GUESS_MIN: u64 = 64 << 10;
 /// So few streams may grow fast far away.
 const STEEP_COUNT_MAX: u64 = 16;
 /// The share of what is left of half the memory that one stream may take of it.
@@ -121,14 +122,23 @@ pub(super) fn bet_bytes(view: &View<'_>) -> u64 {
     if view.device.turn_bytes().is_some() { 0 } else { wait_bytes(view) }
 }
 
+/// What a wait is worth at least. Small reads alone do not show how fast bytes come.
+fn wait_bytes_min(view: &View<'_>) -> u64 {
+    if view.device.knows_rate() { BLOCK_BYTES } else { WAIT_BYTES_GUESS_MIN }
+}
+
 pub(super) fn terms(view: &View<'_>) -> Terms {
     let device = view.device;
     if device.is_far() {
-        Terms::far(view.config.memory_bytes_max)
-    } else if device.may_take_turns() {
+        return Terms::far(view.config.memory_bytes_max);
+    }
+    let wait_bytes = device.wait_bytes().max(wait_bytes_min(view));
+    if !device.may_take_turns() {
+        Terms::near_at_once(device.fetch_bytes(), wait_bytes)
+    } else if device.may_be_disk() {
         Terms::NEAR
     } else {
-        Terms::near_at_once(device.fetch_bytes(), device.wait_bytes())
+        Terms::near(wait_bytes)
     }
 }
 
@@ -150,13 +160,13 @@ pub(super) fn near_bytes(view: &View<'_>) -> u64 {
 
 /// Those for streams, whose waits are worth something at least.
 pub(super) fn wait_bytes(view: &View<'_>) -> u64 {
-    let least = if view.device.turn_bytes().is_some() { 0 } else { WAIT_BYTES_MIN };
+    let least = if view.device.turn_bytes().is_some() { 0 } else { wait_bytes_min(view) };
     saved_bytes(view).max(least)
 }
 
 pub(super) fn fill_price(view: &View<'_>) -> Price {
     Price {
-        wait_bytes: view.device.fill_bytes().max(WAIT_BYTES_MIN),
+        wait_bytes: view.device.fill_bytes().max(wait_bytes_min(view)),
         memory_bytes: view.config.memory_bytes_max,
         unread_bytes: view.cache.unread_bytes_all(),
         is_far: view.device.is_far(),

@@ -106,6 +106,11 @@ impl Stream {
         goes_up.then(|| Extent::between(self.frontier, extent.end()))
     }
 
+    /// How long its reads are.
+    pub(in crate::policy::adaptive) fn read_len(&self) -> u64 {
+        self.read_len
+    }
+
     /// Bytes at `positions` that were fetched and that nobody has read.
     pub(in crate::policy::adaptive) fn unread_bytes(
         &self,

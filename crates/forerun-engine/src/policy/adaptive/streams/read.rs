@@ -124,6 +124,7 @@ impl Streams {
     ) {
         let stream = &self.streams[index];
         let own = stream.trusted_bytes(self.through_bytes, share.turn_bytes.is_some());
+        let own = share.terms.worth_of(own, stream.read_len());
         // Others bet as well.
         let filled = self.fill.as_ref().map_or(0, |fill| fill.unread_bytes());
         let at_risk = self.briefs.at_risk_beside(index) + filled;

@@ -7,7 +7,7 @@ use alloc::vec::Vec;
 use crate::types::{Extent, ObjectId, Time};
 
 use super::{
-    Cache, queue,
+    Cache,
     row::{Queue, RowId},
     slots::{SlotRun, mask},
 };
@@ -34,12 +34,12 @@ pub(crate) enum Room {
 }
 
 /// One in so many slots is left for readers who wait.
-const DEMAND_SHARE: u32 = 16;
+pub(super) const DEMAND_SHARE: u32 = 16;
 
 /// Rows looked at in the unread queue before readahead goes without.
-const SCAN_MAX: usize = 64;
+pub(super) const SCAN_MAX: usize = 64;
 /// After a search in vain the next one waits so long.
-const SEARCH_NS: u64 = 1_000_000;
+pub(super) const SEARCH_NS: u64 = 1_000_000;
 
 impl Cache {
     /// Frees slots until `count` are free; says whether that worked.
@@ -47,7 +47,10 @@ impl Cache {
         while u64::from(self.slots.free_count()) < count || !self.leaves_enough(count, room) {
             let free_before = self.slots.free_count();
             let evicted = if self.leaves_enough(count, room) {
-                self.evict_read() || self.evict_behind(now, room) || self.evict_unread(now, room)
+                self.evict_crowding(now)
+                    || self.evict_read()
+                    || self.evict_behind(now, room)
+                    || self.evict_unread(now, room)
             } else {
                 self.evict_behind(now, room) || self.evict_unread(now, room)
             };
@@ -156,35 +159,6 @@ impl Cache {
             self.next_sweep = Time(now.0 + SEARCH_NS);
         }
         !found.is_empty()
-    }
-
-    /// A row of unread readahead: one that nobody will come for or, for a reader
-    /// who waits, the oldest.
-    fn evict_unread(&mut self, now: Time, room: Room) -> bool {
-        let oldest = || self.unread_rows().find(|id| self.rows[id.0 as usize].is_idle());
-        let found = self.find_left(now).or_else(|| if room == Room::Demand { oldest() } else { None });
-        let Some(id) = found else {
-            self.next_search = self.next_search.max(Time(now.0 + SEARCH_NS));
-            return false;
-        };
-        let resident = self.rows[id.0 as usize].resident;
-        self.free_blocks(id, resident);
-        true
-    }
-
-    /// A row of readahead that nobody will come for, if one is found soon.
-    fn find_left(&self, now: Time) -> Option<RowId> {
-        if now < self.next_search {
-            return None;
-        }
-        self.unread_rows().take(SCAN_MAX).find(|id| {
-            let row = &self.rows[id.0 as usize];
-            row.is_idle() && self.paces.get(row.object).is_none_or(|pace| pace.is_over(now, row.due))
-        })
-    }
-
-    fn unread_rows(&self) -> impl Iterator<Item = RowId> {
-        core::iter::successors(self.queues.oldest(Queue::Unread), |id| queue::Queues::after(&self.rows, *id))
     }
 
     fn note_lost(&mut self, object: ObjectId, offset: u64, mut bits: u64) {

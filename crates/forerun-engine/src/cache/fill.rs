@@ -20,8 +20,7 @@ impl Cache {
         if !self.make_room(now, count, room) {
             return None;
         }
-        // No window is meant to have more of the memory.
-        let reach = u64::from(self.slots.count() / 4) * BLOCK_BYTES;
+        let reach = self.window_bytes_max();
         let mut runs: Vec<SlotRun> = Vec::new();
         for (index, bits) in rows_of(extent) {
             let id = self.row_or_new(object, index);

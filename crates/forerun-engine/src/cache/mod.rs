@@ -10,6 +10,7 @@ mod evict;
 mod fill;
 mod ghosts;
 mod index;
+mod left;
 mod pace;
 mod queue;
 mod reading;
@@ -28,6 +29,9 @@ pub(crate) use reading::Pins;
 pub(crate) use row::ROW_BYTES;
 use row::{Queue, Row, RowId};
 pub(crate) use slots::SlotRun;
+
+/// No window is meant to have a larger share of the memory.
+const WINDOW_SHARE: u32 = 4;
 
 /// How much of an extent is where, in blocks: what is left is resident.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -56,6 +60,8 @@ pub(crate) struct Cache {
     ahead: ahead::Ahead,
     /// Readahead that nobody will come for is not looked for before.
     next_search: Time,
+    /// Nor before this where it crowds the rest out.
+    next_crowding: Time,
     /// Nor is what was read of rows that hold readahead, in all of them.
     next_sweep: Time,
     /// Slots whose blocks were invalidated while a fetch was filling them.
@@ -81,6 +87,7 @@ impl Cache {
             paces: Scattered::default(),
             ahead: ahead::Ahead::default(),
             next_search: Time(0),
+            next_crowding: Time(0),
             next_sweep: Time(0),
             disowned_count: 0,
             slots_used_peak: 0,

@@ -64,9 +64,13 @@ impl Pace {
     /// Whether nobody will come for readahead that was due at `due`: its reader
     /// has passed it, turned away or gone.
     pub(crate) fn is_over(&self, now: Time, due: u64) -> bool {
-        let patience = (WAITS * self.wait_bytes).max(WAIT_BYTES_MIN);
         let pause = if self.read_count < 4 { UNKNOWN_NS } else { (PAUSES * self.pause_ns).max(PAUSE_NS_MIN) };
-        self.read_bytes.saturating_sub(due) > patience || now.since(self.last_read) > pause
+        self.is_past(due, WAIT_BYTES_MIN) || now.since(self.last_read) > pause
+    }
+
+    /// Whether its reader has passed it, by `bytes_min` at least, or turned away.
+    pub(crate) fn is_past(&self, due: u64, bytes_min: u64) -> bool {
+        self.read_bytes.saturating_sub(due) > (WAITS * self.wait_bytes).max(bytes_min)
     }
 }
 
@@ -85,6 +89,7 @@ mod tests {
         assert!(!pace.is_over(now, due), "it has just come");
         assert!(pace.is_over(now, 0), "four mebibytes were read since");
         assert!(pace.is_over(Time(1_000_000_000), due), "nobody reads any more");
+        assert!(pace.is_past(0, 3 << 20) && !pace.is_past(0, 4 << 20), "by less than that");
         pace.came_in_use(0);
         assert!(!pace.is_over(now, 0), "some was read after so long");
     }

@@ -74,7 +74,7 @@ impl Share {
         let busy = (2 * view.device.pipe_bytes() / activity.reading_count()).max(least);
         let all = view.config.memory_bytes_max;
         let fair = |count: u64| all / 4 * 3 / count;
-        let spare = (all / 2).saturating_sub(view.cache.unread_bytes_all()) / SPARE_SHARE;
+        let spare = view.cache.spare_bytes() / SPARE_SHARE;
         let is_disk = view.device.may_be_disk() && !view.device.is_far();
         let memory = fair(activity.holding_count()).max(spare).min(fair(activity.reading_count()));
         Share {

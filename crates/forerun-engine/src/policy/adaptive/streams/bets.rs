@@ -9,8 +9,6 @@ use crate::policy::adaptive::shape::Shape;
 use crate::policy::{Access, View};
 use crate::types::Extent;
 
-/// Of the memory, the share that may be read ahead and not read yet.
-const UNREAD_SHARE: u64 = 2;
 /// Of so many bytes of a bet one has to be of use, however long a wait is,
 const YIELD_SHARE: u64 = 16;
 /// and of an object that its readers pass over, since they are soon past what they leave out, or
@@ -79,9 +77,7 @@ impl Streams {
             return None;
         }
         let bytes = missing_bytes(access.object, bet, view.cache);
-        let memory =
-            (view.config.memory_bytes_max / UNREAD_SHARE).saturating_sub(view.cache.unread_bytes_all());
-        if bytes == 0 || bytes > room.min(memory) {
+        if bytes == 0 || bytes > room.min(view.cache.spare_bytes()) {
             return None;
         }
         self.ledger.lose(bytes);

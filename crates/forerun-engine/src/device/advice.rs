@@ -52,18 +52,19 @@ impl Device {
     fn in_turns(&self) -> Advice {
         let cost = self.switching.bytes_in(self.switching.cost_ns());
         let through = self.switching.bytes_in(self.switching.request_ns());
-        let turn = (TURN_MOVES * cost).next_power_of_two().clamp(self.fetch_bytes_min, self.fetch_bytes_max);
+        let turn = (TURN_MOVES * cost).next_power_of_two().clamp(self.fetch_bytes_min, self.turn_bytes_max);
+        let fetch = turn.min(self.fetch_bytes_max);
         // What every fetch costs is worth as many bytes at least.
-        let piece = (cost / 4 + 1).max(through).next_power_of_two().clamp(self.fetch_bytes_min, turn);
+        let piece = (cost / 4 + 1).max(through).next_power_of_two().clamp(self.fetch_bytes_min, fetch);
         Advice {
-            fetch_bytes: turn,
+            fetch_bytes: fetch,
             piece_bytes: piece,
-            contended_piece_bytes: (CONTENDED_MOVES * cost).next_power_of_two().clamp(piece, turn),
+            contended_piece_bytes: (CONTENDED_MOVES * cost).next_power_of_two().clamp(piece, fetch),
             turn_bytes: Some(turn),
             visit_bytes: (VISIT_MOVES * cost).min(turn / 2),
             through_bytes: through,
-            pipe_bytes: turn.min(self.pipe_bytes_max),
-            contended_bytes: turn.min(self.pipe_bytes_max),
+            pipe_bytes: turn,
+            contended_bytes: turn,
             competitive_bytes: 0,
         }
     }

@@ -45,6 +45,7 @@ const RIDE_PIECES: u64 = 4;
 pub(crate) struct Device {
     fetch_bytes_min: u64,
     fetch_bytes_max: u64,
+    turn_bytes_max: u64,
     pipe_bytes_max: u64,
     /// Bytes that have arrived since the start.
     delivered_bytes: u64,
@@ -79,6 +80,8 @@ impl Device {
         let mut device = Device {
             fetch_bytes_min: whole_blocks(config.fetch_bytes_min.min(max)),
             fetch_bytes_max: max,
+            // However short its fetches are, a turn is worth the move to it.
+            turn_bytes_max: whole_blocks(config.fetch_bytes_max.min(config.memory_bytes_max / 2)),
             pipe_bytes_max: config.memory_bytes_max / 2,
             delivered_bytes: 0,
             throughput: Filter::largest(),

@@ -32,11 +32,10 @@ fn a_reader_waits_for_no_longer_a_fetch_than_the_others_beside_it() {
     assert_eq!((device.fetch_bytes(), device.ride_bytes()), (MIB / 2, MIB / 2));
 }
 
-#[test]
-fn a_turn_that_somebody_interrupts_is_worth_going_there_and_back() {
-    let mut device = Device::new(&Config::new(256 * MIB));
-    // A disk: every fetch is elsewhere and takes 8 ms to get there, and 4 for its bytes; or it
-    // goes on where the one before ended.
+/// With so much memory, what is learned of a disk: every fetch is elsewhere and takes 8 ms to get
+/// there, and 4 for its bytes; or it goes on where the one before ended. 512 KiB could be read during a move.
+fn disk(memory_bytes: u64) -> Device {
+    let mut device = Device::new(&Config::new(memory_bytes));
     let mut now = 0;
     for round in 0..64 {
         let samples = [0, 1, 2, 3, 4, 5, 6, 7].map(|ahead| {
@@ -52,7 +51,12 @@ fn a_turn_that_somebody_interrupts_is_worth_going_there_and_back() {
             device.on_fetched(Time(now), &sample, 0);
         }
     }
-    // 512 KiB could be read during a move.
+    device
+}
+
+#[test]
+fn a_turn_that_somebody_interrupts_is_worth_going_there_and_back() {
+    let device = disk(256 * MIB);
     assert_eq!(device.fetch_bytes_among(0, false), MIB / 4);
     assert_eq!(device.fetch_bytes_among(0, true), MIB);
     assert_eq!((device.turn_bytes(), device.visit_bytes()), (Some(8 * MIB), 3 * MIB));
@@ -74,6 +78,10 @@ fn who_joins_later_does_not_make_a_wait_longer() {
     let alone = fetch(0, 0);
     assert!(alone.is_some());
     assert!((1..32).all(|round| fetch(round, 3) == alone));
+fn a_turn_is_longer_than_one_fetch_where_memory_makes_those_short() {
+    let device = disk(16 * MIB);
+    assert_eq!((device.fetch_bytes(), device.turn_bytes()), (MIB / 2, Some(8 * MIB)));
+    assert_eq!((device.pipe_bytes(), disk(8 * MIB).turn_bytes()), (8 * MIB, Some(4 * MIB)));
 }
 
 #[test]

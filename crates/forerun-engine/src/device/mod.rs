@@ -178,9 +178,9 @@ impl Device {
         whole_blocks(fetch / 2 + fetch / 32 * (in_flight as u64 % 17))
     }
 
-    /// Whether a fetch was seen that was large enough to say how fast bytes come.
-    pub(crate) fn knows_rate(&self) -> bool {
-        self.spread.has_seen_large()
+    /// Whether a large fetch has shown how fast bytes come, apart from how long the first are on their way.
+    pub(crate) fn knows_bandwidth(&self) -> bool {
+        self.spread.is_in_pieces()
     }
 
     /// Bytes in flight that are worth it.

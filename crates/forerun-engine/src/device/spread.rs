@@ -70,14 +70,14 @@ impl Spread {
         self.whole = Some(self.whole.map_or(new, |mean| mean - mean / 8 + new / 8));
     }
 
-    /// Whether a large fetch has ended.
-    pub(crate) fn has_seen_large(&self) -> bool {
-        self.whole.is_some()
-    }
-
     /// Whether large fetches come all at once; until one was seen they do not.
     pub(crate) fn is_whole(&self) -> bool {
         self.whole.is_some_and(|mean| mean >= WHOLE_MIN)
+    }
+
+    /// Whether large fetches come one bit after the other; until one was seen they do not either.
+    pub(crate) fn is_in_pieces(&self) -> bool {
+        self.whole.is_some_and(|mean| mean < WHOLE_MIN)
     }
 
     /// A fetch that has brought nothing for so long is late: nearly all others take less,

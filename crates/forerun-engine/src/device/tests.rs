@@ -78,6 +78,9 @@ fn who_joins_later_does_not_make_a_wait_longer() {
     let alone = fetch(0, 0);
     assert!(alone.is_some());
     assert!((1..32).all(|round| fetch(round, 3) == alone));
+}
+
+#[test]
 fn a_turn_is_longer_than_one_fetch_where_memory_makes_those_short() {
     let device = disk(16 * MIB);
     assert_eq!((device.fetch_bytes(), device.turn_bytes()), (MIB / 2, Some(8 * MIB)));

@@ -142,8 +142,7 @@ impl Switching {
         if follows {
             self.on_followed(sample, took, is_behind);
         } else if sample.ahead == 0 && !is_near {
-            // Whose bytes come one after the other began with the first of them.
-            let new = Mean { ns: sample.first_arrived.since(sample.dispatched), bytes: sample.first_bytes };
+            let new = Mean { ns: now.since(sample.dispatched), bytes: sample.bytes };
             let idle = self.idle.get_or_insert(new);
             idle.ns = idle.ns - idle.ns / 8 + new.ns / 8;
             idle.bytes = idle.bytes - idle.bytes / 8 + new.bytes / 8;

@@ -12,7 +12,7 @@ use crate::types::BLOCK_BYTES;
 const TURN_MOVES: u64 = 16;
 /// A few fetches.
 const WINDOW_BYTES_MIN: u64 = 1 << 20;
-/// What a wait is worth at least before it was seen how fast bytes come.
+/// What a wait is worth at least as long as it is not known how fast bytes come.
 const WAIT_BYTES_GUESS_MIN: u64 = 64 << 10;
 /// So few streams may grow fast far away.
 const STEEP_COUNT_MAX: u64 = 16;
@@ -122,9 +122,10 @@ pub(super) fn bet_bytes(view: &View<'_>) -> u64 {
     if view.device.turn_bytes().is_some() { 0 } else { wait_bytes(view) }
 }
 
-/// What a wait is worth at least. Small reads alone do not show how fast bytes come.
+/// What a wait is worth at least. Small reads alone do not show how fast bytes come, nor do those that come
+/// all at once.
 fn wait_bytes_min(view: &View<'_>) -> u64 {
-    if view.device.knows_rate() { BLOCK_BYTES } else { WAIT_BYTES_GUESS_MIN }
+    if view.device.knows_bandwidth() { BLOCK_BYTES } else { WAIT_BYTES_GUESS_MIN }
 }
 
 pub(super) fn terms(view: &View<'_>) -> Terms {

@@ -69,8 +69,8 @@ impl Device {
         let is_little = self.is_far() || self.spread.is_whole() && self.may_be_disk();
         let all_ns = if is_little { wait_ns } else { rest_ns };
         // Those that came to it since share what is carried, and that is not its wait.
-        let is_shared = !is_little && !self.spread.is_whole() && !self.switching.is_last(sample);
-        if is_shared && self.lone.all_ns.is_some() {
+        let is_joined = !is_little && !self.spread.is_whole() && !self.switching.is_last(sample);
+        if is_joined && self.lone.all_ns.is_some() {
             return;
         }
         // The most that a disk ever brought was in its own buffer.

@@ -6,11 +6,11 @@ use crate::types::{Extent, Time};
 
 impl Plan {
     /// Whether some of `extent` is of it.
-    pub(in crate::policy::adaptive) fn has(&self, extent: Extent) -> bool {
+    pub(crate) fn has(&self, extent: Extent) -> bool {
         self.route.positions(extent).next().is_some()
     }
 
-    pub(in crate::policy::adaptive) fn why(&self) -> Why {
+    pub(crate) fn why(&self) -> Why {
         match self.origin {
             Origin::Advice => Why::Advised,
             Origin::Profile => Why::Planned,
@@ -18,7 +18,7 @@ impl Plan {
     }
 
     /// As it is; `active_count` streams are active, and a fetch takes `service_ns`.
-    pub(in crate::policy::adaptive) fn report(&self, active_count: u64, service_ns: u64) -> StreamReport {
+    pub(crate) fn report(&self, active_count: u64, service_ns: u64) -> StreamReport {
         let ahead = self.ordered - self.reached;
         StreamReport {
             class: Class::Planned,

@@ -8,7 +8,7 @@ use crate::policy::adaptive::shape::Shape;
 impl Stream {
     /// Whether nothing more is to be wanted for the reader of `access`, if all of that is
     /// there and was read before: such a read just moves the stream on.
-    pub(in crate::policy::adaptive) fn glides(&self, access: &Access) -> bool {
+    pub(crate) fn glides(&self, access: &Access) -> bool {
         let end = access.extent.end();
         matches!(self.shape, Shape::Forward)
             && self.frontier == access.extent.offset
@@ -20,13 +20,13 @@ impl Stream {
     }
 
     /// A read that ends here or further does more than that, in an object of `size` bytes.
-    pub(in crate::policy::adaptive) fn glides_until(&self, size: u64) -> u64 {
+    pub(crate) fn glides_until(&self, size: u64) -> u64 {
         let end = if self.planned >= size { self.turn.min(size + 1) } else { 0 };
         self.quiet_until.max(end)
     }
 
     /// It glided on and on.
-    pub(in crate::policy::adaptive) fn land(&mut self, coast: &Coast) {
+    pub(crate) fn land(&mut self, coast: &Coast) {
         let extent = coast.extent();
         self.density.note(extent.len, extent.end().saturating_sub(self.frontier));
         self.counted.rest(coast.last_read);

@@ -23,7 +23,7 @@ const RETURNS_MIN: u8 = 2;
 impl Stream {
     /// It is read, by the object's read number `index`. True if what lies ahead had
     /// been counted as wasted.
-    pub(in crate::policy::adaptive) fn resume(&mut self, index: u64) -> bool {
+    pub(crate) fn resume(&mut self, index: u64) -> bool {
         if self.read_index > 0 {
             let gap = index - self.read_index;
             self.note_gap(gap);
@@ -35,33 +35,28 @@ impl Stream {
     }
 
     /// Its reader comes back to it from elsewhere, each time.
-    pub(in crate::policy::adaptive) fn is_returned_to(&self) -> bool {
+    pub(crate) fn is_returned_to(&self) -> bool {
         self.return_count >= RETURNS_MIN
     }
 
     /// So many of the object's reads lay between two of its own.
-    pub(in crate::policy::adaptive) fn note_gap(&mut self, gap: u64) {
+    pub(crate) fn note_gap(&mut self, gap: u64) {
         let gap = u32::try_from(gap).unwrap_or(READ_GAP_MAX).min(READ_GAP_MAX);
         self.read_gap = gap.max(self.read_gap - self.read_gap / 8);
     }
 
     /// What lies ahead is counted as wasted.
-    pub(in crate::policy::adaptive) fn settle(&mut self) {
+    pub(crate) fn settle(&mut self) {
         self.is_settled = true;
     }
 
-    pub(in crate::policy::adaptive) fn is_settled(&self) -> bool {
+    pub(crate) fn is_settled(&self) -> bool {
         self.is_settled
     }
 
     /// It is over, because of `cause` unless more is known of it: why, unless that was told
     /// already. Its object has `size` bytes.
-    pub(in crate::policy::adaptive) fn end(
-        &mut self,
-        size: u64,
-        through_bytes: u64,
-        cause: End,
-    ) -> Option<End> {
+    pub(crate) fn end(&mut self, size: u64, through_bytes: u64, cause: End) -> Option<End> {
         if mem::replace(&mut self.is_told, true) {
             return None;
         }
@@ -74,50 +69,45 @@ impl Stream {
 
     /// The object's read after which it is over, unless it goes on before: none if that
     /// was counted.
-    pub(in crate::policy::adaptive) fn over_after(&self) -> u64 {
+    pub(crate) fn over_after(&self) -> u64 {
         let patience = SETTLE_READS_MIN + SETTLE_GAPS * u64::from(self.read_gap);
         if self.is_settled { u64::MAX } else { self.read_index + patience }
     }
 
     /// The positions that it has wanted.
-    pub(in crate::policy::adaptive) fn ahead(&self) -> Extent {
+    pub(crate) fn ahead(&self) -> Extent {
         Extent::between(self.frontier, self.planned)
     }
 
     /// Those of them that a read of `positions` leaves out.
-    pub(in crate::policy::adaptive) fn skipped(&self, positions: Option<Extent>) -> Extent {
+    pub(crate) fn skipped(&self, positions: Option<Extent>) -> Extent {
         Extent::between(self.frontier, positions.unwrap_or_default().offset.min(self.planned))
     }
 
     /// Its reader skipped `bytes` that were read ahead for it.
-    pub(in crate::policy::adaptive) fn note_skipped(&mut self, bytes: u64) {
+    pub(crate) fn note_skipped(&mut self, bytes: u64) {
         self.skipped_bytes += bytes;
     }
 
     /// See [`Stream::note_skipped`].
-    pub(in crate::policy::adaptive) fn skipped_bytes(&self) -> u64 {
+    pub(crate) fn skipped_bytes(&self) -> u64 {
         self.skipped_bytes
     }
 
     /// What a reader of `extent` has behind it then: nothing if it does not go up.
-    pub(in crate::policy::adaptive) fn passed(&self, extent: Extent) -> Option<Extent> {
+    pub(crate) fn passed(&self, extent: Extent) -> Option<Extent> {
         let in_order = matches!(self.shape, Shape::Forward) && !self.is_disordered();
         let goes_up = in_order && extent.end() > self.frontier;
         goes_up.then(|| Extent::between(self.frontier, extent.end()))
     }
 
     /// How long its reads are.
-    pub(in crate::policy::adaptive) fn read_len(&self) -> u64 {
+    pub(crate) fn read_len(&self) -> u64 {
         self.read_len
     }
 
     /// Bytes at `positions` that were fetched and that nobody has read.
-    pub(in crate::policy::adaptive) fn unread_bytes(
-        &self,
-        positions: Extent,
-        object: ObjectId,
-        cache: &Cache,
-    ) -> u64 {
+    pub(crate) fn unread_bytes(&self, positions: Extent, object: ObjectId, cache: &Cache) -> u64 {
         let mut bytes = 0;
         if !positions.is_empty() {
             self.shape
@@ -127,7 +117,7 @@ impl Stream {
     }
 
     /// Bytes that it has wanted itself of the blocks in which `extent` lies.
-    pub(in crate::policy::adaptive) fn unread_bytes_of(&self, extent: Extent) -> u64 {
+    pub(crate) fn unread_bytes_of(&self, extent: Extent) -> u64 {
         let blocks = extent.to_blocks();
         if self.shape.is_dense() {
             let positions = self.shape.positions(blocks, self.frontier).unwrap_or_default();
@@ -145,7 +135,7 @@ impl Stream {
 
     /// What the reader left out in its disorder, once it came behind its frontier more
     /// than once: it comes for that soon.
-    pub(in crate::policy::adaptive) fn left_out(&mut self, access: &Access) -> Option<Extent> {
+    pub(crate) fn left_out(&mut self, access: &Access) -> Option<Extent> {
         let is_behind = access.missing && self.shape.is_dense() && self.expects_behind(access.extent);
         self.behind_count = self.behind_count.saturating_add(u8::from(is_behind));
         if !self.is_disordered() || !matches!(self.shape, Shape::Forward) {
@@ -159,7 +149,7 @@ impl Stream {
     }
 
     /// Its reader comes behind its frontier, again and again.
-    pub(in crate::policy::adaptive) fn is_disordered(&self) -> bool {
+    pub(crate) fn is_disordered(&self) -> bool {
         self.behind_count >= BEHIND_MIN
     }
 
@@ -170,7 +160,7 @@ impl Stream {
     /// Bytes that were planned are not there: plan them again, and all that follows. How many
     /// were, and how many follow, that had not been counted as wasted; none if the stream has not
     /// planned any.
-    pub(in crate::policy::adaptive) fn on_lost(&mut self, extent: Extent) -> Option<(u64, u64)> {
+    pub(crate) fn on_lost(&mut self, extent: Extent) -> Option<(u64, u64)> {
         let position = self.lost_at(extent)?;
         let follow = (self.planned - position).saturating_sub(extent.len);
         (self.planned, self.quiet_until) = (position, 0);
@@ -178,7 +168,7 @@ impl Stream {
     }
 
     /// Bytes that were planned could not be fetched.
-    pub(in crate::policy::adaptive) fn on_failed(&mut self, extent: Extent) {
+    pub(crate) fn on_failed(&mut self, extent: Extent) {
         if let Some(position) = self.lost_at(extent) {
             self.failed = self.failed.min(position);
             (self.planned, self.quiet_until) = (position, 0);

@@ -10,28 +10,23 @@ use crate::types::Extent;
 const REORDER_REQUESTS: u64 = 32;
 /// Bounds of that disorder in bytes.
 const REORDER_BYTES_MIN: u64 = 64 << 10;
-pub(in crate::policy::adaptive) const REORDER_BYTES_MAX: u64 = 4 << 20;
+pub(crate) const REORDER_BYTES_MAX: u64 = 4 << 20;
 
 impl Stream {
     /// Where `extent` is on its way, if it is.
-    pub(in crate::policy::adaptive) fn positions(&self, extent: Extent) -> Option<Extent> {
+    pub(crate) fn positions(&self, extent: Extent) -> Option<Extent> {
         self.shape.positions(extent, self.frontier)
     }
 
     /// Whether a read of `positions` is just what comes next.
-    pub(in crate::policy::adaptive) fn expects(&self, positions: Extent) -> bool {
+    pub(crate) fn expects(&self, positions: Extent) -> bool {
         positions.offset == self.frontier
     }
 
     /// How far a read of `extent`, which is at `positions`, is from what comes next if it is this
     /// stream's: within the window, or off by no more than the disorder that readers show. Requests
     /// cost as much as `through_bytes` each.
-    pub(in crate::policy::adaptive) fn distance(
-        &self,
-        extent: Extent,
-        positions: Extent,
-        through_bytes: u64,
-    ) -> Option<u64> {
+    pub(crate) fn distance(&self, extent: Extent, positions: Extent, through_bytes: u64) -> Option<u64> {
         let reorder = self.reorder_bytes(extent.len);
         let is_next = positions.offset <= self.frontier.saturating_add(reorder);
         // Whoever comes to what is left of a stream has not left it; past that is somebody else.
@@ -45,7 +40,7 @@ impl Stream {
     /// Where reads may be that are no longer than the second, and whose distance is known
     /// or that are of what lies ahead. Longer ones may be beside that, in positions by no more
     /// than [`REORDER_BYTES_MAX`].
-    pub(in crate::policy::adaptive) fn reach(&self) -> (Extent, u64) {
+    pub(crate) fn reach(&self) -> (Extent, u64) {
         let reorder = self.reorder_bytes(0);
         let start = self.frontier.saturating_sub(reorder + self.read_len);
         let end = self.planned.saturating_add(reorder);
@@ -62,12 +57,7 @@ impl Stream {
     /// The reader asks for `positions`. False if it has left out too much by now, where
     /// `gap_bytes` are as dear as a request, which costs as much as `through_bytes` even
     /// if there are others.
-    pub(in crate::policy::adaptive) fn passes(
-        &mut self,
-        positions: Extent,
-        gap_bytes: u64,
-        through_bytes: u64,
-    ) -> bool {
+    pub(crate) fn passes(&mut self, positions: Extent, gap_bytes: u64, through_bytes: u64) -> bool {
         self.density.note(positions.len, positions.end().saturating_sub(self.frontier));
         if !self.shape.is_dense() {
             return !self.density.is_patchy();
@@ -78,7 +68,7 @@ impl Stream {
 
     /// It leaves out too much for everything to be read: whoever reads here is up
     /// to something else.
-    pub(in crate::policy::adaptive) fn is_over(&self, through_bytes: u64) -> bool {
+    pub(crate) fn is_over(&self, through_bytes: u64) -> bool {
         if !self.shape.is_dense() {
             return self.density.is_patchy();
         }

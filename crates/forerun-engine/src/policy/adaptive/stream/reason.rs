@@ -52,7 +52,7 @@ impl Stream {
 
     /// The window is about to be topped up, up to position `limit` and while it is not more
     /// than `allowed`.
-    pub(in crate::policy::adaptive) fn note_limits(&mut self, limit: u64, allowed: u64) {
+    pub(crate) fn note_limits(&mut self, limit: u64, allowed: u64) {
         let room = limit.saturating_sub(self.frontier);
         let window = self.window.min(allowed);
         self.reason.window = window.min(room);
@@ -67,7 +67,7 @@ impl Stream {
         };
     }
 
-    pub(in crate::policy::adaptive) fn class(&self) -> Class {
+    pub(crate) fn class(&self) -> Class {
         match &self.shape {
             Shape::Forward => Class::Forward,
             Shape::Backward => Class::Backward,
@@ -76,12 +76,12 @@ impl Stream {
         }
     }
 
-    pub(in crate::policy::adaptive) fn why(&self) -> Why {
+    pub(crate) fn why(&self) -> Why {
         self.reason.limited
     }
 
     /// Whether it has wanted some of `extent`, which its reader may have passed since.
-    pub(in crate::policy::adaptive) fn has_wanted(&self, extent: Extent) -> bool {
+    pub(crate) fn has_wanted(&self, extent: Extent) -> bool {
         let wanted = Extent::between(self.start, self.planned);
         let at = self.shape.positions(extent, self.frontier);
         at.is_some_and(|positions| positions.overlaps(&wanted))
@@ -89,7 +89,7 @@ impl Stream {
     }
 
     /// As it is; `active_count` streams are active.
-    pub(in crate::policy::adaptive) fn report(&self, active_count: u64) -> StreamReport {
+    pub(crate) fn report(&self, active_count: u64) -> StreamReport {
         let mut offset = self.frontier;
         match self.shape {
             Shape::Forward => {}

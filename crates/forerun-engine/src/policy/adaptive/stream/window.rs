@@ -37,13 +37,13 @@ const ELEMENTS_MAX: u64 = 256;
 impl Stream {
     /// So much here is read at random that it may be two reads beside each other by
     /// chance: its first window is no larger than it must be.
-    pub(in crate::policy::adaptive) fn doubt(&mut self) {
+    pub(crate) fn doubt(&mut self) {
         self.window = (4 * self.evidence).max(WINDOW_BYTES_WORTH);
     }
 
     /// As many streams as there were are to be expected where all is read at random: it is
     /// none until it goes on, and as much again as was read will show that.
-    pub(in crate::policy::adaptive) fn doubt_altogether(&mut self) {
+    pub(crate) fn doubt_altogether(&mut self) {
         self.window = self.evidence.max(WINDOW_BYTES_WORTH);
         self.is_accident = true;
     }
@@ -179,13 +179,13 @@ impl Stream {
     }
 
     /// Whether it makes a difference if all that its reader comes for is there up to `end`.
-    pub(in crate::policy::adaptive) fn may_rest(&self, end: u64) -> bool {
+    pub(crate) fn may_rest(&self, end: u64) -> bool {
         let is_known = matches!(self.shape, Shape::Forward) && self.window > 0;
         is_known && self.quiet_before(end) > self.quiet_until.max(self.frontier)
     }
 
     /// All that its reader comes for is there, up to `end`.
-    pub(in crate::policy::adaptive) fn rest_until(&mut self, end: u64) {
+    pub(crate) fn rest_until(&mut self, end: u64) {
         self.quiet_until = self.quiet_until.max(self.quiet_before(end));
     }
 

@@ -22,7 +22,7 @@ const HEAD_SHARE: u64 = 32;
 impl Streams {
     /// Takes the read as evidence, which may be enough for a new stream.
     /// Whoever `is_announced` has said that it reads on.
-    pub(in crate::policy::adaptive) fn begin(
+    pub(crate) fn begin(
         &mut self,
         access: &Access,
         is_announced: bool,

@@ -19,7 +19,7 @@ const WAIT_BYTES_FAR: u64 = 1 << 20;
 
 impl Streams {
     /// A read that no stream expected; what to fetch besides.
-    pub(in crate::policy::adaptive) fn fill(
+    pub(crate) fn fill(
         &mut self,
         access: &Access,
         price: &Price,
@@ -43,7 +43,7 @@ impl Streams {
     /// What to fetch after a read of the stream at `index` that had to wait, where a wait is worth
     /// `wait_bytes`: what of it the stream has not wanted itself. Nothing if its reader is known to
     /// come for all of it, in disorder, or far away, where windows grow fast anyway.
-    pub(in crate::policy::adaptive) fn bet_beside(
+    pub(crate) fn bet_beside(
         &mut self,
         index: usize,
         access: &Access,
@@ -86,7 +86,7 @@ impl Streams {
 
     /// The same after a read that the youngest candidate is of: reads of what is fetched are
     /// evidence for it.
-    pub(in crate::policy::adaptive) fn bet_on_candidate(
+    pub(crate) fn bet_on_candidate(
         &mut self,
         access: &Access,
         wait_bytes: u64,

@@ -15,18 +15,18 @@ use crate::types::ObjectId;
 
 /// Ends that nobody has asked for yet; none where nobody listens to events.
 #[derive(Debug)]
-pub(in crate::policy::adaptive) struct Ends {
+pub(crate) struct Ends {
     is_heard: bool,
     ended: Vec<Ended>,
 }
 
 impl Ends {
-    pub(in crate::policy::adaptive) fn new(config: &Config) -> Ends {
+    pub(crate) fn new(config: &Config) -> Ends {
         Ends { is_heard: config.events_max > 0, ended: Vec::new() }
     }
 
     /// Those since it was asked last.
-    pub(in crate::policy::adaptive) fn take(&mut self) -> Vec<Ended> {
+    pub(crate) fn take(&mut self) -> Vec<Ended> {
         mem::take(&mut self.ended)
     }
 
@@ -50,20 +50,14 @@ impl Ends {
 
 impl Streams {
     /// All of them are over, because of `cause` unless more is known of one.
-    pub(in crate::policy::adaptive) fn end_all(&mut self, object: ObjectId, cause: End, ends: &mut Ends) {
+    pub(crate) fn end_all(&mut self, object: ObjectId, cause: End, ends: &mut Ends) {
         for stream in &mut self.streams {
             ends.note(object, stream, self.size, self.through_bytes, cause);
         }
     }
 
     /// Counts what lies ahead of streams that nobody reads any more as wasted.
-    pub(in crate::policy::adaptive) fn settle(
-        &mut self,
-        object: ObjectId,
-        size: u64,
-        cache: &Cache,
-        ends: &mut Ends,
-    ) {
+    pub(crate) fn settle(&mut self, object: ObjectId, size: u64, cache: &Cache, ends: &mut Ends) {
         if !self.briefs.may_be_over(self.read_count) {
             return;
         }
@@ -86,7 +80,7 @@ impl Streams {
     }
 
     /// How far the object was read from its start.
-    pub(in crate::policy::adaptive) fn head(&self) -> Option<Head> {
+    pub(crate) fn head(&self) -> Option<Head> {
         let is_head = |stream: &&Stream| stream.start() == 0 && matches!(stream.shape(), Shape::Forward);
         let stream = self.streams.iter().filter(is_head).max_by_key(|stream| stream.frontier())?;
         let (bytes, read_index) = (stream.frontier(), self.last_read_index);

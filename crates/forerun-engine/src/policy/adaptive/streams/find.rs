@@ -9,7 +9,7 @@ use crate::types::Extent;
 
 /// Whose read it may be.
 #[derive(Clone, Copy, Debug)]
-pub(in crate::policy::adaptive) struct Nearest {
+pub(crate) struct Nearest {
     index: usize,
     /// Where the read is on the stream's way.
     positions: Extent,
@@ -18,7 +18,7 @@ pub(in crate::policy::adaptive) struct Nearest {
 impl Streams {
     /// The stream whose reader this is: of those near enough, the nearest; those
     /// that leave something out only if there is no other.
-    pub(in crate::policy::adaptive) fn find(&self, access: &Access) -> Option<Nearest> {
+    pub(crate) fn find(&self, access: &Access) -> Option<Nearest> {
         // The one that was read last, or next after that the last time.
         let last = usize::from(self.last);
         for index in [last, self.briefs.next_after(last)] {
@@ -42,7 +42,7 @@ impl Streams {
     /// The stream that goes on with a read that belongs to the one that is `nearest`: that
     /// one, unless it leaves out too much, where `gap_bytes` are as dear as a request, or
     /// one that begins here beside it.
-    pub(in crate::policy::adaptive) fn go_on(
+    pub(crate) fn go_on(
         &mut self,
         nearest: &Nearest,
         access: &Access,
@@ -72,11 +72,7 @@ impl Streams {
     /// A read of nothing but what was read before, in a stream at `index` that wants no
     /// more: most reads of what is in memory are, and should cost next to nothing. The
     /// stream, if it is one.
-    pub(in crate::policy::adaptive) fn glide(
-        &mut self,
-        index: usize,
-        access: &Access,
-    ) -> Option<&mut Stream> {
+    pub(crate) fn glide(&mut self, index: usize, access: &Access) -> Option<&mut Stream> {
         let is_new = access.late || access.unread_bytes > 0 || access.extent.offset == 0;
         if is_new
             || index != usize::from(self.last)
@@ -96,7 +92,7 @@ impl Streams {
 
     /// The stream that was read last has coasted; the last of those reads is that of all
     /// objects with number `index`.
-    pub(in crate::policy::adaptive) fn land(&mut self, coast: &Coast, index: u64) {
+    pub(crate) fn land(&mut self, coast: &Coast, index: u64) {
         self.last_read_index = index;
         self.read_count += coast.count;
         self.rhythm.goes_on(coast.extent());
@@ -108,7 +104,7 @@ impl Streams {
     }
 
     /// Whether the read is just what comes next of the stream that is `nearest`.
-    pub(in crate::policy::adaptive) fn expects(&self, nearest: &Nearest) -> bool {
+    pub(crate) fn expects(&self, nearest: &Nearest) -> bool {
         self.streams[nearest.index].expects(nearest.positions)
     }
 }

@@ -26,7 +26,7 @@ const LIVE_NS: u64 = 10_000_000_000;
 
 impl Streams {
     /// The stream at `index`, which is being read.
-    pub(in crate::policy::adaptive) fn read_at(&mut self, index: usize) -> &mut Stream {
+    pub(crate) fn read_at(&mut self, index: usize) -> &mut Stream {
         self.briefs.follow(usize::from(self.last), index);
         self.last = index as u16;
         &mut self.streams[index]
@@ -34,7 +34,7 @@ impl Streams {
 
     /// The reader of the stream at `index` asks for `access.extent`; adds what to
     /// read ahead to `windows`.
-    pub(in crate::policy::adaptive) fn read(
+    pub(crate) fn read(
         &mut self,
         index: usize,
         access: &Access,

@@ -3,15 +3,10 @@
 //!
 //! * [`streams`] tells streams apart by where they read, not by who reads;
 //! * [`coast`] lets those pass who read what is in memory anyway;
-//! * [`candidate`] waits for evidence before there is a stream, [`chance`] says how often it is
-//!   an accident;
-//! * [`guess`] bets a little on a candidate's first read, [`tails`] on what lies before an
-//!   object's end;
+//! * [`evidence`] waits before there is a stream, and guesses meanwhile;
+//! * [`tails`] bets on what lies before an object's end;
 //! * [`nearby`] bets on what is read soon near what was, as [`places`] remembers;
 //! * [`recent`] finds what is known of a place, as long as it is remembered;
-//! * [`rhythm`] finds even steps in what is read;
-//! * [`procession`] helps streams that begin in turns;
-//! * [`zone`] finds streams in much disorder;
 //! * [`runs`] remembers how long streams were, [`heads`] how far objects are read;
 //! * [`stream`] sizes and moves the window of one stream;
 //! * [`shape`] and [`strides`] say which way it goes;
@@ -28,12 +23,10 @@
 mod account;
 mod activity;
 mod areas;
-mod candidate;
-mod chance;
 mod coast;
 mod density;
+mod evidence;
 mod fill;
-mod guess;
 mod heads;
 mod hints;
 mod ledger;
@@ -41,10 +34,8 @@ mod nearby;
 mod order;
 mod places;
 mod plan;
-mod procession;
 mod recent;
 mod report;
-mod rhythm;
 mod route;
 mod runs;
 mod shape;
@@ -53,7 +44,6 @@ mod stream;
 mod streams;
 mod strides;
 mod tails;
-mod zone;
 
 use alloc::boxed::Box;
 use alloc::vec::Vec;

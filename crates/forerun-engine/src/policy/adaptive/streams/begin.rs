@@ -5,7 +5,7 @@ use core::mem;
 use super::{Begun, CANDIDATES_MAX, Ends, Streams};
 use crate::explain::End;
 use crate::policy::Access;
-use crate::policy::adaptive::candidate::Candidate;
+use crate::policy::adaptive::evidence::Candidate;
 use crate::policy::adaptive::ledger::Terms;
 use crate::policy::adaptive::shape::Shape;
 use crate::policy::adaptive::stream::Stream;

@@ -3,7 +3,7 @@
 use super::{CANDIDATES_MAX, Ends, Streams};
 use crate::policy::Access;
 use crate::policy::adaptive::coast::Coast;
-use crate::policy::adaptive::rhythm::DOUBT_MAX;
+use crate::policy::adaptive::evidence::DOUBT_MAX;
 use crate::policy::adaptive::stream::Stream;
 use crate::types::Extent;
 

@@ -14,17 +14,12 @@ mod read;
 mod report;
 
 use super::activity::Counted;
-use super::candidate::Candidate;
-use super::chance::Chance;
+use super::evidence::{Candidate, Chance, Guesses, Procession, Rhythm, Zone};
 use super::fill::Fill;
-use super::guess::Guesses;
 use super::ledger::{Ledger, Terms};
 use super::nearby::Nearby;
-use super::procession::Procession;
-use super::rhythm::Rhythm;
 use super::runs::Runs;
 use super::stream::Stream;
-use super::zone::Zone;
 use crate::cache::Cache;
 use crate::explain::End;
 use crate::policy::Access;

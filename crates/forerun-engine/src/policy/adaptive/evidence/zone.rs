@@ -14,14 +14,14 @@ const SIZE_SHARE: u64 = 8;
 
 /// The last reads that no stream explains.
 #[derive(Debug, Default)]
-pub(super) struct Zone {
+pub(crate) struct Zone {
     last: Vec<Extent>,
 }
 
 impl Zone {
     /// A read that no stream explains, of an object of `size` bytes. What is read in
     /// disorder, if it is.
-    pub(super) fn note(&mut self, extent: Extent, size: u64) -> Option<Extent> {
+    pub(crate) fn note(&mut self, extent: Extent, size: u64) -> Option<Extent> {
         if self.last.len() == COUNT {
             self.last.remove(0);
         }
@@ -52,7 +52,7 @@ impl Zone {
     }
 
     /// Forgets.
-    pub(super) fn clear(&mut self) {
+    pub(crate) fn clear(&mut self) {
         self.last = Vec::new();
     }
 }

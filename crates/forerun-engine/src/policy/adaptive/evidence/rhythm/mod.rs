@@ -3,48 +3,36 @@
 //! Remembers runs: reads that went on where the one before ended count as one, so
 //! three reads and a jump are a step as much as one read and a jump.
 
+mod before;
+
 use alloc::boxed::Box;
-use alloc::vec::Vec;
 use core::mem;
 
-use super::strides::Strides;
-use crate::scatter::slot_of;
+use crate::policy::adaptive::strides::Strides;
 use crate::types::Extent;
+use before::{BEFORE_MAX, Before, apart};
 
-/// Runs remembered besides the newest: 16 steps from one to the next.
-const BEFORE_MAX: usize = 16;
 /// Steps in one period at most: half of those remembered, to have seen it twice.
 const PERIOD_MAX: usize = BEFORE_MAX / 2;
 /// Equal steps that make a stride.
 const EQUAL_MIN: usize = 3;
-/// And if others read in between: among many reads, some lie even by chance.
-const EQUAL_AMONG_OTHERS: usize = 4;
-
 /// So many more are asked for at most where steps often turned out to be even by chance: where all reads
 /// are of whole blocks, many distances are the same.
-pub(super) const DOUBT_MAX: u8 = 6;
+pub(crate) const DOUBT_MAX: u8 = 6;
 
 /// The last runs.
 #[derive(Debug, Default)]
-pub(super) struct Rhythm {
+pub(crate) struct Rhythm {
     /// Empty before the first one.
     newest: Extent,
     /// Boxed, since most objects are read in one run.
     before: Option<Box<Before>>,
 }
 
-/// Those before the newest.
-#[derive(Debug, Default)]
-struct Before {
-    /// The last of them are remembered, the oldest first.
-    all: Vec<Extent>,
-    offsets: Offsets,
-}
-
 impl Rhythm {
     /// Somebody reads `extent`. True if it goes on where the last run was; if not,
     /// it is no run yet.
-    pub(super) fn goes_on(&mut self, extent: Extent) -> bool {
+    pub(crate) fn goes_on(&mut self, extent: Extent) -> bool {
         let newest = &mut self.newest;
         if newest.is_empty() {
             return false;
@@ -57,7 +45,7 @@ impl Rhythm {
     }
 
     /// `extent` begins a run.
-    pub(super) fn begin(&mut self, extent: Extent) {
+    pub(crate) fn begin(&mut self, extent: Extent) {
         let last = mem::replace(&mut self.newest, extent);
         if !last.is_empty() {
             self.before.get_or_insert_default().push(last);
@@ -66,7 +54,7 @@ impl Rhythm {
 
     /// The way of which the run that has just begun is a step, and the position to
     /// which it was seen. It takes `doubt` equal steps more than usual.
-    pub(super) fn find(&self, doubt: u8) -> Option<(Strides, u64)> {
+    pub(crate) fn find(&self, doubt: u8) -> Option<(Strides, u64)> {
         let doubt = usize::from(doubt);
         let before = self.before.as_ref()?;
         self.alone(before.runs(), doubt).or_else(|| before.step_to(self.newest, doubt))
@@ -102,78 +90,8 @@ impl Rhythm {
     }
 
     /// Forgets.
-    pub(super) fn clear(&mut self) {
+    pub(crate) fn clear(&mut self) {
         *self = Rhythm::default();
-    }
-}
-
-impl Before {
-    fn runs(&self) -> &[Extent] {
-        &self.all[self.all.len().saturating_sub(BEFORE_MAX)..]
-    }
-
-    fn push(&mut self, run: Extent) {
-        if let [oldest, others @ ..] = self.runs()
-            && others.len() == BEFORE_MAX - 1
-        {
-            self.offsets.remove(oldest.offset);
-        }
-        // Seldom, so that the others need not move for each.
-        if self.all.len() == 2 * BEFORE_MAX {
-            self.all.drain(..=BEFORE_MAX);
-        }
-        self.all.push(run);
-        self.offsets.add(run.offset);
-    }
-
-    /// Even steps of one stream among the runs of others, of which `new` is the last: five runs of
-    /// one length.
-    fn step_to(&self, new: Extent, doubt: usize) -> Option<(Strides, u64)> {
-        let equal = EQUAL_AMONG_OTHERS + doubt;
-        // Nearly always none began two steps before the new one, or another one began there by chance.
-        let is_step = |run: &&Extent| {
-            let before = (2 * run.offset).wrapping_sub(new.offset);
-            let step = || new.offset.wrapping_sub(run.offset);
-            self.offsets.may_have(before) && self.offsets.may_have(before.wrapping_sub(step()))
-        };
-        self.runs().iter().rev().filter(is_step).find_map(|run| {
-            let step = new.offset as i64 - run.offset as i64;
-            let back = |count: i64| u64::try_from(run.offset as i64 - count * step).ok();
-            let first = (1..equal as i64).try_fold(*run, |_, count| {
-                let offset = back(count)?;
-                self.runs().iter().find(|other| other.offset == offset && other.len == run.len).copied()
-            })?;
-            Some((apart([first].to_vec(), step)?, equal as u64 * run.len))
-        })
-    }
-}
-
-/// Where runs began: of nearly all other offsets it is known at a glance that none did there, and
-/// every read at random asks about as many as there are.
-#[derive(Debug)]
-struct Offsets([u8; 256]);
-
-impl Default for Offsets {
-    fn default() -> Offsets {
-        Offsets([0; 256])
-    }
-}
-
-impl Offsets {
-    fn add(&mut self, offset: u64) {
-        self.0[Offsets::place(offset)] += 1;
-    }
-
-    fn remove(&mut self, offset: u64) {
-        self.0[Offsets::place(offset)] -= 1;
-    }
-
-    fn may_have(&self, offset: u64) -> bool {
-        self.0[Offsets::place(offset)] > 0
-    }
-
-    fn place(offset: u64) -> usize {
-        slot_of(offset, 256)
     }
 }
 
@@ -181,14 +99,10 @@ fn bytes_of(runs: &[Extent]) -> u64 {
     runs.iter().map(|run| run.len).sum()
 }
 
-/// Steps that leave nothing out are a sequential stream's.
-fn apart(elements: Vec<Extent>, period: i64) -> Option<Strides> {
-    let strides = Strides::new(elements, period)?;
-    (period.unsigned_abs() > strides.element_bytes()).then_some(strides)
-}
-
 #[cfg(test)]
 mod tests {
+    use alloc::vec::Vec;
+
     use super::*;
 
     fn found(reads: &[(u64, u64)]) -> Option<Strides> {

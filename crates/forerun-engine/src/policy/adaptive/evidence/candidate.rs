@@ -1,6 +1,6 @@
 //! Reads that may turn out to be a stream.
 
-use super::shape::Shape;
+use crate::policy::adaptive::shape::Shape;
 use crate::types::Extent;
 
 /// Requests of disorder that still belong together while evidence is gathered:
@@ -12,9 +12,9 @@ const SPARSE_COUNT: u32 = 6;
 
 /// A few reads near one another.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Candidate {
-    pub(super) start: u64,
-    pub(super) end: u64,
+pub(crate) struct Candidate {
+    pub(crate) start: u64,
+    pub(crate) end: u64,
     bytes: u64,
     count: u32,
     /// Steps to what follows right after, to what lies right before, and upward.
@@ -29,11 +29,11 @@ pub(super) struct Candidate {
     /// Bytes that were read ahead on the strength of its first read alone.
     pub(super) guessed: u64,
     /// More was, since much is read near there.
-    pub(super) is_bet_on: bool,
+    pub(crate) is_bet_on: bool,
 }
 
 impl Candidate {
-    pub(super) fn new(extent: Extent) -> Candidate {
+    pub(crate) fn new(extent: Extent) -> Candidate {
         Candidate {
             start: extent.offset,
             end: extent.end(),
@@ -51,7 +51,7 @@ impl Candidate {
     }
 
     /// Whether a read of `extent` could belong to it.
-    pub(super) fn is_near(&self, extent: Extent) -> bool {
+    pub(crate) fn is_near(&self, extent: Extent) -> bool {
         let slack = DISORDER_REQUESTS * extent.len;
         let (low, high) = (extent.offset.saturating_sub(slack), extent.offset.saturating_add(slack));
         // Asked in one: of reads at random half are above, and to guess which takes a processor longer
@@ -60,7 +60,7 @@ impl Candidate {
         above.min(below) >= 0
     }
 
-    pub(super) fn add(&mut self, extent: Extent) {
+    pub(crate) fn add(&mut self, extent: Extent) {
         self.adjacent_up += u32::from(extent.offset == self.end);
         self.adjacent_down += u32::from(extent.end() == self.start);
         self.up += u32::from(extent.offset >= self.last);
@@ -72,19 +72,19 @@ impl Candidate {
     }
 
     /// It was read, by the object's read number `index`.
-    pub(super) fn note_index(&mut self, index: u64) {
+    pub(crate) fn note_index(&mut self, index: u64) {
         self.read_gap = if self.is_new() { 0 } else { self.read_gap.max(index - self.read_index) };
         self.read_index = index;
     }
 
     /// Every how many of the object's reads is one of it.
-    pub(super) fn read_gap(&self) -> u64 {
+    pub(crate) fn read_gap(&self) -> u64 {
         self.read_gap
     }
 
     /// Two reads in order are a stream, either way; in disorder, three that fill at
     /// least half of what they span. Reads at random almost never do either.
-    pub(super) fn shape(&self) -> Option<Shape> {
+    pub(crate) fn shape(&self) -> Option<Shape> {
         let steps = self.count - 1;
         let in_order = steps > 0 && (self.adjacent_up == steps || self.adjacent_down == steps);
         let enough = if self.up == steps { SPARSE_COUNT } else { 3 };
@@ -94,21 +94,21 @@ impl Candidate {
     }
 
     /// What it spans.
-    pub(super) fn extent(&self) -> Extent {
+    pub(crate) fn extent(&self) -> Extent {
         Extent::between(self.start, self.end)
     }
 
     /// What follows may be in memory although nobody came for it yet.
-    pub(super) fn is_guessed(&self) -> bool {
+    pub(crate) fn is_guessed(&self) -> bool {
         self.guessed > 0 || self.is_bet_on
     }
 
     /// Nothing is known but one read.
-    pub(super) fn is_new(&self) -> bool {
+    pub(crate) fn is_new(&self) -> bool {
         self.count == 1
     }
 
-    pub(super) fn bytes(&self) -> u64 {
+    pub(crate) fn bytes(&self) -> u64 {
         self.bytes
     }
 }

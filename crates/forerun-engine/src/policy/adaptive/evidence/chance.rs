@@ -11,7 +11,7 @@ const CLUSTER: u64 = 2;
 
 /// See the module's page.
 #[derive(Debug, Default)]
-pub(super) struct Chance {
+pub(crate) struct Chance {
     /// How many more streams may begin by accident, in parts of [`ONE`]; less than 0 if there
     /// were too many for that. It has room for tens of thousands, either way.
     left: i32,
@@ -20,13 +20,13 @@ pub(super) struct Chance {
 impl Chance {
     /// A read of `len` bytes of an object of `size` that goes on with no stream, while `count`
     /// others are remembered: it may lie before or after each of them.
-    pub(super) fn note(&mut self, count: usize, len: u64, size: u64) {
+    pub(crate) fn note(&mut self, count: usize, len: u64, size: u64) {
         let share = (2 * count as u64 * ONE).saturating_mul(len) / size.max(1);
         self.left = self.left.saturating_add((CLUSTER * share.min(ONE)) as i32);
     }
 
     /// A stream begins. Whether it may well be an accident.
-    pub(super) fn explains_another(&mut self) -> bool {
+    pub(crate) fn explains_another(&mut self) -> bool {
         self.left = self.left.saturating_sub(ONE as i32);
         self.left >= 0
     }

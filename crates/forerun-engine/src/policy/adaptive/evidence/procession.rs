@@ -16,20 +16,20 @@ const IN_ORDER_MIN: u32 = 2;
 
 /// See the module's page.
 #[derive(Debug, Default)]
-pub(super) struct Procession {
+pub(crate) struct Procession {
     in_order: u32,
 }
 
 impl Procession {
     /// The candidate at `place` in line became a stream, or was no more than read
     /// again.
-    pub(super) fn note(&mut self, place: Option<usize>) {
+    pub(crate) fn note(&mut self, place: Option<usize>) {
         self.in_order = if place == Some(0) { self.in_order.saturating_add(1) } else { 0 };
     }
 
     /// What those who are next in line will most likely read, each as much again as it
     /// has read.
-    pub(super) fn next(&self, line: &mut VecDeque<Candidate>, size: u64) -> Vec<Extent> {
+    pub(crate) fn next(&self, line: &mut VecDeque<Candidate>, size: u64) -> Vec<Extent> {
         if self.in_order < IN_ORDER_MIN {
             return Vec::new();
         }

@@ -17,7 +17,7 @@ const EARN_SHARE: u64 = 16;
 const READ_BYTES_MIN: u64 = 32 << 10;
 
 #[derive(Debug)]
-pub(super) struct Guesses {
+pub(crate) struct Guesses {
     credit_bytes: u64,
 }
 
@@ -28,13 +28,13 @@ impl Default for Guesses {
 }
 
 impl Guesses {
-    pub(super) fn earn(&mut self, useful_bytes: u64) {
+    pub(crate) fn earn(&mut self, useful_bytes: u64) {
         self.credit_bytes = (self.credit_bytes + useful_bytes / EARN_SHARE).min(CREDIT_BYTES_MAX);
     }
 
     /// As much again as the candidate's first read, if that is worth a guess and
     /// there is credit for it.
-    pub(super) fn for_first_read(&mut self, candidate: &mut Candidate, size: u64) -> Option<Extent> {
+    pub(crate) fn for_first_read(&mut self, candidate: &mut Candidate, size: u64) -> Option<Extent> {
         let len = candidate.bytes();
         if !candidate.is_new() || len < READ_BYTES_MIN || len > self.credit_bytes {
             return None;
@@ -46,7 +46,7 @@ impl Guesses {
     }
 
     /// The candidate became a stream.
-    pub(super) fn was_right(&mut self, candidate: &Candidate) {
+    pub(crate) fn was_right(&mut self, candidate: &Candidate) {
         self.credit_bytes = (self.credit_bytes + candidate.guessed).min(CREDIT_BYTES_MAX);
     }
 }

@@ -4,10 +4,9 @@
 //! * [`streams`] tells streams apart by where they read, not by who reads;
 //! * [`coast`] lets those pass who read what is in memory anyway;
 //! * [`evidence`] waits before there is a stream, and guesses meanwhile;
-//! * [`tails`] bets on what lies before an object's end;
 //! * [`nearby`] bets on what is read soon near what was, as [`places`] remembers;
 //! * [`recent`] finds what is known of a place, as long as it is remembered;
-//! * [`runs`] remembers how long streams were, [`heads`] how far objects are read;
+//! * [`lengths`] remembers how far streams went, and how far objects are read from either end;
 //! * [`stream`] sizes and moves the window of one stream;
 //! * [`shape`] and [`strides`] say which way it goes;
 //! * [`density`] says how much of its way it reads;
@@ -27,9 +26,9 @@ mod coast;
 mod density;
 mod evidence;
 mod fill;
-mod heads;
 mod hints;
 mod ledger;
+mod lengths;
 mod nearby;
 mod order;
 mod places;
@@ -37,13 +36,11 @@ mod plan;
 mod recent;
 mod report;
 mod route;
-mod runs;
 mod shape;
 mod share;
 mod stream;
 mod streams;
 mod strides;
-mod tails;
 
 use alloc::boxed::Box;
 use alloc::vec::Vec;
@@ -54,6 +51,7 @@ use crate::explain::{End, StreamReport};
 use crate::scatter::Scattered;
 use crate::types::{Extent, ObjectId, ReaderId};
 use hints::Habit;
+use lengths::{Head, Heads, Tails};
 use share::{Share, bet_bytes, fill_price, gap_bytes, near_bytes, terms, wait_bytes};
 use streams::{Begun, Ends};
 
@@ -63,8 +61,8 @@ pub(crate) struct Adaptive {
     objects: Scattered<ObjectId, Box<streams::Streams>>,
     activity: activity::Activity,
     hints: hints::Hints,
-    heads: heads::Heads,
-    tails: tails::Tails,
+    heads: Heads,
+    tails: Tails,
     coast: Option<coast::Coast>,
     /// What came of filling.
     trust: account::Trust,
@@ -79,8 +77,8 @@ impl Adaptive {
             objects: Scattered::default(),
             activity: activity::Activity::default(),
             hints: hints::Hints::default(),
-            heads: heads::Heads::default(),
-            tails: tails::Tails::default(),
+            heads: Heads::default(),
+            tails: Tails::default(),
             coast: None,
             trust: account::Trust::default(),
             passed: None,
@@ -159,7 +157,7 @@ impl Adaptive {
 
     /// Somebody reads `object`, which was read as far as `own`, from its start: those that were
     /// read so before may be over.
-    fn begin_head(&mut self, object: ObjectId, own: Option<heads::Head>) {
+    fn begin_head(&mut self, object: ObjectId, own: Option<Head>) {
         self.heads.begin(object);
         for _ in 0..2 {
             let Some(oldest) = self.heads.oldest() else { return };

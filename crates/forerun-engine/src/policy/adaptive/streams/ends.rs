@@ -8,7 +8,7 @@ use crate::cache::Cache;
 use crate::config::Config;
 use crate::explain::End;
 use crate::policy::Ended;
-use crate::policy::adaptive::heads::Head;
+use crate::policy::adaptive::lengths::Head;
 use crate::policy::adaptive::shape::Shape;
 use crate::policy::adaptive::stream::Stream;
 use crate::types::ObjectId;

@@ -6,7 +6,7 @@ use super::brief::Brief;
 use super::{Streams, missing_bytes};
 use crate::cache::Cache;
 use crate::policy::adaptive::Share;
-use crate::policy::adaptive::runs::Runs;
+use crate::policy::adaptive::lengths::Runs;
 use crate::policy::adaptive::shape::Shape;
 use crate::policy::adaptive::stream::Stream;
 use crate::policy::{Access, Window};

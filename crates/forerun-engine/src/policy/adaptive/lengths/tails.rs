@@ -29,7 +29,7 @@ struct Tail {
 
 /// See the module's page.
 #[derive(Debug, Default)]
-pub(super) struct Tails {
+pub(crate) struct Tails {
     /// The one that was read first is the first.
     read: VecDeque<Tail>,
     runs: Runs,
@@ -37,7 +37,7 @@ pub(super) struct Tails {
 
 impl Tails {
     /// A read, which may belong to an index that was begun.
-    pub(super) fn note(&mut self, access: &Access) {
+    pub(crate) fn note(&mut self, access: &Access) {
         if !self.read.is_empty()
             && bytes_in_tail(access).is_some()
             && let Some(known) = self.read.iter_mut().find(|tail| tail.object == access.object)
@@ -48,7 +48,7 @@ impl Tails {
 
     /// A read that is no stream's; what to fetch before it. A wait is worth `wait_bytes`,
     /// of which up to `bet_bytes` may be risked on what nothing is known of.
-    pub(super) fn begin(&mut self, access: &Access, wait_bytes: u64, bet_bytes: u64) -> Option<Extent> {
+    pub(crate) fn begin(&mut self, access: &Access, wait_bytes: u64, bet_bytes: u64) -> Option<Extent> {
         let Access { object, extent, size, .. } = *access;
         let (bytes, bytes_max) = bytes_in_tail(access)?;
         if extent.end() < size || self.read.iter().any(|tail| tail.object == object) {
@@ -66,7 +66,7 @@ impl Tails {
     }
 
     /// Nobody has `object` open any more.
-    pub(super) fn on_idle(&mut self, object: ObjectId) {
+    pub(crate) fn on_idle(&mut self, object: ObjectId) {
         if let Some(place) = self.read.iter().position(|tail| tail.object == object) {
             self.settle(place);
         }

@@ -17,7 +17,7 @@ const PATIENCE_ROUNDS: u64 = 4;
 
 /// See the module's page.
 #[derive(Debug, Default)]
-pub(super) struct Heads {
+pub(crate) struct Heads {
     runs: Runs,
     /// Objects that somebody began with, the oldest first.
     begun: VecDeque<ObjectId>,
@@ -26,22 +26,22 @@ pub(super) struct Heads {
 
 /// How far an object was read from its start.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Head {
-    pub(super) bytes: u64,
-    pub(super) is_whole: bool,
+pub(crate) struct Head {
+    pub(crate) bytes: u64,
+    pub(crate) is_whole: bool,
     /// The number of the read of all objects that was the object's last.
-    pub(super) read_index: u64,
+    pub(crate) read_index: u64,
 }
 
 impl Heads {
     /// Some object is read, so many times; the number of the last of those reads.
-    pub(super) fn note_reads(&mut self, count: u64) -> u64 {
+    pub(crate) fn note_reads(&mut self, count: u64) -> u64 {
         self.read_count += count;
         self.read_count
     }
 
     /// Somebody begins with `object`.
-    pub(super) fn begin(&mut self, object: ObjectId) {
+    pub(crate) fn begin(&mut self, object: ObjectId) {
         if self.begun.back() == Some(&object) {
             return;
         }
@@ -52,13 +52,13 @@ impl Heads {
     }
 
     /// The object begun longest ago.
-    pub(super) fn oldest(&self) -> Option<ObjectId> {
+    pub(crate) fn oldest(&self) -> Option<ObjectId> {
         self.begun.front().copied()
     }
 
     /// The oldest was read as far as `head`, if it is known any more, while so many
     /// streams are read. False if it is not over.
-    pub(super) fn settle(&mut self, head: Option<Head>, stream_count: u64) -> bool {
+    pub(crate) fn settle(&mut self, head: Option<Head>, stream_count: u64) -> bool {
         let patience = PATIENCE_READS_MIN + PATIENCE_ROUNDS * stream_count;
         if head.is_some_and(|head| self.read_count - head.read_index <= patience) {
             return false;
@@ -69,7 +69,7 @@ impl Heads {
     }
 
     /// Nobody has `object` open any more, which was read as far as `head`.
-    pub(super) fn on_idle(&mut self, object: ObjectId, head: Option<Head>) {
+    pub(crate) fn on_idle(&mut self, object: ObjectId, head: Option<Head>) {
         if let Some(place) = self.begun.iter().rposition(|begun| *begun == object) {
             self.begun.remove(place);
             self.note(head);
@@ -77,7 +77,7 @@ impl Heads {
     }
 
     /// How far objects were read so far.
-    pub(super) fn runs(&self) -> &Runs {
+    pub(crate) fn runs(&self) -> &Runs {
         &self.runs
     }
 

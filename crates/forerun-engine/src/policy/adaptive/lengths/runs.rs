@@ -18,7 +18,7 @@ const WHOLE: u32 = u32::MAX;
 
 /// See the module's page.
 #[derive(Debug, Default)]
-pub(super) struct Runs {
+pub(crate) struct Runs {
     /// Boxed, since most objects are read in one stream.
     known: Option<Box<Known>>,
 }
@@ -34,13 +34,13 @@ struct Known {
 
 impl Runs {
     /// A stream of `bytes` is over.
-    pub(super) fn note(&mut self, bytes: u64) {
+    pub(crate) fn note(&mut self, bytes: u64) {
         let len = u32::try_from(bytes.div_ceil(BLOCK_BYTES)).unwrap_or(WHOLE);
         self.known.get_or_insert_default().insert(len);
     }
 
     /// A stream came to its object's end.
-    pub(super) fn note_whole(&mut self) {
+    pub(crate) fn note_whole(&mut self) {
         self.known.get_or_insert_default().insert(WHOLE);
     }
 
@@ -48,7 +48,7 @@ impl Runs {
     /// `own` bytes so far, where a wait costs as much as `wait_bytes` too many; none
     /// if too few have come as far to tell. So many `others` have come as far as well and
     /// did not go on yet.
-    pub(super) fn reach(&self, own: u64, wait_bytes: u64, others: u64) -> Option<u64> {
+    pub(crate) fn reach(&self, own: u64, wait_bytes: u64, others: u64) -> Option<u64> {
         let sorted = &self.known.as_ref()?.sorted;
         let own = own.div_ceil(BLOCK_BYTES);
         let wait = (wait_bytes / BLOCK_BYTES).max(1);
@@ -92,7 +92,7 @@ impl Runs {
 
     /// The same for a stream that has come further than most do: as if it were another one that
     /// began where the first was over; none if it has come further than that, too.
-    pub(super) fn reach_of_second(&self, own: u64, wait_bytes: u64) -> Option<u64> {
+    pub(crate) fn reach_of_second(&self, own: u64, wait_bytes: u64) -> Option<u64> {
         let first = self.reach(1, wait_bytes, 0).filter(|first| *first < own && own - *first <= *first)?;
         Some(self.reach(own - first, wait_bytes, 0)?.saturating_add(first))
     }

@@ -14,7 +14,7 @@ const FETCHES_CROWDED_MIN: u64 = 4;
 const CROWDED_LATENCIES: u64 = 4;
 /// Where moving is dear, a stream is read on for so many times what could be
 /// read during a move: it takes a seventeenth of the time then.
-const TURN_MOVES: u64 = 16;
+pub(crate) const TURN_MOVES: u64 = 16;
 /// And at least for so many, however many streams there are: that takes a seventh of the time then.
 const VISIT_MOVES: u64 = 6;
 /// Where an elevator decides on turns, one lasts for about twice what is in flight: it ends when

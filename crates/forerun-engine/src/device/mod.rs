@@ -22,6 +22,7 @@ mod worth;
 use crate::config::Config;
 use crate::types::DeviceEstimate;
 use advice::Advice;
+pub(crate) use advice::TURN_MOVES;
 use filter::Filter;
 use growth::Growth;
 use kind::Kind;

@@ -3,8 +3,7 @@
 use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
 
-use super::Share;
-use super::activity::Activity;
+use super::amounts::{Activity, Share};
 use super::plan::{Origin, Plan};
 use super::route::Route;
 use crate::policy::{Access, Hint, Said, View, Window};

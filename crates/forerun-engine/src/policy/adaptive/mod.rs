@@ -12,22 +12,19 @@
 //! * [`density`] says how much of its way it reads;
 //! * [`fill`] fetches the rest of what is read all over, [`areas`] remembers where that is,
 //!   [`account`] what came of it, [`order`] tells who comes back from who passes;
-//! * [`ledger`] keeps what is read ahead in vain below a share of what is of use;
 //! * [`hints`] keeps what was said of reads to come, [`plan`] fetches it, [`route`] says
 //!   where and when;
-//! * [`report`] says in which class and why;
-//! * [`activity`] counts the streams that share memory and device just now, [`share`] says what
-//!   each of them may take.
+//! * [`amounts`] says how much each of them may take, and what may be wasted;
+//! * [`report`] says in which class and why.
 
 mod account;
-mod activity;
+mod amounts;
 mod areas;
 mod coast;
 mod density;
 mod evidence;
 mod fill;
 mod hints;
-mod ledger;
 mod lengths;
 mod nearby;
 mod order;
@@ -37,7 +34,6 @@ mod recent;
 mod report;
 mod route;
 mod shape;
-mod share;
 mod stream;
 mod streams;
 mod strides;
@@ -50,16 +46,16 @@ use crate::config::Config;
 use crate::explain::{End, StreamReport};
 use crate::scatter::Scattered;
 use crate::types::{Extent, ObjectId, ReaderId};
+use amounts::{Activity, Share, Terms, bet_bytes, fill_price, gap_bytes, near_bytes, wait_bytes};
 use hints::Habit;
 use lengths::{Head, Heads, Tails};
-use share::{Share, bet_bytes, fill_price, gap_bytes, near_bytes, terms, wait_bytes};
 use streams::{Begun, Ends};
 
 #[derive(Debug)]
 pub(crate) struct Adaptive {
     /// Boxed, since there is room for more than there are.
     objects: Scattered<ObjectId, Box<streams::Streams>>,
-    activity: activity::Activity,
+    activity: Activity,
     hints: hints::Hints,
     heads: Heads,
     tails: Tails,
@@ -75,7 +71,7 @@ impl Adaptive {
     pub(crate) fn new(config: &Config) -> Adaptive {
         Adaptive {
             objects: Scattered::default(),
-            activity: activity::Activity::default(),
+            activity: Activity::default(),
             hints: hints::Hints::default(),
             heads: Heads::default(),
             tails: Tails::default(),
@@ -90,7 +86,7 @@ impl Adaptive {
     fn follow(&mut self, access: &Access, is_announced: bool, view: &View<'_>, windows: &mut Vec<Window>) {
         self.tails.note(access);
         let streams = self.objects.get_or_default(access.object);
-        let terms = &terms(view);
+        let terms = &Terms::of(view);
         streams.note(access, self.heads.note_reads(1), terms, view.device.through_bytes());
         let nearest = streams.find(access);
         // What streams want is surer.

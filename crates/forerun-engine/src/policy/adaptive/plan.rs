@@ -22,8 +22,7 @@ mod report;
 
 use alloc::vec::Vec;
 
-use super::Share;
-use super::activity::Counted;
+use super::amounts::{Counted, Share};
 use super::route::Route;
 use crate::policy::{Access, Window};
 use crate::types::{BLOCK_BYTES, Extent};
@@ -48,8 +47,6 @@ const BATCH_EXTENTS_MAX: usize = 256;
 const JUMP_SHARE: u64 = 8;
 /// Of so many bytes of the plan, one may be read that lies between.
 const GAP_SHARE: u64 = 16;
-/// The most that is read through between two extents far away.
-const GAP_BYTES_MAX: u64 = 64 << 10;
 /// Two reads so near one another are of one place.
 const PLACE_BYTES: u64 = 4 << 20;
 /// Reads beside the plan, less those of it, at which it is not believed any more.
@@ -281,11 +278,4 @@ impl Plan {
         }
         extents.extend(joined.into_iter().map(|(extent, _)| extent));
     }
-}
-
-/// The most that is read through between two extents: what could be fetched in the time
-/// that one more request takes, where many are under way at once.
-pub(super) fn gap_bytes(pipe_bytes: u64, turn_bytes: Option<u64>) -> u64 {
-    // A turn is sixteen moves' worth.
-    turn_bytes.map_or((pipe_bytes / 64).min(GAP_BYTES_MAX), |turn| turn / 16)
 }

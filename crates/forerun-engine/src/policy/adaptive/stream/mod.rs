@@ -17,8 +17,7 @@ mod place;
 mod reason;
 mod window;
 
-use super::Share;
-use super::activity::Counted;
+use super::amounts::{Counted, Share};
 use super::density::Density;
 use super::shape::Shape;
 use crate::policy::{Access, Window};

@@ -6,7 +6,7 @@
 
 use super::{GRAIN, Stream};
 use crate::device::{bytes_in, rate};
-use crate::policy::adaptive::Share;
+use crate::policy::adaptive::amounts::Share;
 use crate::policy::adaptive::shape::Shape;
 use crate::types::{BLOCK_BYTES, Extent, Time};
 

@@ -13,10 +13,9 @@ mod find;
 mod read;
 mod report;
 
-use super::activity::Counted;
+use super::amounts::{Counted, Ledger, Terms};
 use super::evidence::{Candidate, Chance, Guesses, Procession, Rhythm, Zone};
 use super::fill::Fill;
-use super::ledger::{Ledger, Terms};
 use super::lengths::Runs;
 use super::nearby::Nearby;
 use super::stream::Stream;

@@ -5,7 +5,7 @@ use alloc::vec::Vec;
 use super::brief::Brief;
 use super::{Streams, missing_bytes};
 use crate::cache::Cache;
-use crate::policy::adaptive::Share;
+use crate::policy::adaptive::amounts::Share;
 use crate::policy::adaptive::lengths::Runs;
 use crate::policy::adaptive::shape::Shape;
 use crate::policy::adaptive::stream::Stream;

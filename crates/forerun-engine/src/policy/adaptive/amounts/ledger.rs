@@ -8,22 +8,14 @@
 //! Streams that have come a long way are trusted past that, and where an object is filled other
 //! rules hold. All of them together keep within one bound, see [`Ledger::room`].
 
+use super::terms::Terms;
 use crate::config::Config;
 
 /// What may be wasted and shows only once it was fetched: guesses, the ends of windows, and what
 /// streams read through.
 const UNSEEN_BYTES: u64 = 4 << 20;
-/// What streams far away may waste before anything was read: of a small memory a share, since it
-/// is in the way there until it is gone.
-const START_BYTES_MAX: u64 = 8 << 20;
-const START_BYTES_MIN: u64 = 4 << 20;
-const START_MEMORY_SHARE: u64 = 8;
 /// What was long ago counts less.
 const MEMORY_BYTES: u64 = 512 << 20;
-/// Near by, what may be wasted before anything was read costs no more than so many waits.
-const START_WAITS: u64 = 8;
-/// A wait saved is as good as a byte for each that is read if reads are no longer than so many waits.
-const READ_WAITS: u64 = 6;
 /// A stream that skips more than one of so many bytes that it has read is not trusted.
 const SKIPPED_SHARE: u64 = 10;
 /// As far as one wait is worth, a stream may be ahead by one of so many bytes that it has read.
@@ -32,121 +24,9 @@ const SOON_SHARE: u64 = 2;
 const PRICE_STEPS: u64 = 8;
 const PRICE_SHIFT_MAX: u64 = 20;
 
-/// How much may be wasted.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Terms {
-    /// Before anything was read.
-    start_bytes: u64,
-    /// And one byte for so many that somebody had to wait for.
-    missed_share: u64,
-    /// A stream is as good as it is long, whatever others wasted, if what was wasted too
-    /// much is no longer. It is trusted for so many times its length then,
-    trust: u64,
-    /// or for so many times as long as less than half of the start was wasted.
-    trust_at_first: u64,
-    /// Of so many bytes that were of use after they had been read ahead, one may be wasted.
-    useful_share: u64,
-    /// Where streams end is believed up to so much that was wasted too much.
-    known_debt_max: u64,
-    /// How far ahead a stream may be whose object has wasted too much: a byte for so many
-    /// that it has read, or for fewer as far as what one wait is worth,
-    overdrawn_share: u64,
-    wait_bytes: u64,
-    /// and if it is trusted, no more than that.
-    trust_bytes_max: u64,
-    /// Longer reads gain less by what is read ahead for them than one byte for each.
-    whole_read_bytes: u64,
-}
-
-impl Terms {
-    /// From a device that answers soon a wasted byte costs about what a useful one
-    /// saves: on a disk of 20 MB/s, a megabyte takes as long as five movements of
-    /// its head. Reads for which nothing can be done must not take longer for it.
-    pub(super) const NEAR: Terms = Terms {
-        start_bytes: 512 << 10,
-        missed_share: 256,
-        trust: 1,
-        trust_at_first: 2,
-        useful_share: 20,
-        known_debt_max: 0,
-        overdrawn_share: 16,
-        wait_bytes: 0,
-        trust_bytes_max: u64::MAX,
-        whole_read_bytes: u64::MAX,
-    };
-    /// From one far away it costs less: at 10 ms and 400 MB/s, one wait is as long as
-    /// 4 MB take. It is wasted best at first, as long as nothing is known of who reads, see
-    /// [`Terms::far`], and as long as nothing was each latency may bring four times as much as all
-    /// before it. Where too much was wasted, whoever has come a long way has no more ahead than that start.
-    pub(super) const FAR: Terms = Terms {
-        start_bytes: START_BYTES_MAX,
-        missed_share: 10,
-        trust: 2,
-        trust_at_first: 4,
-        useful_share: 10,
-        known_debt_max: u64::MAX,
-        overdrawn_share: 16,
-        wait_bytes: 0,
-        trust_bytes_max: START_BYTES_MAX,
-        whole_read_bytes: u64::MAX,
-    };
-
-    /// [`Terms::FAR`] with so much memory.
-    pub(super) fn far(memory_bytes: u64) -> Terms {
-        let start_bytes = (memory_bytes / START_MEMORY_SHARE).clamp(START_BYTES_MIN, START_BYTES_MAX);
-        Terms { start_bytes, ..Terms::FAR }
-    }
-
-    /// From one that answers soon and serves several fetches of `fetch_bytes` at once: there
-    /// what is wasted makes few wait, so that streams go on sooner, at once where a wait costs
-    /// as much as `wait_bytes`; and two fetches keep it busy, so that none needs more ahead
-    /// than that. Over a narrow link to a server close by, a wait costs few bytes, and those who
-    /// do not go on must not cost much more.
-    pub(super) fn near_at_once(fetch_bytes: u64, wait_bytes: u64) -> Terms {
-        Terms {
-            start_bytes: (START_WAITS * wait_bytes).min(Terms::NEAR.start_bytes),
-            trust_at_first: 1,
-            useful_share: 40,
-            known_debt_max: 2 << 20,
-            overdrawn_share: 10,
-            wait_bytes,
-            trust_bytes_max: 2 * fetch_bytes,
-            ..Terms::near(wait_bytes)
-        }
-    }
-
-    /// [`Terms::NEAR`] where a wait costs as much as `wait_bytes`.
-    pub(super) fn near(wait_bytes: u64) -> Terms {
-        Terms { whole_read_bytes: READ_WAITS * wait_bytes, ..Terms::NEAR }
-    }
-
-    /// What a stream is good for that has come `own` bytes in reads of `read_len`.
-    pub(super) fn worth_of(&self, own: u64, read_len: u64) -> u64 {
-        if read_len <= self.whole_read_bytes {
-            return own;
-        }
-        (u128::from(own) * u128::from(self.whole_read_bytes) / u128::from(read_len)) as u64
-    }
-
-    /// Whether they are those of a device far away.
-    pub(super) fn is_far(&self) -> bool {
-        self.start_bytes >= START_BYTES_MIN
-    }
-
-    /// For a stream whose reader comes back from elsewhere each time, where a wait is worth `wait_bytes`.
-    pub(super) fn returned_to(&self, wait_bytes: u64) -> Terms {
-        Terms { wait_bytes, ..*self }
-    }
-
-    /// For a stream whose every element is a fetch of its own: it takes more of those.
-    pub(super) fn in_elements(self) -> Terms {
-        Terms { trust_bytes_max: u64::MAX, ..self }
-    }
-}
-
 /// See the module's page.
 #[derive(Debug, Default)]
-pub(super) struct Ledger {
+pub(crate) struct Ledger {
     read: u64,
     earned: u64,
     wasted: u64,
@@ -156,7 +36,7 @@ pub(super) struct Ledger {
 
 impl Ledger {
     /// Somebody read bytes: so many that had been read ahead, and so many others.
-    pub(super) fn earn(&mut self, useful: u64, missed: u64, terms: &Terms) {
+    pub(crate) fn earn(&mut self, useful: u64, missed: u64, terms: &Terms) {
         self.read += useful + missed;
         self.spare += ((useful + missed) / Config::USEFUL_SHARE) as i64;
         self.earned += useful / terms.useful_share + missed / terms.missed_share;
@@ -168,34 +48,34 @@ impl Ledger {
     }
 
     /// Nobody came for `bytes` that were read ahead.
-    pub(super) fn lose(&mut self, bytes: u64) {
+    pub(crate) fn lose(&mut self, bytes: u64) {
         self.wasted += bytes;
         self.forget(bytes);
     }
 
     /// Nobody may come for `bytes`, or it is accounted for elsewhere what comes of them.
-    pub(super) fn forget(&mut self, bytes: u64) {
+    pub(crate) fn forget(&mut self, bytes: u64) {
         self.spare -= bytes as i64;
     }
 
     /// How much may be fetched ahead of an object of `size` bytes, while so much is that nobody
     /// has read yet: if nobody ever does, no more is wasted than may be.
-    pub(super) fn room(&self, unread_bytes: u64, size: u64) -> u64 {
+    pub(crate) fn room(&self, unread_bytes: u64, size: u64) -> u64 {
         self.room_at_first(size).saturating_add_signed(self.spare).saturating_sub(unread_bytes)
     }
 
     /// The same as long as nothing was read of it.
-    pub(super) fn room_at_first(&self, size: u64) -> u64 {
+    pub(crate) fn room_at_first(&self, size: u64) -> u64 {
         Config::waste_bytes_of(size).min(Config::WASTE_BYTES_PER_OBJECT - UNSEEN_BYTES)
     }
 
     /// Whether anything was lost that somebody may come for after all.
-    pub(super) fn has_lost(&self) -> bool {
+    pub(crate) fn has_lost(&self) -> bool {
         self.wasted > 0
     }
 
     /// Somebody came for `bytes` after all.
-    pub(super) fn regain(&mut self, bytes: u64) {
+    pub(crate) fn regain(&mut self, bytes: u64) {
         let back = bytes.min(self.wasted);
         self.wasted -= back;
         self.spare += back as i64;
@@ -203,7 +83,7 @@ impl Ledger {
 
     /// What a wait is worth, in bytes, that is worth `wait_bytes` as long as nothing is
     /// wasted: the less, the more of what may be wasted is.
-    pub(super) fn priced(&self, wait_bytes: u64, terms: &Terms) -> u64 {
+    pub(crate) fn priced(&self, wait_bytes: u64, terms: &Terms) -> u64 {
         if self.wasted == 0 {
             return wait_bytes;
         }
@@ -212,25 +92,25 @@ impl Ledger {
     }
 
     /// What may be wasted still.
-    pub(super) fn left(&self, terms: &Terms) -> u64 {
+    pub(crate) fn left(&self, terms: &Terms) -> u64 {
         self.allowed(terms).saturating_sub(self.wasted)
     }
 
     /// What was wasted too much.
-    pub(super) fn debt(&self, terms: &Terms) -> u64 {
+    pub(crate) fn debt(&self, terms: &Terms) -> u64 {
         self.wasted.saturating_sub(self.allowed(terms))
     }
 
     /// Whether the price alone says how far ahead of a stream one may be whose end is
     /// known.
-    pub(super) fn trusts_known_ends(&self, terms: &Terms) -> bool {
+    pub(crate) fn trusts_known_ends(&self, terms: &Terms) -> bool {
         self.debt(terms) <= terms.known_debt_max
     }
 
     /// How far ahead of a stream that has read `own` bytes and skipped `skipped` of those
     /// read ahead for it one may be, while others have bet `at_risk`: whatever has not been
     /// wasted yet, and more for a stream that has come a long way.
-    pub(super) fn window_bytes_max(&self, own: u64, skipped: u64, at_risk: u64, terms: &Terms) -> u64 {
+    pub(crate) fn window_bytes_max(&self, own: u64, skipped: u64, at_risk: u64, terms: &Terms) -> u64 {
         let (left, debt) = (self.left(terms).saturating_sub(at_risk), self.debt(terms));
         let trust = if left >= terms.start_bytes / 2 {
             terms.trust_at_first * own

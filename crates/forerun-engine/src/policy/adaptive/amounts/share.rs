@@ -1,19 +1,13 @@
-//! What one stream may take of memory and device, and what waits and bytes are worth there.
+//! What one stream may take of memory and device.
 
 use super::activity::Activity;
-use super::fill::Price;
-use super::ledger::Terms;
-use super::plan;
+use super::terms::Terms;
+use super::worth::{gap_bytes, near_bytes, wait_bytes};
 use crate::device::MOVES_OF_A_RETURN;
 use crate::policy::View;
-use crate::types::BLOCK_BYTES;
 
-/// A turn at a disk is as long as so many movements of its head.
-const TURN_MOVES: u64 = 16;
 /// A few fetches.
 const WINDOW_BYTES_MIN: u64 = 1 << 20;
-/// What a wait is worth at least as long as it is not known how fast bytes come.
-const WAIT_BYTES_GUESS_MIN: u64 = 64 << 10;
 /// So few streams may grow fast far away.
 const STEEP_COUNT_MAX: u64 = 16;
 /// The share of what is left of half the memory that one stream may take of it.
@@ -21,45 +15,45 @@ const SPARE_SHARE: u64 = 8;
 
 /// What one stream may take.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Share {
+pub(crate) struct Share {
     /// The largest window.
-    pub(super) window_bytes_max: u64,
+    pub(crate) window_bytes_max: u64,
     /// And of a stream whose end is known: it does not take that for long.
     pub(super) known_bytes_max: u64,
     /// What may be wrong by a first guess.
-    pub(super) competitive_bytes: u64,
+    pub(crate) competitive_bytes: u64,
     /// What one fetch should have.
-    pub(super) fetch_bytes: u64,
+    pub(crate) fetch_bytes: u64,
     /// From wanting bytes to having them, nearly always.
-    pub(super) service_ns: u64,
+    pub(crate) service_ns: u64,
     /// Bytes a second of all fetches together, at best; asked of disks alone.
-    pub(super) rate: u64,
+    pub(crate) rate: u64,
     /// Streams that are being read just now.
-    pub(super) reading_count: u64,
+    pub(crate) reading_count: u64,
     /// The device may do one thing at a time.
-    pub(super) is_serial: bool,
+    pub(crate) is_serial: bool,
     /// If it does: how much is read of a stream before it goes elsewhere.
-    pub(super) turn_bytes: Option<u64>,
+    pub(crate) turn_bytes: Option<u64>,
     /// Each element of a strided way may be a movement of its own.
-    pub(super) is_disk: bool,
+    pub(crate) is_disk: bool,
     /// What is fetched in vain there makes who jumps wait for long.
-    pub(super) is_slow_disk: bool,
+    pub(crate) is_slow_disk: bool,
     /// What a disk could read while its head moves to who comes back, one way: less is no reason to.
-    pub(super) move_bytes: u64,
+    pub(crate) move_bytes: u64,
     /// It is far away, over a link.
-    pub(super) is_far_link: bool,
+    pub(crate) is_far_link: bool,
     /// Each step of a window costs so long a wait that one should lead to a large one.
-    pub(super) is_steep: bool,
+    pub(crate) is_steep: bool,
     /// Of the whole memory.
     memory_bytes_max: u64,
     /// What is read through rather than left out.
-    pub(super) gap_bytes: u64,
+    pub(crate) gap_bytes: u64,
     /// Bytes that cost as much as a wait.
-    pub(super) wait_bytes: u64,
+    pub(crate) wait_bytes: u64,
     /// How many windows there is room for.
-    pub(super) window_room: usize,
+    pub(crate) window_room: usize,
     /// What may be wasted.
-    pub(super) terms: Terms,
+    pub(crate) terms: Terms,
 }
 
 impl Share {
@@ -69,7 +63,7 @@ impl Share {
     /// three quarters of it: the rest is for demand and for what was just read. While less
     /// than half of the memory is taken, those who are not being read just now leave room
     /// for more.
-    pub(super) fn of_one_in(activity: &Activity, view: &View<'_>) -> Share {
+    pub(crate) fn of_one_in(activity: &Activity, view: &View<'_>) -> Share {
         let least = if view.is_contended { 0 } else { view.device.visit_bytes() }.max(WINDOW_BYTES_MIN);
         let busy = (2 * view.device.pipe_bytes() / activity.reading_count()).max(least);
         let all = view.config.memory_bytes_max;
@@ -101,80 +95,17 @@ impl Share {
                 2 * view.device.pipe_bytes()
             }
             .min(memory),
-            terms: terms(view),
+            terms: Terms::of(view),
         }
     }
 
     /// How much may be wanted of a plan that is read in order of address.
-    pub(super) fn sweep_bytes_max(&self) -> u64 {
+    pub(crate) fn sweep_bytes_max(&self) -> u64 {
         self.memory_bytes_max / 2 / self.reading_count
     }
 
     /// It is of a stream whose end is known.
-    pub(super) fn know_end(&mut self) {
+    pub(crate) fn know_end(&mut self) {
         self.window_bytes_max = self.window_bytes_max.max(self.known_bytes_max);
     }
-}
-
-/// What one wait saved is worth to who bets on a first read: nothing where others wait
-/// for what is fetched in vain.
-pub(super) fn bet_bytes(view: &View<'_>) -> u64 {
-    if view.device.turn_bytes().is_some() { 0 } else { wait_bytes(view) }
-}
-
-/// What a wait is worth at least. Small reads alone do not show how fast bytes come, nor do those that come
-/// all at once.
-fn wait_bytes_min(view: &View<'_>) -> u64 {
-    if view.device.knows_bandwidth() { BLOCK_BYTES } else { WAIT_BYTES_GUESS_MIN }
-}
-
-pub(super) fn terms(view: &View<'_>) -> Terms {
-    let device = view.device;
-    if device.is_far() {
-        return Terms::far(view.config.memory_bytes_max);
-    }
-    let wait_bytes = device.wait_bytes().max(wait_bytes_min(view));
-    if !device.may_take_turns() {
-        Terms::near_at_once(device.fetch_bytes(), wait_bytes)
-    } else if device.may_be_disk() {
-        Terms::NEAR
-    } else {
-        Terms::near(wait_bytes)
-    }
-}
-
-/// Bytes that arrive in the time that a reader waits for one fetch.
-pub(super) fn saved_bytes(view: &View<'_>) -> u64 {
-    match view.device.turn_bytes() {
-        // Who reads on where the head is does not wait for it to move.
-        Some(turn) => turn / TURN_MOVES / 4,
-        None => view.device.wait_bytes(),
-    }
-}
-
-/// The same for who comes soon to what lies near what was read lately.
-pub(super) fn near_bytes(view: &View<'_>) -> u64 {
-    // As long as nobody has come back: a head that goes on elsewhere comes and goes, too.
-    let least = || saved_bytes(view) * if view.device.turn_bytes().is_some() { MOVES_OF_A_RETURN } else { 1 };
-    view.device.near_bytes().unwrap_or_else(least)
-}
-
-/// Those for streams, whose waits are worth something at least.
-pub(super) fn wait_bytes(view: &View<'_>) -> u64 {
-    let least = if view.device.turn_bytes().is_some() { 0 } else { wait_bytes_min(view) };
-    saved_bytes(view).max(least)
-}
-
-pub(super) fn fill_price(view: &View<'_>) -> Price {
-    Price {
-        wait_bytes: view.device.fill_bytes().max(wait_bytes_min(view)),
-        memory_bytes: view.config.memory_bytes_max,
-        unread_bytes: view.cache.unread_bytes_all(),
-        is_far: view.device.is_far(),
-    }
-}
-
-/// What is read through rather than left out.
-pub(super) fn gap_bytes(view: &View<'_>) -> u64 {
-    plan::gap_bytes(view.device.pipe_bytes(), view.device.turn_bytes())
 }

@@ -53,7 +53,7 @@ impl Census {
 
 /// See the module's page.
 #[derive(Debug, Default)]
-pub(super) struct Activity {
+pub(crate) struct Activity {
     reading: Census,
     holding: [Census; CLASSES],
     /// Up to when those were turned, in the shortest periods.
@@ -64,7 +64,7 @@ pub(super) struct Activity {
 
 /// What a stream remembers of being counted.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Counted {
+pub(crate) struct Counted {
     /// The last period in which it was counted as being read.
     reading: Option<u32>,
     /// Its class, and the last period in which it was counted there.
@@ -75,12 +75,12 @@ pub(super) struct Counted {
 
 impl Counted {
     /// The time from one read to the next, smoothed, once it is known.
-    pub(super) fn pause_ns(&self) -> Option<u64> {
+    pub(crate) fn pause_ns(&self) -> Option<u64> {
         self.pause_ns
     }
 
     /// It was read on without a look at its pauses.
-    pub(super) fn rest(&mut self, now: Time) {
+    pub(crate) fn rest(&mut self, now: Time) {
         self.last_read = Some(now);
     }
 
@@ -117,7 +117,7 @@ fn period(now: Time) -> u32 {
 
 impl Activity {
     /// The stream that remembers `counted` is read.
-    pub(super) fn note(&mut self, now: Time, counted: &mut Counted) {
+    pub(crate) fn note(&mut self, now: Time, counted: &mut Counted) {
         counted.note(now);
         let period = period(now);
         // Each class's period holds a whole number of the first's.
@@ -147,7 +147,7 @@ impl Activity {
     }
 
     /// The stream holds nothing any more.
-    pub(super) fn leave(&mut self, counted: &mut Counted) {
+    pub(crate) fn leave(&mut self, counted: &mut Counted) {
         if let Some((class, period)) = counted.holding.take() {
             self.holding[usize::from(class)].leave(period);
             self.count_holding();
@@ -155,12 +155,12 @@ impl Activity {
     }
 
     /// Streams read in this period or the last, whichever had more; at least 1.
-    pub(super) fn reading_count(&self) -> u64 {
+    pub(crate) fn reading_count(&self) -> u64 {
         self.reading.count().max(1)
     }
 
     /// Streams that hold memory; at least 1.
-    pub(super) fn holding_count(&self) -> u64 {
+    pub(crate) fn holding_count(&self) -> u64 {
         self.holding_count.max(self.reading_count())
     }
 

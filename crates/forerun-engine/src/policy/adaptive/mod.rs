@@ -10,16 +10,13 @@
 //! * [`stream`] sizes and moves the window of one stream;
 //! * [`shape`] and [`strides`] say which way it goes;
 //! * [`density`] says how much of its way it reads;
-//! * [`fill`] fetches the rest of what is read all over, [`areas`] remembers where that is,
-//!   [`account`] what came of it, [`order`] tells who comes back from who passes;
+//! * [`fill`] fetches the rest of what is read all over;
 //! * [`hints`] keeps what was said of reads to come, [`plan`] fetches it, [`route`] says
 //!   where and when;
 //! * [`amounts`] says how much each of them may take, and what may be wasted;
 //! * [`report`] says in which class and why.
 
-mod account;
 mod amounts;
-mod areas;
 mod coast;
 mod density;
 mod evidence;
@@ -27,7 +24,6 @@ mod fill;
 mod hints;
 mod lengths;
 mod nearby;
-mod order;
 mod places;
 mod plan;
 mod recent;
@@ -47,6 +43,7 @@ use crate::explain::{End, StreamReport};
 use crate::scatter::Scattered;
 use crate::types::{Extent, ObjectId, ReaderId};
 use amounts::{Activity, Share, Terms, bet_bytes, fill_price, gap_bytes, near_bytes, wait_bytes};
+use fill::Trust;
 use hints::Habit;
 use lengths::{Head, Heads, Tails};
 use streams::{Begun, Ends};
@@ -61,7 +58,7 @@ pub(crate) struct Adaptive {
     tails: Tails,
     coast: Option<coast::Coast>,
     /// What came of filling.
-    trust: account::Trust,
+    trust: Trust,
     /// What the last read's reader has behind it.
     passed: Option<Extent>,
     ends: Ends,
@@ -76,7 +73,7 @@ impl Adaptive {
             heads: Heads::default(),
             tails: Tails::default(),
             coast: None,
-            trust: account::Trust::default(),
+            trust: Trust::default(),
             passed: None,
             ends: Ends::new(config),
         }

@@ -2,8 +2,7 @@
 //! read soon near what was.
 
 use super::{Streams, missing_bytes};
-use crate::policy::adaptive::account::Trust;
-use crate::policy::adaptive::fill::Price;
+use crate::policy::adaptive::fill::{Price, Trust};
 use crate::policy::adaptive::nearby::Means;
 use crate::policy::adaptive::shape::Shape;
 use crate::policy::{Access, View};

@@ -15,7 +15,7 @@ const GAINED_MAX: i64 = 64 << 20;
 
 /// How much evidence there is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
-pub(super) struct Evidence(u8);
+pub(crate) struct Evidence(u8);
 
 impl Evidence {
     /// Readers have waited for as long as `waited` bytes take, where a price of `cost` is asked.
@@ -82,7 +82,7 @@ impl Account {
 
 /// What came of filling all objects together.
 #[derive(Debug, Default)]
-pub(super) struct Trust {
+pub(crate) struct Trust {
     gained: i64,
     read: u64,
     waited: u64,

@@ -4,7 +4,7 @@
 //! * [`streams`] tells streams apart by where they read, not by who reads;
 //! * [`coast`] lets those pass who read what is in memory anyway;
 //! * [`evidence`] waits before there is a stream, and guesses meanwhile;
-//! * [`nearby`] bets on what is read soon near what was, as [`places`] remembers;
+//! * [`nearby`] bets on what is read soon near what was;
 //! * [`recent`] finds what is known of a place, as long as it is remembered;
 //! * [`lengths`] remembers how far streams went, and how far objects are read from either end;
 //! * [`stream`] sizes and moves the window of one stream;
@@ -24,7 +24,6 @@ mod fill;
 mod hints;
 mod lengths;
 mod nearby;
-mod places;
 mod plan;
 mod recent;
 mod report;

@@ -1,9 +1,9 @@
 //! Which blocks of an object were read, near where it was read of late.
 //!
 //! Places of 1 MiB, each of 16 chunks; the place that nothing was read in, or asked about, for
-//! longest gives way. A chunk also keeps what was [asked](super::nearby) about it.
+//! longest gives way. A chunk also keeps what was [asked](super) about it.
 
-use super::recent::Recent;
+use crate::policy::adaptive::recent::Recent;
 use crate::types::{BLOCK_BYTES, Extent};
 
 /// Places of one object.

@@ -11,9 +11,16 @@
 //! a bet goes as far as that holds. What a wait is worth, the device says: on a disk little to who
 //! comes to the chunk at once, since the head is there, and much to who comes back to it. What
 //! bytes are worth doubles with each sixth of what may be wasted that is: so bets end where nobody comes.
+//!
+//! [`places`] remembers what was read and asked about, [`answers`] what became of it.
 
-use super::places::{CHUNK_BYTES, Places, RUN_BLOCKS_MAX};
+mod answers;
+mod places;
+
 use crate::types::{BLOCK_BYTES, Extent};
+use answers::Answers;
+pub(super) use answers::Means;
+use places::{CHUNK_BYTES, Places, RUN_BLOCKS_MAX};
 
 /// Which chunk after a read it asks about, and up to where such a bet goes.
 const DISTANCES: [(u64, u64); 5] =
@@ -21,12 +28,6 @@ const DISTANCES: [(u64, u64); 5] =
 /// Bits for each of them in what is asked: the kind of read, and one more.
 const KIND_BITS: u32 = 5;
 const KIND_MASK: u32 = (1 << KIND_BITS) - 1;
-/// Fewer questions tell nothing.
-const ASKED_MIN: u64 = 4;
-/// What was long ago counts less.
-const ASKED_MAX: u32 = 1024;
-/// Bytes are worth twice as much for each such part of what may be wasted.
-const PRICE_STEPS: u64 = 6;
 /// A bet is at most one of so many bytes that may still be wasted.
 const BET_SHARE: u64 = 64;
 
@@ -55,74 +56,6 @@ impl Kind {
     }
 }
 
-/// What became of what reads of a kind asked at a distance.
-#[derive(Clone, Copy, Debug, Default)]
-struct Answers {
-    asked: u32,
-    /// Reads that came there, how many of them from elsewhere, and blocks that they read.
-    reads: u32,
-    returns: u32,
-    blocks: u32,
-}
-
-impl Answers {
-    /// Whether fetching such a chunk pays with `means`.
-    fn pay(&self, means: &Means) -> bool {
-        // Of most chunks next to nothing is read, whatever that would be worth.
-        if !self.yield_enough(means.yield_share) {
-            return false;
-        }
-        let (fetched, useful) = self.bytes();
-        // Fewer may come than came by chance.
-        let reads = u64::from(self.reads);
-        let likely = reads.saturating_sub(reads.isqrt());
-        let returns = u64::from(self.returns);
-        let saved = returns * means.wait_bytes + (reads - returns) * means.next_bytes;
-        likely * saved / reads.max(1) >= fetched.saturating_sub(useful) << means.price()
-    }
-
-    /// Whether of `yield_share` bytes of such chunks one is read.
-    fn yield_enough(&self, yield_share: u64) -> bool {
-        let (fetched, useful) = self.bytes();
-        u64::from(self.asked) >= ASKED_MIN && useful * yield_share >= fetched
-    }
-
-    /// What fetching all such chunks would have brought, and what of it was read.
-    fn bytes(&self) -> (u64, u64) {
-        (u64::from(self.asked) * CHUNK_BYTES, u64::from(self.blocks) * BLOCK_BYTES)
-    }
-
-    fn ask(&mut self) {
-        self.asked += 1;
-        if self.asked >= ASKED_MAX {
-            let Answers { asked, reads, returns, blocks } = *self;
-            *self = Answers { asked: asked / 2, reads: reads / 2, returns: returns / 2, blocks: blocks / 2 };
-        }
-    }
-}
-
-/// What may be wasted, and what was.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Means {
-    /// Of an object on which nothing was wasted so far.
-    pub(super) most: u64,
-    /// Now.
-    pub(super) room: u64,
-    /// What a wait is worth, in bytes.
-    pub(super) wait_bytes: u64,
-    /// And one for what comes right after the read before.
-    pub(super) next_bytes: u64,
-    /// Of so many bytes that are fetched one has to be of use, however little bytes are worth.
-    pub(super) yield_share: u64,
-}
-
-impl Means {
-    /// A byte is worth as much as two to the power of that.
-    fn price(&self) -> u64 {
-        PRICE_STEPS * self.most.saturating_sub(self.room) / self.most.max(1)
-    }
-}
-
 /// See the module's page.
 #[derive(Debug, Default)]
 pub(super) struct Nearby {
@@ -141,15 +74,7 @@ impl Nearby {
         let returns = self.end != extent.offset;
         self.end = extent.end();
         self.places.read(extent, |asked, blocks, comes| {
-            for at in 0..DISTANCES.len() {
-                let who = asked >> (KIND_BITS * at as u32) & KIND_MASK;
-                if let Some(kind) = who.checked_sub(1) {
-                    let answers = &mut answers[kind as usize][at];
-                    answers.blocks += blocks;
-                    answers.reads += u32::from(comes);
-                    answers.returns += u32::from(comes && returns);
-                }
-            }
+            who_asked(asked).for_each(|(kind, at)| answers[kind][at].answer(blocks, comes, returns));
         });
         let (next, end) = (extent.end().div_ceil(CHUNK_BYTES), size.div_ceil(CHUNK_BYTES));
         let distances = DISTANCES.iter().map(|(distance, _)| *distance);
@@ -176,6 +101,12 @@ impl Nearby {
         let reach = pays.checked_sub(1).map_or(0, |last| DISTANCES[last].1);
         reach.min(means.room / BET_SHARE / BLOCK_BYTES * BLOCK_BYTES)
     }
+}
+
+/// The kinds of read that asked, and at which distance, by what is kept of a chunk.
+fn who_asked(asked: u32) -> impl Iterator<Item = (usize, usize)> {
+    let kinds = (0..DISTANCES.len()).map(move |at| (asked >> (KIND_BITS * at as u32) & KIND_MASK, at));
+    kinds.filter(|(kind, _)| *kind > 0).map(|(kind, at)| (kind as usize - 1, at))
 }
 
 #[cfg(test)]

@@ -11,8 +11,7 @@
 //! * [`shape`] and [`strides`] say which way it goes;
 //! * [`density`] says how much of its way it reads;
 //! * [`fill`] fetches the rest of what is read all over;
-//! * [`hints`] keeps what was said of reads to come, [`plan`] fetches it, [`route`] says
-//!   where and when;
+//! * [`hints`] keeps what was said of reads to come, and fetches it in time;
 //! * [`amounts`] says how much each of them may take, and what may be wasted;
 //! * [`report`] says in which class and why.
 
@@ -24,10 +23,8 @@ mod fill;
 mod hints;
 mod lengths;
 mod nearby;
-mod plan;
 mod recent;
 mod report;
-mod route;
 mod shape;
 mod stream;
 mod streams;

@@ -1,13 +1,19 @@
 //! What was said of reads to come: plans of objects, and what readers do.
+//!
+//! [`plan`] fetches what was said ahead of whoever reads it; [`route`] knows in which order that
+//! is, and where it lies.
+
+mod plan;
+mod route;
 
 use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
 
-use super::amounts::{Activity, Share};
-use super::plan::{Origin, Plan};
-use super::route::Route;
+use crate::policy::adaptive::amounts::{Activity, Share};
 use crate::policy::{Access, Hint, Said, View, Window};
 use crate::types::{Extent, ObjectId, ReaderId};
+use plan::{Origin, Plan};
+use route::Route;
 
 /// What a reader does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

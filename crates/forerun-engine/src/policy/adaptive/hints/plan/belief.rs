@@ -1,0 +1,77 @@
+//! Whether a plan is believed.
+//!
+//! Reads beside the plan raise doubt, reads of it remove doubt. In too much doubt, or
+//! when too much was left out, it is let go until there is no doubt left, which takes
+//! twice as many reads each time.
+
+/// Reads beside the plan, less those of it, at which it is not believed any more.
+const DOUBT_MAX: u32 = 16;
+/// It is believed again this often before that takes no longer each time.
+const FAILED_MAX: u32 = 16;
+
+/// See the module's page.
+#[derive(Debug, Default)]
+pub(super) struct Belief {
+    doubt: u32,
+    failed_count: u32,
+    is_suspended: bool,
+}
+
+impl Belief {
+    /// Somebody read what is of the plan.
+    pub(super) fn confirm(&mut self) {
+        self.doubt = self.doubt.saturating_sub(1);
+    }
+
+    /// Somebody had to wait for what is beside the plan.
+    pub(super) fn doubt(&mut self) {
+        self.doubt += 1;
+    }
+
+    /// True once when the plan is not believed any more: there is too much doubt, or it
+    /// `is_left_out`.
+    pub(super) fn lets_go(&mut self, is_left_out: bool) -> bool {
+        if self.is_suspended {
+            self.is_suspended = self.doubt > 0;
+            return false;
+        }
+        if !is_left_out && self.doubt < DOUBT_MAX {
+            return false;
+        }
+        self.doubt = DOUBT_MAX << self.failed_count;
+        self.failed_count = (self.failed_count + 1).min(FAILED_MAX);
+        self.is_suspended = true;
+        true
+    }
+
+    pub(super) fn is_suspended(&self) -> bool {
+        self.is_suspended
+    }
+
+    /// How often it was let go, as far as that is counted.
+    pub(super) fn failed_count(&self) -> u32 {
+        self.failed_count
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_time_it_takes_twice_as_many_reads_to_be_believed_again() {
+        let mut belief = Belief::default();
+        let mut reads_until_believed = || {
+            while !belief.lets_go(false) {
+                belief.doubt();
+            }
+            (1..).find(|_| {
+                belief.confirm();
+                belief.lets_go(false);
+                !belief.is_suspended()
+            })
+        };
+        let reads = [(); 3].map(|()| reads_until_believed());
+        assert_eq!(reads, [1, 2, 4].map(|times| Some(times * u64::from(DOUBT_MAX))));
+    }
+}

@@ -1,0 +1,103 @@
+//! What is ordered of a plan: how far ahead of whoever reads it, and in what batches.
+
+use alloc::vec::Vec;
+
+use super::{Origin, Plan};
+use crate::policy::Window;
+use crate::policy::adaptive::amounts::Share;
+use crate::types::Extent;
+
+/// What is wanted before anything of the plan was read: as soon as it is known, and
+/// once it is read.
+const BYTES_AT_OPEN: u64 = 1 << 20;
+const BYTES_AT_START: u64 = 4 << 20;
+/// And so many bytes for each that was; more on a disk, which fetches more at once in less
+/// time, and what turns out wrong before all of it has come is not fetched any more.
+const TRUST: u64 = 4;
+const TRUST_SWEPT: u64 = 64;
+/// The lead grows by one byte for so many that were read, as far as the memory has room:
+/// a request that takes a hundred times as long as others then holds back less.
+const LEAD_SHARE: u64 = 2;
+/// The lead ahead of a reader is ordered in so many batches.
+const BATCHES: u64 = 4;
+/// Extents ordered at once.
+const BATCH_EXTENTS_MAX: usize = 256;
+/// Of so many bytes of the plan, one may be read that lies between.
+const GAP_SHARE: u64 = 16;
+
+impl Plan {
+    /// It is about to be read, or is said to be.
+    pub(crate) fn begin(&mut self, share: &Share, windows: &mut Vec<Window>) {
+        let lead = match self.origin {
+            Origin::Advice => share.window_bytes_max,
+            Origin::Profile => BYTES_AT_OPEN.min(share.window_bytes_max),
+        };
+        self.order(lead, share, windows);
+    }
+
+    /// It is read soon: so many bytes of it are wanted now.
+    pub(crate) fn expect(&mut self, bytes: u64, share: &Share, windows: &mut Vec<Window>) {
+        self.order(bytes, share, windows);
+    }
+
+    /// It is read: adds what is to be read ahead of that.
+    pub(crate) fn go_on(&mut self, share: &Share, windows: &mut Vec<Window>) {
+        let trust = if share.turn_bytes.is_some() { TRUST_SWEPT } else { TRUST };
+        let trusted = match self.origin {
+            Origin::Advice => u64::MAX,
+            // Less, and from the beginning, each time that it was wrong.
+            Origin::Profile => {
+                (BYTES_AT_START + trust * (self.used - self.used_before)) >> self.belief.failed_count()
+            }
+        };
+        let earned = share.window_bytes_max + self.used / LEAD_SHARE;
+        let most = if share.turn_bytes.is_some() {
+            share.sweep_bytes_max()
+        } else {
+            earned.min(share.sweep_bytes_max().max(share.window_bytes_max))
+        };
+        self.order(trusted.min(most), share, windows);
+    }
+
+    fn order(&mut self, lead: u64, share: &Share, windows: &mut Vec<Window>) {
+        let lead_end = self.reached.saturating_add(lead).saturating_add(self.passed.early());
+        let end = lead_end.min(self.route.len());
+        // On a disk a batch is begun when the one before it is being read.
+        let batch = if share.turn_bytes.is_some() { lead / 2 } else { lead / BATCHES };
+        if end <= self.ordered || (end < self.route.len() && end - self.ordered < batch) {
+            return;
+        }
+        let positions = Extent::between(self.ordered, end);
+        // What finds no room would be forgotten.
+        let count_max = BATCH_EXTENTS_MAX.min(share.window_room);
+        let (mut extents, end) = self.route.extents_at(positions, count_max);
+        self.ordered = end;
+        if self.origin == Origin::Profile {
+            self.join(&mut extents, share);
+        }
+        windows.extend(extents.into_iter().map(|extent| Window::of_none(extent, extent.offset)));
+    }
+
+    /// Sorts and joins what lies near one another, and where going elsewhere is cheap
+    /// brings it back into the plan's order.
+    fn join(&mut self, extents: &mut Vec<Extent>, share: &Share) {
+        let mut sorted: Vec<(Extent, usize)> = extents.drain(..).zip(0..).collect();
+        sorted.sort_by_key(|(extent, _)| extent.offset);
+        let mut joined: Vec<(Extent, usize)> = Vec::with_capacity(sorted.len());
+        for (extent, place) in sorted {
+            let allowed = (self.ordered / GAP_SHARE).saturating_sub(self.gap_bytes).min(share.gap_bytes);
+            match joined.last_mut() {
+                Some((last, first)) if extent.offset - last.end() <= allowed => {
+                    self.gap_bytes += extent.offset - last.end();
+                    last.len = extent.end() - last.offset;
+                    *first = place.min(*first);
+                }
+                _ => joined.push((extent, place)),
+            }
+        }
+        if !share.is_serial {
+            joined.sort_by_key(|(_, place)| *place);
+        }
+        extents.extend(joined.into_iter().map(|(extent, _)| extent));
+    }
+}

@@ -8,8 +8,6 @@
 //! * [`recent`] finds what is known of a place, as long as it is remembered;
 //! * [`lengths`] remembers how far streams went, and how far objects are read from either end;
 //! * [`stream`] sizes and moves the window of one stream;
-//! * [`shape`] and [`strides`] say which way it goes;
-//! * [`density`] says how much of its way it reads;
 //! * [`fill`] fetches the rest of what is read all over;
 //! * [`hints`] keeps what was said of reads to come, and fetches it in time;
 //! * [`amounts`] says how much each of them may take, and what may be wasted;
@@ -17,7 +15,6 @@
 
 mod amounts;
 mod coast;
-mod density;
 mod evidence;
 mod fill;
 mod hints;
@@ -25,10 +22,8 @@ mod lengths;
 mod nearby;
 mod recent;
 mod report;
-mod shape;
 mod stream;
 mod streams;
-mod strides;
 
 use alloc::boxed::Box;
 use alloc::vec::Vec;

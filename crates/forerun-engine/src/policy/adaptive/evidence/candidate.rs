@@ -1,6 +1,6 @@
 //! Reads that may turn out to be a stream.
 
-use crate::policy::adaptive::shape::Shape;
+use crate::policy::adaptive::stream::Shape;
 use crate::types::Extent;
 
 /// Requests of disorder that still belong together while evidence is gathered:

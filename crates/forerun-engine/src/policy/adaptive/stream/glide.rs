@@ -1,9 +1,8 @@
 //! Reads that just move a stream on: all of it is there, and nothing more is to be wanted.
 
-use super::Stream;
+use super::{Shape, Stream};
 use crate::policy::Access;
 use crate::policy::adaptive::coast::{Coast, PAUSE_NS};
-use crate::policy::adaptive::shape::Shape;
 
 impl Stream {
     /// Whether nothing more is to be wanted for the reader of `access`, if all of that is

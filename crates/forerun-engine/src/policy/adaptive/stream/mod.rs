@@ -9,21 +9,26 @@
 //! ```
 //! [`place`] says whether a read is its reader's, [`glide`] when such a read changes nothing; [`window`] sizes
 //! it, [`outcome`] tells what became of what was read ahead, [`reason`] why it is as large as it is. Positions
-//! are counted along the stream's way, see [`super::shape`].
+//! are counted along the stream's way: [`shape`] says which that is, [`strides`] where it leaves something out
+//! at even steps, [`density`] how much of it is read.
 
+mod density;
 mod glide;
 mod outcome;
 mod place;
 mod reason;
+mod shape;
+mod strides;
 mod window;
 
 use super::amounts::{Counted, Share};
-use super::density::Density;
-use super::shape::Shape;
 use crate::policy::{Access, Window};
 use crate::types::{Extent, StreamId, Time};
 use alloc::vec::Vec;
+use density::Density;
 pub(super) use place::REORDER_BYTES_MAX;
+pub(super) use shape::{Shape, Way};
+pub(super) use strides::Strides;
 
 /// Windows end at multiples of this.
 const GRAIN: u64 = 64 << 10;

@@ -2,11 +2,10 @@
 
 use core::mem;
 
-use super::Stream;
+use super::{Shape, Stream};
 use crate::cache::Cache;
 use crate::explain::End;
 use crate::policy::Access;
-use crate::policy::adaptive::shape::Shape;
 use crate::types::{Extent, ObjectId};
 
 /// Reads that had to wait behind the frontier before all that lies there is fetched.

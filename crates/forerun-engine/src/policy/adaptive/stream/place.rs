@@ -1,8 +1,7 @@
 //! Whether a read is a stream's: how far it may be from what comes next, and whether the stream
 //! leaves out too much by now to be one.
 
-use super::Stream;
-use crate::policy::adaptive::shape::Shape;
+use super::{Shape, Stream};
 use crate::types::Extent;
 
 /// Requests of disorder that an established stream absorbs.

@@ -1,8 +1,7 @@
 //! Why the window is as large as it is, in a word.
 
-use super::Stream;
+use super::{Shape, Stream};
 use crate::explain::{Class, StreamReport, Why};
-use crate::policy::adaptive::shape::Shape;
 use crate::types::Extent;
 
 /// What decided the window; kept from when it was decided.

@@ -4,10 +4,9 @@
 //! reconsidered: it grows while the reader had to wait and shrinks to what rate and
 //! service time call for when it is far larger.
 
-use super::{GRAIN, Stream};
+use super::{GRAIN, Shape, Stream};
 use crate::device::{bytes_in, rate};
 use crate::policy::adaptive::amounts::Share;
-use crate::policy::adaptive::shape::Shape;
 use crate::types::{BLOCK_BYTES, Extent, Time};
 
 /// The first window of a reader at an object's start: what a request to a store

@@ -7,8 +7,7 @@ use crate::explain::End;
 use crate::policy::Access;
 use crate::policy::adaptive::amounts::Terms;
 use crate::policy::adaptive::evidence::Candidate;
-use crate::policy::adaptive::shape::Shape;
-use crate::policy::adaptive::stream::Stream;
+use crate::policy::adaptive::stream::{Shape, Stream};
 use crate::types::{Extent, StreamId};
 
 /// Streams of one object; the least recently read gives way.

@@ -4,7 +4,7 @@
 use super::{Streams, missing_bytes};
 use crate::policy::adaptive::fill::{Price, Trust};
 use crate::policy::adaptive::nearby::Means;
-use crate::policy::adaptive::shape::Shape;
+use crate::policy::adaptive::stream::Shape;
 use crate::policy::{Access, View};
 use crate::types::Extent;
 

@@ -5,8 +5,7 @@ use alloc::vec::Vec;
 use core::{iter, mem};
 
 use crate::objects::OBJECT_BYTES_MAX;
-use crate::policy::adaptive::shape::Way;
-use crate::policy::adaptive::stream::{REORDER_BYTES_MAX, Stream};
+use crate::policy::adaptive::stream::{REORDER_BYTES_MAX, Stream, Way};
 use crate::types::{Extent, Time};
 
 /// One stream's.

@@ -9,8 +9,7 @@ use crate::config::Config;
 use crate::explain::End;
 use crate::policy::Ended;
 use crate::policy::adaptive::lengths::Head;
-use crate::policy::adaptive::shape::Shape;
-use crate::policy::adaptive::stream::Stream;
+use crate::policy::adaptive::stream::{Shape, Stream};
 use crate::types::ObjectId;
 
 /// Ends that nobody has asked for yet; none where nobody listens to events.

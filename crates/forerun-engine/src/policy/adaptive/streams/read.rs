@@ -7,8 +7,7 @@ use super::{Streams, missing_bytes};
 use crate::cache::Cache;
 use crate::policy::adaptive::amounts::Share;
 use crate::policy::adaptive::lengths::Runs;
-use crate::policy::adaptive::shape::Shape;
-use crate::policy::adaptive::stream::Stream;
+use crate::policy::adaptive::stream::{Shape, Stream};
 use crate::policy::{Access, Window};
 use crate::types::{BLOCK_BYTES, Extent};
 

@@ -2,7 +2,7 @@
 
 use alloc::vec::Vec;
 
-use crate::policy::adaptive::strides::Strides;
+use crate::policy::adaptive::stream::Strides;
 use crate::scatter::slot_of;
 use crate::types::Extent;
 

@@ -8,7 +8,7 @@ mod before;
 use alloc::boxed::Box;
 use core::mem;
 
-use crate::policy::adaptive::strides::Strides;
+use crate::policy::adaptive::stream::Strides;
 use crate::types::Extent;
 use before::{BEFORE_MAX, Before, apart};
 

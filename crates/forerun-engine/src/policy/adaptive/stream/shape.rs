@@ -9,7 +9,7 @@ use crate::types::Extent;
 
 /// A [`Shape`] in a word.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Way {
+pub(crate) enum Way {
     Up,
     Down,
     Leaps,
@@ -17,7 +17,7 @@ pub(super) enum Way {
 
 /// See the module's page.
 #[derive(Debug)]
-pub(super) enum Shape {
+pub(crate) enum Shape {
     /// Positions are offsets.
     Forward,
     /// Positions count down from where no object reaches.
@@ -29,7 +29,7 @@ pub(super) enum Shape {
 impl Shape {
     /// The positions of `extent`, if it is on the way; those nearest to `near`,
     /// should the way come by more than once.
-    pub(super) fn positions(&self, extent: Extent, near: u64) -> Option<Extent> {
+    pub(crate) fn positions(&self, extent: Extent, near: u64) -> Option<Extent> {
         match self {
             Shape::Forward => Some(extent),
             Shape::Backward => Some(mirror(extent)),
@@ -49,7 +49,7 @@ impl Shape {
     /// What lies at `positions`, in the order in which it is wanted, in pieces of
     /// at most about `piece_bytes` where a fetch would otherwise bring the last
     /// bytes first.
-    pub(super) fn extents(&self, positions: Extent, piece_bytes: u64, mut want: impl FnMut(Extent)) {
+    pub(crate) fn extents(&self, positions: Extent, piece_bytes: u64, mut want: impl FnMut(Extent)) {
         match self {
             Shape::Forward => want(positions),
             Shape::Backward => {
@@ -65,7 +65,7 @@ impl Shape {
     }
 
     /// The first position past what a stream in an object of `size` bytes can read.
-    pub(super) fn limit(&self, size: u64) -> u64 {
+    pub(crate) fn limit(&self, size: u64) -> u64 {
         match self {
             Shape::Forward => size,
             Shape::Backward => OBJECT_BYTES_MAX,
@@ -73,7 +73,7 @@ impl Shape {
         }
     }
 
-    pub(super) fn way(&self) -> Way {
+    pub(crate) fn way(&self) -> Way {
         match self {
             Shape::Forward => Way::Up,
             Shape::Backward => Way::Down,
@@ -82,7 +82,7 @@ impl Shape {
     }
 
     /// What spans all that lies at `positions`, or more.
-    pub(super) fn span(&self, positions: Extent) -> Extent {
+    pub(crate) fn span(&self, positions: Extent) -> Extent {
         match self {
             Shape::Forward => positions,
             Shape::Backward => mirror(positions),
@@ -91,7 +91,7 @@ impl Shape {
     }
 
     /// Whether windows go by bytes of the object: then they end at round offsets.
-    pub(super) fn is_dense(&self) -> bool {
+    pub(crate) fn is_dense(&self) -> bool {
         !matches!(self, Shape::Strided(_))
     }
 }

@@ -15,7 +15,7 @@ use crate::types::Extent;
 
 /// See the module's page.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Strides {
+pub(crate) struct Strides {
     /// The elements of the period with number 0, in the order they are read.
     elements: Vec<Extent>,
     /// From one period's bytes to the next's; never 0.
@@ -26,7 +26,7 @@ pub(super) struct Strides {
 
 impl Strides {
     /// Nothing comes of no elements, empty ones, or a period of 0.
-    pub(super) fn new(elements: Vec<Extent>, period: i64) -> Option<Strides> {
+    pub(crate) fn new(elements: Vec<Extent>, period: i64) -> Option<Strides> {
         let bytes = elements.iter().map(|element| element.len).sum();
         let whole = elements.iter().all(|element| !element.is_empty());
         (whole && period != 0 && bytes > 0).then_some(Strides { elements, period, bytes })
@@ -38,13 +38,13 @@ impl Strides {
     }
 
     /// Bytes of one element, on average.
-    pub(super) fn element_bytes(&self) -> u64 {
+    pub(crate) fn element_bytes(&self) -> u64 {
         self.bytes / self.elements.len() as u64
     }
 
     /// The positions of `extent`, if it begins in an element; what goes on after
     /// the element does not count. Of several, those nearest to `near`.
-    pub(super) fn positions(&self, extent: Extent, near: u64) -> Option<Extent> {
+    pub(crate) fn positions(&self, extent: Extent, near: u64) -> Option<Extent> {
         let mut before = 0;
         let mut nearest: Option<Extent> = None;
         for element in &self.elements {
@@ -76,7 +76,7 @@ impl Strides {
     }
 
     /// What lies at `positions`, an extent for each element.
-    pub(super) fn extents(&self, positions: Extent, mut want: impl FnMut(Extent)) {
+    pub(crate) fn extents(&self, positions: Extent, mut want: impl FnMut(Extent)) {
         let mut position = positions.offset;
         while position < positions.end() {
             let Some(rest) = self.at(position) else { return };
@@ -87,7 +87,7 @@ impl Strides {
     }
 
     /// What spans the periods that `positions` are in.
-    pub(super) fn span(&self, positions: Extent) -> Extent {
+    pub(crate) fn span(&self, positions: Extent) -> Extent {
         let period = |position: u64| (position / self.bytes) as i64;
         let from =
             |number: i64, offset: u64| number.saturating_mul(self.period).saturating_add(offset as i64);
@@ -99,7 +99,7 @@ impl Strides {
     }
 
     /// The position at which the first element is past an object of `size` bytes.
-    pub(super) fn limit(&self, size: u64) -> u64 {
+    pub(crate) fn limit(&self, size: u64) -> u64 {
         let periods = |element: &Extent| {
             let room = if self.period > 0 { size.saturating_sub(element.offset) } else { element.offset + 1 };
             room.div_ceil(self.period.unsigned_abs())
@@ -108,7 +108,7 @@ impl Strides {
     }
 
     /// The first position past the element that `position` is in.
-    pub(super) fn element_end(&self, position: u64) -> u64 {
+    pub(crate) fn element_end(&self, position: u64) -> u64 {
         self.at(position).map_or(position, |rest| position + rest.len)
     }
 

@@ -1,22 +1,23 @@
 //! The default: finds out what each reader does and what the device can do, and
 //! keeps just enough ahead.
 //!
-//! * [`streams`] tells streams apart by where they read, not by who reads;
-//! * [`coast`] lets those pass who read what is in memory anyway;
-//! * [`evidence`] waits before there is a stream, and guesses meanwhile;
-//! * [`nearby`] bets on what is read soon near what was;
-//! * [`recent`] finds what is known of a place, as long as it is remembered;
-//! * [`lengths`] remembers how far streams went, and how far objects are read from either end;
-//! * [`stream`] sizes and moves the window of one stream;
-//! * [`fill`] fetches the rest of what is read all over;
 //! * [`hints`] keeps what was said of reads to come, and fetches it in time;
-//! * [`amounts`] says how much each of them may take, and what may be wasted;
+//! * [`follow`] takes all other reads from one question to the next;
+//! * [`streams`] tells streams apart by where they read, not by who reads; [`coast`] lets
+//!   those pass who read what is in memory anyway;
+//! * [`evidence`] says when reads that belong to no stream are one;
+//! * [`stream`] sizes and moves the window of one stream;
+//! * [`amounts`] says how much each of them may have ahead, and what may be wasted;
+//! * [`lengths`] remembers how far readers go, and so where to stop;
+//! * [`nearby`] bets on what is read soon near what was, [`fill`] fetches the rest of what is
+//!   read all over; [`recent`] finds what both know of a place, and forgets it;
 //! * [`report`] says in which class and why.
 
 mod amounts;
 mod coast;
 mod evidence;
 mod fill;
+mod follow;
 mod hints;
 mod lengths;
 mod nearby;
@@ -33,21 +34,22 @@ use crate::config::Config;
 use crate::explain::{End, StreamReport};
 use crate::scatter::Scattered;
 use crate::types::{Extent, ObjectId, ReaderId};
-use amounts::{Activity, Share, Terms, bet_bytes, fill_price, gap_bytes, near_bytes, wait_bytes};
+use amounts::Activity;
+use coast::Coast;
 use fill::Trust;
-use hints::Habit;
-use lengths::{Head, Heads, Tails};
-use streams::{Begun, Ends};
+use hints::{Habit, Hints};
+use lengths::{Heads, Tails};
+use streams::{Ends, Streams};
 
 #[derive(Debug)]
 pub(crate) struct Adaptive {
     /// Boxed, since there is room for more than there are.
-    objects: Scattered<ObjectId, Box<streams::Streams>>,
+    objects: Scattered<ObjectId, Box<Streams>>,
     activity: Activity,
-    hints: hints::Hints,
+    hints: Hints,
     heads: Heads,
     tails: Tails,
-    coast: Option<coast::Coast>,
+    coast: Option<Coast>,
     /// What came of filling.
     trust: Trust,
     /// What the last read's reader has behind it.
@@ -60,99 +62,13 @@ impl Adaptive {
         Adaptive {
             objects: Scattered::default(),
             activity: Activity::default(),
-            hints: hints::Hints::default(),
+            hints: Hints::default(),
             heads: Heads::default(),
             tails: Tails::default(),
             coast: None,
             trust: Trust::default(),
             passed: None,
             ends: Ends::new(config),
-        }
-    }
-
-    /// A read that nobody has said anything of, unless it `is_announced` that its reader reads on.
-    fn follow(&mut self, access: &Access, is_announced: bool, view: &View<'_>, windows: &mut Vec<Window>) {
-        self.tails.note(access);
-        let streams = self.objects.get_or_default(access.object);
-        let terms = &Terms::of(view);
-        streams.note(access, self.heads.note_reads(1), terms, view.device.through_bytes());
-        let nearest = streams.find(access);
-        // What streams want is surer.
-        let is_expected = nearest.is_some_and(|nearest| streams.expects(&nearest));
-        let found =
-            nearest.and_then(|nearest| streams.go_on(&nearest, access, gap_bytes(view), &mut self.ends));
-        if found.is_none() && access.missing {
-            streams.settle(access.object, access.size, view.cache, &mut self.ends);
-        }
-        if let Some(stream) = found.and_then(|index| streams.glide(index, access)) {
-            self.passed = Some(access.extent);
-            self.activity.note(access.time, stream.activity_mut());
-            self.coast = Some(coast::Coast::after(access, stream.glides_until(access.size)));
-            return;
-        }
-        let begun = match found {
-            Some(index) => Begun::Stream(index),
-            None => streams.begin(access, is_announced, bet_bytes(view), terms, &mut self.ends),
-        };
-        let index = match begun {
-            Begun::Stream(index) => index,
-            Begun::Candidate(guess) => {
-                let fill = streams.fill(access, &fill_price(view), &mut self.trust, view);
-                let bet = match guess {
-                    None => streams.bet_on_candidate(access, near_bytes(view), view),
-                    Some(_) => None,
-                };
-                let tail = self.tails.begin(access, wait_bytes(view), bet_bytes(view));
-                for wanted in [guess, bet, fill, tail] {
-                    windows.extend(wanted.map(|extent| Window::of_none(extent, extent.offset)));
-                }
-                return;
-            }
-        };
-        let stream = streams.read_at(index);
-        self.passed = stream.passed(access.extent);
-        self.activity.note(access.time, stream.activity_mut());
-        let is_head = stream.start() == 0;
-        let mut share = Share::of_one_in(&self.activity, view);
-        if is_announced {
-            streams.read_at(index).announce();
-        }
-        streams.read(index, access, &mut share, self.heads.runs(), view.cache, windows);
-        let bet = streams.bet_beside(index, access, near_bytes(view), view);
-        windows.extend(bet.map(|extent| Window::of_none(extent, extent.offset)));
-        // A start is no disorder.
-        if !is_expected && access.extent.offset > 0 {
-            let fill = streams.fill(access, &fill_price(view), &mut self.trust, view);
-            windows.extend(fill.map(|extent| Window::of_none(extent, extent.offset)));
-        }
-        if is_head && access.extent.offset == 0 {
-            let head = streams.head();
-            self.begin_head(access.object, head);
-        }
-    }
-
-    /// Tells the stream of who coasted what was read meanwhile.
-    fn land(&mut self) {
-        let Some(coast) = self.coast.take().filter(|coast| coast.count > 0) else { return };
-        if let Some(streams) = self.objects.get_mut(coast.object) {
-            streams.land(&coast, self.heads.note_reads(coast.count));
-        }
-    }
-
-    /// Somebody reads `object`, which was read as far as `own`, from its start: those that were
-    /// read so before may be over.
-    fn begin_head(&mut self, object: ObjectId, own: Option<Head>) {
-        self.heads.begin(object);
-        for _ in 0..2 {
-            let Some(oldest) = self.heads.oldest() else { return };
-            let head = if oldest == object {
-                own
-            } else {
-                self.objects.get(oldest).and_then(|streams| streams.head())
-            };
-            if !self.heads.settle(head, self.activity.reading_count()) {
-                return;
-            }
         }
     }
 }

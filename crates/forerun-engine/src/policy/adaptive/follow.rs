@@ -3,7 +3,7 @@
 use alloc::vec::Vec;
 
 use super::Adaptive;
-use super::amounts::{Share, Terms, bet_bytes, fill_price, gap_bytes, near_bytes, wait_bytes};
+use super::amounts::{Share, Terms, bet_bytes, gap_bytes, wait_bytes};
 use super::coast::Coast;
 use super::lengths::Head;
 use super::streams::Begun;
@@ -24,7 +24,6 @@ impl Adaptive {
         let terms = &Terms::of(view);
         streams.note(access, self.heads.note_reads(1), terms, view.device.through_bytes());
         let nearest = streams.find(access);
-        // What streams want is surer.
         let is_expected = nearest.is_some_and(|nearest| streams.expects(&nearest));
         let found =
             nearest.and_then(|nearest| streams.go_on(&nearest, access, gap_bytes(view), &mut self.ends));
@@ -44,13 +43,9 @@ impl Adaptive {
         let index = match begun {
             Begun::Stream(index) => index,
             Begun::Candidate(guess) => {
-                let fill = streams.fill(access, &fill_price(view), &mut self.trust, view);
-                let bet = match guess {
-                    None => streams.bet_on_candidate(access, near_bytes(view), view),
-                    Some(_) => None,
-                };
+                let [bet, fill] = streams.beside_candidate(guess, access, &mut self.trust, view);
                 let tail = self.tails.begin(access, wait_bytes(view), bet_bytes(view));
-                return [guess, bet, fill, tail].into_iter().for_each(|wanted| want(wanted, windows));
+                return want([guess, bet, fill, tail], windows);
             }
         };
         let stream = streams.read_at(index);
@@ -62,13 +57,7 @@ impl Adaptive {
             streams.read_at(index).announce();
         }
         streams.read(index, access, &mut share, self.heads.runs(), view.cache, windows);
-        let bet = streams.bet_beside(index, access, near_bytes(view), view);
-        want(bet, windows);
-        // A start is no disorder.
-        if !is_expected && access.extent.offset > 0 {
-            let fill = streams.fill(access, &fill_price(view), &mut self.trust, view);
-            want(fill, windows);
-        }
+        want(streams.beside_stream(index, is_expected, access, &mut self.trust, view), windows);
         if is_head && access.extent.offset == 0 {
             let head = streams.head();
             self.begin_head(access.object, head);
@@ -89,11 +78,8 @@ impl Adaptive {
         self.heads.begin(object);
         for _ in 0..2 {
             let Some(oldest) = self.heads.oldest() else { return };
-            let head = if oldest == object {
-                own
-            } else {
-                self.objects.get(oldest).and_then(|streams| streams.head())
-            };
+            let other = || self.objects.get(oldest).and_then(|streams| streams.head());
+            let head = if oldest == object { own } else { other() };
             if !self.heads.settle(head, self.activity.reading_count()) {
                 return;
             }
@@ -101,7 +87,7 @@ impl Adaptive {
     }
 }
 
-/// Wants `extent`, if there is any, for no stream.
-fn want(extent: Option<Extent>, windows: &mut Vec<Window>) {
-    windows.extend(extent.map(|extent| Window::of_none(extent, extent.offset)));
+/// Wants what there is of `extents` for no stream.
+fn want<const N: usize>(extents: [Option<Extent>; N], windows: &mut Vec<Window>) {
+    windows.extend(extents.into_iter().flatten().map(|extent| Window::of_none(extent, extent.offset)));
 }

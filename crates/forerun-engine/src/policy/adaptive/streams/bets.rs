@@ -2,7 +2,8 @@
 //! read soon near what was.
 
 use super::{Streams, missing_bytes};
-use crate::policy::adaptive::fill::{Price, Trust};
+use crate::policy::adaptive::amounts::{fill_price, near_bytes};
+use crate::policy::adaptive::fill::Trust;
 use crate::policy::adaptive::nearby::Means;
 use crate::policy::adaptive::stream::Shape;
 use crate::policy::{Access, View};
@@ -17,14 +18,39 @@ const YIELD_PASSED: u64 = 4;
 const WAIT_BYTES_FAR: u64 = 1 << 20;
 
 impl Streams {
-    /// A read that no stream expected; what to fetch besides.
-    pub(crate) fn fill(
+    /// What to bet on and to fill after a read that the youngest candidate is of, where nothing is
+    /// bet besides a `guess`.
+    pub(crate) fn beside_candidate(
         &mut self,
+        guess: Option<Extent>,
         access: &Access,
-        price: &Price,
         trust: &mut Trust,
         view: &View<'_>,
-    ) -> Option<Extent> {
+    ) -> [Option<Extent>; 2] {
+        let fill = self.fill(access, trust, view);
+        let bet = if guess.is_some() { None } else { self.bet_on_candidate(access, view) };
+        [bet, fill]
+    }
+
+    /// The same after a read of the stream at `index`; what was `is_expected` there, or is an object's
+    /// start, is no disorder.
+    pub(crate) fn beside_stream(
+        &mut self,
+        index: usize,
+        is_expected: bool,
+        access: &Access,
+        trust: &mut Trust,
+        view: &View<'_>,
+    ) -> [Option<Extent>; 2] {
+        let bet = self.bet_beside(index, access, view);
+        let is_disorder = !is_expected && access.extent.offset > 0;
+        let fill = if is_disorder { self.fill(access, trust, view) } else { None };
+        [bet, fill]
+    }
+
+    /// A read that no stream expected; what to fetch besides.
+    fn fill(&mut self, access: &Access, trust: &mut Trust, view: &View<'_>) -> Option<Extent> {
+        let price = &fill_price(view);
         let fill = self.fill.get_or_insert_default();
         fill.note(access, price, trust);
         self.nearby.get_or_insert_default();
@@ -39,39 +65,43 @@ impl Streams {
         Some(wanted)
     }
 
-    /// What to fetch after a read of the stream at `index` that had to wait, where a wait is worth
-    /// `wait_bytes`: what of it the stream has not wanted itself. Nothing if its reader is known to
-    /// come for all of it, in disorder, or far away, where windows grow fast anyway.
-    pub(crate) fn bet_beside(
-        &mut self,
-        index: usize,
-        access: &Access,
-        wait_bytes: u64,
-        view: &View<'_>,
-    ) -> Option<Extent> {
+    /// What to fetch after a read of the stream at `index` that had to wait: what of it the stream
+    /// has not wanted itself. Nothing if its reader is known to come for all of it, in disorder, or
+    /// far away, where windows grow fast anyway.
+    fn bet_beside(&mut self, index: usize, access: &Access, view: &View<'_>) -> Option<Extent> {
         let stream = &self.streams[index];
-        let is_enough = wait_bytes >= WAIT_BYTES_FAR || stream.is_disordered();
+        let is_enough = near_bytes(view) >= WAIT_BYTES_FAR || stream.is_disordered();
         if is_enough || !matches!(stream.shape(), Shape::Forward) {
             return None;
         }
-        self.bet(access, stream.ahead().end(), wait_bytes, view)
+        self.bet(access, stream.ahead().end(), view)
+    }
+
+    /// The same after a read that the youngest candidate is of: reads of what is fetched are
+    /// evidence for it.
+    fn bet_on_candidate(&mut self, access: &Access, view: &View<'_>) -> Option<Extent> {
+        let bet = self.bet(access, 0, view)?;
+        if let Some(candidate) = self.candidates.back_mut() {
+            self.guessed_count += u8::from(!candidate.is_guessed());
+            candidate.is_bet_on = true;
+        }
+        Some(bet)
     }
 
     /// The same after any read, up to `wanted_to` without what is wanted anyway.
-    fn bet(&mut self, access: &Access, wanted_to: u64, wait_bytes: u64, view: &View<'_>) -> Option<Extent> {
+    fn bet(&mut self, access: &Access, wanted_to: u64, view: &View<'_>) -> Option<Extent> {
+        let wait_bytes = near_bytes(view);
         let nearby = self.nearby.as_ref().filter(|nearby| access.missing && nearby.may_pay(YIELD_SHARE))?;
         let fill = self.fill.as_ref()?;
-        let filled = fill.unread_bytes();
-        let room = self.ledger.room(self.briefs.ahead() + filled, access.size);
+        let room = self.ledger.room(self.briefs.ahead() + fill.unread_bytes(), access.size);
         let most = self.ledger.room_at_first(access.size);
-        let is_left = fill.is_passed() || view.device.may_be_disk();
-        let is_left = is_left && wait_bytes < WAIT_BYTES_FAR;
+        let is_left = wait_bytes < WAIT_BYTES_FAR && (fill.is_passed() || view.device.may_be_disk());
         let yield_share = if is_left { YIELD_PASSED } else { YIELD_SHARE };
         let next_bytes = view.device.next_bytes().min(wait_bytes);
         let worth = nearby.worth(Means { most, room, wait_bytes, next_bytes, yield_share });
-        let end = access.extent.end();
-        let from = end.max(wanted_to);
-        let bet = Extent::between(from, end.saturating_add(worth).min(access.size).max(from));
+        let from = access.extent.end().max(wanted_to);
+        let end = access.extent.end().saturating_add(worth).min(access.size);
+        let bet = Extent::between(from, end.max(from));
         if bet.is_empty() {
             return None;
         }
@@ -80,22 +110,6 @@ impl Streams {
             return None;
         }
         self.ledger.lose(bytes);
-        Some(bet)
-    }
-
-    /// The same after a read that the youngest candidate is of: reads of what is fetched are
-    /// evidence for it.
-    pub(crate) fn bet_on_candidate(
-        &mut self,
-        access: &Access,
-        wait_bytes: u64,
-        view: &View<'_>,
-    ) -> Option<Extent> {
-        let bet = self.bet(access, 0, wait_bytes, view)?;
-        if let Some(candidate) = self.candidates.back_mut() {
-            self.guessed_count += u8::from(!candidate.is_guessed());
-            candidate.is_bet_on = true;
-        }
         Some(bet)
     }
 }

@@ -1,97 +1,15 @@
-//! Adaptive readahead of several streams in a shared cache, as Gill and Bathen
-//! published it (AMP, FAST 2007).
-//!
-//! Every stream has a degree, which is how much is read ahead at once, and a
-//! trigger distance, which is how long before the end of the last set the next
-//! one is asked for. Both follow what became of the sets before: one that was read
-//! to its last block makes the next ones larger, blocks that were lost unread make
-//! them smaller, and a reader that waits for a set makes the next ones earlier.
-//!
-//! Two things differ from the paper. It keeps the two numbers with each cached page,
-//! so that its streams are bounded by the cache; here a table keeps them, and the
-//! stream that was read longest ago gives way. And it makes the distance a page
-//! longer each time; here it grows by a request, as the degree does, because requests
-//! of many pages would notice the difference of one after many sets only.
+//! One sequential reader, and how far ahead of it is read.
 
-use alloc::vec::Vec;
 use core::ops::Range;
 
-use super::{Access, Policy, Rules, View, Window};
-use crate::config::Config;
-use crate::types::{BLOCK_BYTES, Extent, ObjectId, ReaderId};
+use crate::policy::Window;
+use crate::types::{BLOCK_BYTES, Extent, ObjectId};
 
-/// Streams of all objects together, candidates included.
-const STREAMS_MAX: usize = 512;
 /// Misses in sequence that make a stream.
 const MISSES_MIN: u32 = 2;
 /// Sets of at most so many blocks are asked for on misses only: they are too
 /// short for a trigger.
 const ASYNCHRONOUS_BLOCKS: u64 = 4;
-
-#[derive(Debug)]
-pub(crate) struct Amp {
-    degree_max: u64,
-    streams: Vec<Stream>,
-    /// Counts reads, to tell which stream was read longest ago.
-    turn: u64,
-}
-
-impl Amp {
-    pub(crate) fn new(window_bytes_max: u64) -> Amp {
-        Amp { degree_max: (window_bytes_max / BLOCK_BYTES).max(1), streams: Vec::new(), turn: 0 }
-    }
-
-    /// The stream that the read belongs to: of several, the one that was read last.
-    fn find(&mut self, object: ObjectId, first: u64) -> Option<&mut Stream> {
-        let covering = self.streams.iter_mut().filter(|stream| stream.covers(object, first));
-        covering.max_by_key(|stream| stream.read_at)
-    }
-
-    fn insert(&mut self, stream: Stream) {
-        if self.streams.len() < STREAMS_MAX {
-            self.streams.push(stream);
-        } else if let Some(oldest) = self.streams.iter_mut().min_by_key(|stream| stream.read_at) {
-            *oldest = stream;
-        }
-    }
-}
-
-impl Policy for Amp {
-    /// The paper's cache does not tell either what was read ahead: what it loses
-    /// unread is what the degree follows.
-    fn rules(&self, config: &Config) -> Rules {
-        Rules::kernel(config)
-    }
-
-    fn on_read(&mut self, access: &Access, _: &View<'_>, windows: &mut Vec<Window>) {
-        let (degree_max, object_end) = (self.degree_max, access.size.div_ceil(BLOCK_BYTES));
-        let blocks = blocks_of(access.extent);
-        self.turn += 1;
-        let turn = self.turn;
-        if let Some(stream) = self.find(access.object, blocks.start) {
-            stream.read_at = turn;
-            windows.extend(stream.on_read(blocks, access.late, degree_max, object_end));
-        } else if access.late {
-            self.insert(Stream::new(access.object, blocks, turn));
-        }
-    }
-
-    fn on_lost(&mut self, object: ObjectId, extent: Extent) {
-        let lost = blocks_of(extent);
-        let streams = self.streams.iter_mut().filter(|stream| stream.object == object);
-        streams.for_each(|stream| stream.on_lost(&lost));
-    }
-
-    fn on_close(&mut self, _: ObjectId, _: ReaderId) {}
-
-    fn on_forget(&mut self, object: ObjectId) {
-        self.streams.retain(|stream| stream.object != object);
-    }
-}
-
-fn blocks_of(extent: Extent) -> Range<u64> {
-    extent.offset / BLOCK_BYTES..extent.end().div_ceil(BLOCK_BYTES)
-}
 
 /// Blocks that were asked for together.
 #[derive(Clone, Debug)]
@@ -106,8 +24,8 @@ struct Set {
 /// One sequential reader. Its sets follow one another; the trigger lies in the
 /// newest, so that the reader is in one of the last two.
 #[derive(Debug)]
-struct Stream {
-    object: ObjectId,
+pub(super) struct Stream {
+    pub(super) object: ObjectId,
     /// The last but one and the newest.
     sets: [Set; 2],
     /// Blocks to read ahead at once; 0 until there were misses enough.
@@ -117,11 +35,12 @@ struct Stream {
     /// Reading this block asks for the next set.
     trigger: Option<u64>,
     miss_count: u32,
-    read_at: u64,
+    /// Which of all reads was its last.
+    pub(super) read_at: u64,
 }
 
 impl Stream {
-    fn new(object: ObjectId, blocks: Range<u64>, read_at: u64) -> Stream {
+    pub(super) fn new(object: ObjectId, blocks: Range<u64>, read_at: u64) -> Stream {
         let set = Set { blocks, lost: false, ended: true };
         Stream {
             object,
@@ -134,11 +53,17 @@ impl Stream {
         }
     }
 
-    fn covers(&self, object: ObjectId, first: u64) -> bool {
+    pub(super) fn covers(&self, object: ObjectId, first: u64) -> bool {
         self.object == object && self.sets[0].blocks.start <= first && first <= self.sets[1].blocks.end
     }
 
-    fn on_read(&mut self, read: Range<u64>, late: bool, degree_max: u64, object_end: u64) -> Option<Window> {
+    pub(super) fn on_read(
+        &mut self,
+        read: Range<u64>,
+        late: bool,
+        degree_max: u64,
+        object_end: u64,
+    ) -> Option<Window> {
         let [_, newest] = &self.sets;
         let end = newest.blocks.end;
         if late && !newest.ended && !newest.lost && read.contains(&newest.blocks.start) {
@@ -202,7 +127,7 @@ impl Stream {
         (!extent.is_empty()).then_some(Window::of_none(extent, mark))
     }
 
-    fn on_lost(&mut self, lost: &Range<u64>) {
+    pub(super) fn on_lost(&mut self, lost: &Range<u64>) {
         for set in &mut self.sets {
             let count = overlap(&set.blocks, lost);
             if count > 0 && !set.ended {
@@ -220,7 +145,10 @@ fn overlap(a: &Range<u64>, b: &Range<u64>) -> u64 {
 
 #[cfg(test)]
 mod tests {
+    use alloc::vec::Vec;
+
     use super::*;
+    use crate::policy::amp::blocks_of;
 
     /// Two misses of ten blocks each: ten blocks are read ahead, and the trigger is
     /// the third from their end.
@@ -279,17 +207,5 @@ mod tests {
         assert_eq!(blocks(stream.on_read(1..2, true, 100, 1000)), Some((2..3, 3)));
         assert_eq!(blocks(stream.on_read(2..3, false, 100, 1000)), None);
         assert_eq!(blocks(stream.on_read(3..4, true, 100, 1000)), Some((4..6, 6)));
-    }
-
-    #[test]
-    fn the_stream_read_longest_ago_gives_way() {
-        let mut amp = Amp::new(1 << 20);
-        for at in 0..STREAMS_MAX as u64 + 1 {
-            amp.turn += 1;
-            amp.insert(Stream::new(ObjectId(1), at * 10..at * 10 + 1, amp.turn));
-        }
-        assert_eq!(amp.streams.len(), STREAMS_MAX);
-        assert!(amp.find(ObjectId(1), 1).is_none() && amp.find(ObjectId(1), 11).is_some());
-        assert!(amp.find(ObjectId(2), 11).is_none());
     }
 }

@@ -1,0 +1,110 @@
+//! Adaptive readahead of several streams in a shared cache, as Gill and Bathen
+//! published it (AMP, FAST 2007).
+//!
+//! Every stream has a degree, which is how much is read ahead at once, and a
+//! trigger distance, which is how long before the end of the last set the next
+//! one is asked for. Both follow what became of the sets before: one that was read
+//! to its last block makes the next ones larger, blocks that were lost unread make
+//! them smaller, and a reader that waits for a set makes the next ones earlier.
+//!
+//! Two things differ from the paper. It keeps the two numbers with each cached page,
+//! so that its streams are bounded by the cache; here a table keeps them, and the
+//! stream that was read longest ago gives way. And it makes the distance a page
+//! longer each time; here it grows by a request, as the degree does, because requests
+//! of many pages would notice the difference of one after many sets only.
+
+mod stream;
+
+use alloc::vec::Vec;
+use core::ops::Range;
+
+use super::{Access, Policy, Rules, View, Window};
+use crate::config::Config;
+use crate::types::{BLOCK_BYTES, Extent, ObjectId, ReaderId};
+use stream::Stream;
+
+/// Streams of all objects together, candidates included.
+const STREAMS_MAX: usize = 512;
+
+#[derive(Debug)]
+pub(crate) struct Amp {
+    /// Blocks to read ahead at once, at most.
+    degree_max: u64,
+    streams: Vec<Stream>,
+    /// Counts reads, to tell which stream was read longest ago.
+    turn: u64,
+}
+
+impl Amp {
+    pub(crate) fn new(window_bytes_max: u64) -> Amp {
+        Amp { degree_max: (window_bytes_max / BLOCK_BYTES).max(1), streams: Vec::new(), turn: 0 }
+    }
+
+    /// The stream that the read belongs to: of several, the one that was read last.
+    fn find(&mut self, object: ObjectId, first: u64) -> Option<&mut Stream> {
+        let covering = self.streams.iter_mut().filter(|stream| stream.covers(object, first));
+        covering.max_by_key(|stream| stream.read_at)
+    }
+
+    fn insert(&mut self, stream: Stream) {
+        if self.streams.len() < STREAMS_MAX {
+            self.streams.push(stream);
+        } else if let Some(oldest) = self.streams.iter_mut().min_by_key(|stream| stream.read_at) {
+            *oldest = stream;
+        }
+    }
+}
+
+impl Policy for Amp {
+    /// The paper's cache does not tell either what was read ahead: what it loses
+    /// unread is what the degree follows.
+    fn rules(&self, config: &Config) -> Rules {
+        Rules::kernel(config)
+    }
+
+    fn on_read(&mut self, access: &Access, _: &View<'_>, windows: &mut Vec<Window>) {
+        let (degree_max, object_end) = (self.degree_max, access.size.div_ceil(BLOCK_BYTES));
+        let blocks = blocks_of(access.extent);
+        self.turn += 1;
+        let turn = self.turn;
+        if let Some(stream) = self.find(access.object, blocks.start) {
+            stream.read_at = turn;
+            windows.extend(stream.on_read(blocks, access.late, degree_max, object_end));
+        } else if access.late {
+            self.insert(Stream::new(access.object, blocks, turn));
+        }
+    }
+
+    fn on_lost(&mut self, object: ObjectId, extent: Extent) {
+        let lost = blocks_of(extent);
+        let streams = self.streams.iter_mut().filter(|stream| stream.object == object);
+        streams.for_each(|stream| stream.on_lost(&lost));
+    }
+
+    fn on_close(&mut self, _: ObjectId, _: ReaderId) {}
+
+    fn on_forget(&mut self, object: ObjectId) {
+        self.streams.retain(|stream| stream.object != object);
+    }
+}
+
+fn blocks_of(extent: Extent) -> Range<u64> {
+    extent.offset / BLOCK_BYTES..extent.end().div_ceil(BLOCK_BYTES)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_stream_read_longest_ago_gives_way() {
+        let mut amp = Amp::new(1 << 20);
+        for at in 0..STREAMS_MAX as u64 + 1 {
+            amp.turn += 1;
+            amp.insert(Stream::new(ObjectId(1), at * 10..at * 10 + 1, amp.turn));
+        }
+        assert_eq!(amp.streams.len(), STREAMS_MAX);
+        assert!(amp.find(ObjectId(1), 1).is_none() && amp.find(ObjectId(1), 11).is_some());
+        assert!(amp.find(ObjectId(2), 11).is_none());
+    }
+}

@@ -5,7 +5,7 @@
 //! waits for takes it along.
 //= Iyer, Druschel, "Anticipatory scheduling: a disk scheduling framework to overcome deceptive idleness", 2001
 
-use super::GONE_LATENCIES;
+use super::company::Company;
 use crate::types::{Extent, ObjectId, ReaderId, Time};
 
 /// Who asks for nothing for so long pauses.
@@ -16,44 +16,40 @@ const PAUSE_NS: u64 = 2_000_000;
 pub(crate) struct Anticipation {
     /// Who read last, and where.
     last: Option<(ReaderId, ObjectId, Extent)>,
-    /// When somebody else than the reader before read.
-    other: Option<Time>,
-    /// Fetches in flight that somebody waits for, and when one ended last.
-    awaited_count: usize,
-    ended: Option<Time>,
+    /// Of all fetches that somebody waits for.
+    company: Company,
 }
 
 impl Anticipation {
     /// `reader` reads `extent` of `object`.
     pub(crate) fn note_read(&mut self, now: Time, object: ObjectId, reader: ReaderId, extent: Extent) {
         if self.last.is_some_and(|(last, ..)| last != reader) {
-            self.other = Some(now);
+            self.company.note_other(now);
         }
         self.last = Some((reader, object, extent));
     }
 
     /// A fetch begins that somebody waits for.
     pub(crate) fn begin(&mut self) {
-        self.awaited_count += 1;
+        self.company.begin();
     }
 
     /// Such a fetch is over.
     pub(crate) fn end(&mut self, now: Time) {
-        self.awaited_count -= 1;
-        self.ended = Some(now);
+        self.company.end(now);
     }
 
     /// Whether there is but one reader, of a device with a latency of `latency_ns`, who waits or has
     /// not paused since.
     pub(crate) fn is_awaited(&self, now: Time, latency_ns: u64) -> bool {
-        let is_alone = self.other.is_none_or(|other| now.since(other) > GONE_LATENCIES * latency_ns);
-        is_alone && (self.awaited_count > 0 || self.paused_at().is_some_and(|paused| now < paused))
+        let waits = self.company.is_awaited() || self.paused_at().is_some_and(|paused| now < paused);
+        waits && !self.company.has_others(now, latency_ns)
     }
 
     /// When he who waited last will have paused, if nobody asks for more before; none while somebody
     /// waits.
     pub(crate) fn paused_at(&self) -> Option<Time> {
-        let ended = self.ended.filter(|_| self.awaited_count == 0)?;
+        let ended = self.company.ended().filter(|_| !self.company.is_awaited())?;
         Some(Time(ended.0.saturating_add(PAUSE_NS)))
     }
 

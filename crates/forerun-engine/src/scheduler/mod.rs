@@ -2,6 +2,7 @@
 //! what the device can use at once.
 
 mod anticipation;
+mod company;
 mod flights;
 mod late;
 mod pending;
@@ -12,6 +13,3 @@ pub(crate) use flights::{Flight, Flights};
 pub(crate) use late::Late;
 pub(crate) use pending::Pending;
 pub(crate) use rivals::Rivals;
-
-/// Who was not there for so many latencies has gone.
-const GONE_LATENCIES: u64 = 16;

@@ -6,7 +6,7 @@
 //! share when others have much in flight. Others are told from a reader who goes from one
 //! object to the next by what they read while somebody waits.
 
-use super::GONE_LATENCIES;
+use super::company::Company;
 use crate::types::{ObjectId, ReaderId, Time};
 
 /// Who comes back within so many latencies waits all the time.
@@ -16,39 +16,35 @@ const PAUSE_LATENCIES: u64 = 2;
 #[derive(Debug, Default)]
 pub(crate) struct Rivals {
     last: Option<(ObjectId, ReaderId)>,
-    /// When somebody else than the last reader read while somebody waited.
-    other: Option<Time>,
-    /// Fetches in flight of just what somebody waits for, and when one ended last.
-    alone_count: usize,
-    alone_ended: Option<Time>,
+    /// Of fetches that nothing is read ahead with; others are those who read meanwhile.
+    company: Company,
 }
 
 impl Rivals {
     /// `reader` reads `object`.
     pub(crate) fn note_read(&mut self, now: Time, object: ObjectId, reader: ReaderId) {
-        if self.alone_count > 0 && self.last.is_some_and(|last| last != (object, reader)) {
-            self.other = Some(now);
+        if self.company.is_awaited() && self.last.is_some_and(|last| last != (object, reader)) {
+            self.company.note_other(now);
         }
         self.last = Some((object, reader));
     }
 
     /// A fetch begins that nothing is read ahead with.
     pub(crate) fn begin_alone(&mut self) {
-        self.alone_count += 1;
+        self.company.begin();
     }
 
     /// Such a fetch is over.
     pub(crate) fn end_alone(&mut self, now: Time) {
-        self.alone_count -= 1;
-        self.alone_ended = Some(now);
+        self.company.end(now);
     }
 
     /// Whether somebody waits for such fetches again and again, on a device with a latency
     /// of `latency_ns`, beside others who read.
     pub(crate) fn is_contended(&self, now: Time, latency_ns: u64) -> bool {
-        let is_recent = |time: Option<Time>, ns: u64| time.is_some_and(|time| now.since(time) <= ns);
-        let waits = self.alone_count > 0 || is_recent(self.alone_ended, PAUSE_LATENCIES * latency_ns);
-        waits && is_recent(self.other, GONE_LATENCIES * latency_ns)
+        let is_back_soon = |ended: Time| now.since(ended) <= PAUSE_LATENCIES * latency_ns;
+        let waits = self.company.is_awaited() || self.company.ended().is_some_and(is_back_soon);
+        waits && self.company.has_others(now, latency_ns)
     }
 }
 

@@ -6,6 +6,7 @@ mod arrivals;
 mod changes;
 mod dispatch;
 mod explain;
+mod launch;
 mod reading;
 mod repeats;
 mod trails;

@@ -5,7 +5,7 @@
 //! cancelled. Until it has ended the memory of both is charged.
 
 use super::Engine;
-use super::dispatch::Departure;
+use super::launch::Departure;
 use crate::cache::Room;
 use crate::events::Event;
 use crate::reads::Phase;

@@ -1,0 +1,118 @@
+//! What one fetch has, and its way into flight.
+
+use alloc::vec::Vec;
+
+use super::Engine;
+use crate::cache::{Room, SlotRun, memory_of};
+use crate::events::Event;
+use crate::scheduler::Flight;
+use crate::types::*;
+
+/// A fetch about to be dispatched.
+pub(super) struct Departure {
+    pub(super) object: ObjectId,
+    pub(super) extent: Extent,
+    /// Where its bytes go.
+    pub(super) runs: Vec<SlotRun>,
+    /// It has more than somebody waits for.
+    pub(super) rides_along: bool,
+    /// Somebody waits for all of it, and nothing is read ahead from there.
+    pub(super) is_alone: bool,
+    pub(super) cause: Cause,
+    /// The one that is to bring the same bytes, should it be the first.
+    pub(super) spare_of: Option<FetchId>,
+}
+
+impl Engine {
+    /// The first fetch for what is missing of `extent`; of `len` bytes at most if the
+    /// engine decides.
+    pub(super) fn next_fetch(&self, object: ObjectId, extent: Extent, len: u64) -> Option<Extent> {
+        let len = if self.rules.are_ours() { len } else { u64::MAX };
+        let run = self.cache.first_missing(object, extent, len)?;
+        let len = self.rules.fetch_bytes_max(run.offset).unwrap_or(len);
+        Some(Extent::new(run.offset, run.len.min(len)))
+    }
+
+    /// `run`, which a reader waits for, and as much of the readahead that goes on
+    /// from there as one fetch takes: the reader is answered as soon as its own
+    /// bytes are here, so it loses nothing, or little where they come all at once.
+    pub(super) fn with_readahead(&self, object: ObjectId, run: Extent) -> Extent {
+        if !self.rules.ride_along() {
+            return run;
+        }
+        let Some(end) = self.pending.end_from(object, run.end()) else { return run };
+        let all = self.rules.fetch_bytes_max(run.offset).unwrap_or(self.device.ride_bytes());
+        let more = all.saturating_sub(run.len);
+        match self.cache.first_missing(object, Extent::between(run.end(), end), more) {
+            Some(next) if next.offset == run.end() => Extent::between(run.offset, next.end()),
+            _ => run,
+        }
+    }
+
+    /// Reserves memory for `extent`, whole blocks of which none is there, and
+    /// puts it in flight; a reader waits for its first `asked` bytes. False if
+    /// there is no such room.
+    pub(super) fn launch(
+        &mut self,
+        now: Time,
+        object: ObjectId,
+        extent: Extent,
+        asked: u64,
+        cause: Cause,
+        room: Room,
+    ) -> bool {
+        let Some(runs) = self.cache.reserve(now, object, extent, room) else { return false };
+        let size = self.objects.size(object);
+        let extent = extent.intersection(&Extent::new(0, size));
+        debug_assert!(
+            extent.end() == size || extent.end().is_multiple_of(BLOCK_BYTES),
+            "a fetch of half a block"
+        );
+        let rides_along = extent.len > asked;
+        let is_alone =
+            cause == Cause::Demand && !rides_along && self.pending.end_from(object, extent.end()).is_none();
+        let departure = Departure { object, extent, runs, rides_along, is_alone, cause, spare_of: None };
+        let id = self.depart(now, departure);
+        self.attribute(object, extent, asked);
+        self.emit(Event::Fetch { time: now, id, object, extent, cause });
+        if self.rules.are_ours() {
+            self.late.note_dispatch(now, id);
+        }
+        true
+    }
+
+    /// Puts a fetch in flight.
+    pub(super) fn depart(&mut self, now: Time, departure: Departure) -> FetchId {
+        let Departure { object, extent, runs, rides_along, is_alone, cause, spare_of } = departure;
+        let memory = memory_of(&runs, extent.len);
+        if cause == Cause::Demand {
+            self.anticipation.begin();
+        }
+        if is_alone {
+            self.rivals.begin_alone();
+        }
+        let sample = self.device.on_dispatch(now, object, extent, self.flights.count());
+        let id = self.flights.insert(Flight {
+            object,
+            extent,
+            runs,
+            rides_along,
+            is_alone,
+            cause,
+            sample,
+            heard: now,
+            pause_ns: 0,
+            is_stalled: false,
+            arrived_bytes: 0,
+            arrived_blocks: 0,
+            waiters: Vec::new(),
+            doomed: spare_of.is_some(),
+            twin: spare_of,
+            is_repeated: false,
+            come_before: self.late.come_count(),
+            cancelled: false,
+        });
+        self.fetches.push_back(Fetch { id, object, extent, memory, cause });
+        id
+    }
+}

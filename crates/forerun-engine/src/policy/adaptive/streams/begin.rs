@@ -1,26 +1,21 @@
 //! Where streams come from: what belongs to none is evidence, until there is enough.
 
-use core::mem;
-
-use super::{Begun, CANDIDATES_MAX, Ends, Streams};
-use crate::explain::End;
+use super::{Begun, Ends, Streams};
 use crate::policy::Access;
 use crate::policy::adaptive::amounts::Terms;
 use crate::policy::adaptive::evidence::Candidate;
-use crate::policy::adaptive::stream::{Shape, Stream};
-use crate::types::{Extent, StreamId};
+use crate::policy::adaptive::stream::Shape;
+use crate::types::Extent;
 
-/// Streams of one object; the least recently read gives way.
-const STREAMS_MAX: usize = 128;
-/// And at least, however little comes of them.
+/// Candidates kept at least, however little comes of them.
 const PATIENCE_MIN: u16 = 16;
 /// An object's head may be one byte of so many that may be wasted: 256 KiB, which take less time far
 /// away than a wait for the first byte.
 const HEAD_SHARE: u64 = 32;
 
 impl Streams {
-    /// Takes the read as evidence, which may be enough for a new stream.
-    /// Whoever `is_announced` has said that it reads on.
+    /// Takes the read as evidence, which may be enough for a new stream, where a wait is
+    /// worth `wait_bytes`. Whoever `is_announced` has said that it reads on.
     pub(crate) fn begin(
         &mut self,
         access: &Access,
@@ -39,10 +34,7 @@ impl Streams {
         if !access.missing && !at_start && self.guessed_count == 0 {
             return Begun::Candidate(None);
         }
-        // In blocks, since the rest of a block is there once it was fetched: reads
-        // of a few bytes each would otherwise show up once in a while only.
-        let blocks = access.extent.to_blocks().intersection(&Extent::new(0, access.size));
-        let mut candidate = self.take_near(blocks, access.size);
+        let mut candidate = self.take_near(access);
         let shape = candidate.shape().or(at_start.then_some(Shape::Forward));
         if let Some(shape) = shape {
             self.guesses.was_right(&candidate);
@@ -56,13 +48,8 @@ impl Streams {
             self.keep(&candidate);
             return Begun::Stream(index);
         }
-        if let Some(zone) = self.zone.note(access.extent, access.size)
-            && zone.len <= self.ledger.left(terms)
-        {
-            self.aside.push(zone);
-            let way = Extent::between(zone.offset, zone.offset);
-            let stream = Stream::new(Shape::Forward, way, candidate.bytes(), access);
-            return Begun::Stream(self.insert(stream, access, ends));
+        if let Some(index) = self.begin_disordered(&candidate, access, terms, ends) {
+            return Begun::Stream(index);
         }
         if candidate.is_new()
             && let Some(reach) = self.reach_of_first(&candidate, wait_bytes, terms)
@@ -73,14 +60,19 @@ impl Streams {
             self.keep(&candidate);
             return Begun::Candidate(None);
         }
-        let guess = if candidate.bytes() <= self.ledger.left(terms) {
-            self.guesses.for_first_read(&mut candidate, access.size)
-        } else {
-            None
-        };
-        self.ledger.lose(guess.unwrap_or_default().len);
+        let guess = self.guess(&mut candidate, access.size, terms);
         self.keep(&candidate);
         Begun::Candidate(guess)
+    }
+
+    /// What is bet on the first read of `candidate`, of an object of `size` bytes.
+    fn guess(&mut self, candidate: &mut Candidate, size: u64, terms: &Terms) -> Option<Extent> {
+        if candidate.bytes() > self.ledger.left(terms) {
+            return None;
+        }
+        let guess = self.guesses.for_first_read(candidate, size)?;
+        self.ledger.lose(guess.len);
+        Some(guess)
     }
 
     /// How far a first read most likely goes on, where a wait is worth anything.
@@ -96,8 +88,7 @@ impl Streams {
         if !self.is_new_run {
             return None;
         }
-        let blocks = access.extent.to_blocks().intersection(&Extent::new(0, access.size));
-        let candidate = self.take_near(blocks, access.size);
+        let candidate = self.take_near(access);
         if let Some(shape) = candidate.shape() {
             self.help_those_in_line(access);
             return Some(self.insert_dense(shape, &candidate, access, ends));
@@ -106,11 +97,13 @@ impl Streams {
         None
     }
 
-    /// The candidate near `extent` with it added, or a new one.
-    fn take_near(&mut self, extent: Extent, size: u64) -> Candidate {
-        self.chance.note(self.candidates.len(), extent.len, size);
-        let near = self.candidates.iter().rev().position(|candidate| candidate.is_near(extent));
-        let near = near.map(|newer| self.candidates.len() - 1 - newer);
+    /// The candidate near the read with it added, or a new one.
+    fn take_near(&mut self, access: &Access) -> Candidate {
+        // In blocks, since the rest of a block is there once it was fetched: reads
+        // of a few bytes each would otherwise show up once in a while only.
+        let extent = access.extent.to_blocks().intersection(&Extent::new(0, access.size));
+        self.chance.note(self.candidates.len(), extent.len, access.size);
+        let near = self.candidates.iter().rposition(|candidate| candidate.is_near(extent));
         self.procession.note(near);
         let Some(mut candidate) = near.and_then(|index| self.candidates.remove(index)) else {
             let mut candidate = Candidate::new(extent);
@@ -158,63 +151,5 @@ impl Streams {
         if self.is_new_run {
             self.rhythm.begin(extent);
         }
-    }
-
-    fn insert_dense(
-        &mut self,
-        shape: Shape,
-        candidate: &Candidate,
-        access: &Access,
-        ends: &mut Ends,
-    ) -> usize {
-        let way = shape.positions(candidate.extent(), 0).unwrap_or_default();
-        let mut stream = Stream::new(shape, way, candidate.bytes(), access);
-        stream.note_gap(candidate.read_gap());
-        if self.chance.explains_another() {
-            stream.doubt_altogether();
-        } else if usize::from(self.patience) < CANDIDATES_MAX / 2 {
-            stream.doubt();
-        }
-        self.insert(stream, access, ends)
-    }
-
-    /// A strided stream, if the run that has just begun is in rhythm with others.
-    fn begin_strided(&mut self, access: &Access, ends: &mut Ends) -> Option<usize> {
-        let (strides, seen) = self.is_new_run.then(|| self.rhythm.find(self.doubt))??;
-        let read = strides.positions(access.extent, seen)?;
-        let way = Extent::between(0, read.offset);
-        let stream = Stream::new(Shape::Strided(strides), way, way.len, access);
-        Some(self.insert(stream, access, ends))
-    }
-
-    /// The new stream takes the place of one that is over, or that began where it
-    /// begins and has come to the object's end, since somebody reads the same again.
-    /// Else a new place, or that of the stream read longest ago.
-    fn insert(&mut self, mut stream: Stream, access: &Access, ends: &mut Ends) -> usize {
-        stream.set_id(StreamId(self.last_read_index));
-        let is_same = |other: &Stream| mem::discriminant(other.shape()) == mem::discriminant(stream.shape());
-        let is_done = |other: &Stream| {
-            is_same(other)
-                && other.shape().is_dense()
-                && other.start() == stream.start()
-                && other.frontier() >= other.shape().limit(access.size)
-        };
-        let place = self.streams.iter().position(|other| other.is_over(self.through_bytes) || is_done(other));
-        if place.is_none() && self.streams.len() < STREAMS_MAX {
-            self.briefs.note(self.streams.len(), &stream);
-            // Most objects have one, and thousands of objects may be open.
-            if self.streams.len() == self.streams.capacity() {
-                self.streams.reserve_exact(self.streams.len().max(1));
-            }
-            self.streams.push(stream);
-            return self.streams.len() - 1;
-        }
-        let oldest = || (0..self.streams.len()).min_by_key(|index| self.streams[*index].last_read());
-        let place = place.or_else(oldest).unwrap_or(0);
-        self.briefs.note(place, &stream);
-        let mut before = mem::replace(&mut self.streams[place], stream);
-        self.ledger.lose(if before.is_settled() { 0 } else { before.ahead().len });
-        ends.note(access.object, &mut before, access.size, self.through_bytes, End::PushedOut);
-        place
     }
 }

@@ -2,14 +2,16 @@
 //!
 //! State is kept per object, not per handle: reopening, threads, forks, reordered
 //! requests and several streams on one handle all find their stream again. [`find`] says
-//! whose read it is, [`begin`] makes streams, [`read`] says what is wanted for them, [`bets`]
-//! what else is fetched, [`ends`] when they are over.
+//! whose read it is, [`begin`] when there is a new one, [`insert`] whose place that takes,
+//! [`read`] what is wanted for them, [`bets`] what else is fetched, [`ends`] when they are
+//! over. [`brief`] holds what every read asks of all of them side by side.
 
 mod begin;
 mod bets;
 mod brief;
 mod ends;
 mod find;
+mod insert;
 mod read;
 mod report;
 

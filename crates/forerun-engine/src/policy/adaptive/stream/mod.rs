@@ -7,24 +7,25 @@
 //!          within reorder)  or about to be
 //!                         |<----- window ----->|
 //! ```
-//! [`place`] says whether a read is its reader's, [`glide`] when such a read changes nothing; [`window`] sizes
-//! it, [`outcome`] tells what became of what was read ahead, [`reason`] why it is as large as it is. Positions
-//! are counted along the stream's way: [`shape`] says which that is, [`strides`] where it leaves something out
-//! at even steps, [`density`] how much of it is read.
+//! [`place`] says whether a read is its reader's, [`read`] what such a read moves, [`glide`] when it
+//! changes nothing else; [`window`] sizes what is ahead, [`outcome`] tells what became of it,
+//! [`reason`] why it is as large as it is. Positions are counted along the stream's way: [`shape`]
+//! says which that is, [`strides`] where it leaves something out at even steps, [`density`] how much
+//! of it is read.
 
 mod density;
 mod glide;
 mod outcome;
 mod place;
+mod read;
 mod reason;
 mod shape;
 mod strides;
 mod window;
 
-use super::amounts::{Counted, Share};
-use crate::policy::{Access, Window};
+use super::amounts::Counted;
+use crate::policy::Access;
 use crate::types::{Extent, StreamId, Time};
-use alloc::vec::Vec;
 use density::Density;
 pub(super) use place::REORDER_BYTES_MAX;
 pub(super) use shape::{Shape, Way};
@@ -190,73 +191,5 @@ impl Stream {
     pub(super) fn own_bytes_with(&self, extent: Extent) -> u64 {
         let end = self.shape.positions(extent, self.frontier).map_or(0, |positions| positions.end());
         self.frontier.max(end) - self.start
-    }
-
-    /// The reader asks for `positions`.
-    pub(super) fn advance(&mut self, access: &Access, positions: Extent) {
-        self.is_accident &= positions.offset != self.frontier;
-        self.last_read = access.time;
-        self.read_bytes += positions.len;
-        self.read_len = access.extent.len.max(self.read_len - self.read_len / 8);
-        self.late |= access.late && positions.offset < self.planned;
-        self.start = self.start.min(positions.offset);
-        self.frontier = self.frontier.max(positions.end());
-        self.planned = self.planned.max(self.frontier);
-    }
-
-    /// The reader asks for `access.extent`, which is at `positions`. True if more may be wanted now.
-    pub(super) fn on_read(
-        &mut self,
-        access: &Access,
-        positions: Option<Extent>,
-        share: &Share,
-        reach: Option<u64>,
-    ) -> bool {
-        let Some(positions) = positions else { return false };
-        let is_next = positions.offset == self.frontier;
-        self.advance(access, positions);
-        if self.frontier > self.failed.saturating_add(GRAIN) {
-            self.failed = u64::MAX;
-        }
-        if self.window == 0 {
-            self.window = self.first_window(share, reach);
-            self.begin_reason(reach);
-        }
-        if self.is_disordered() {
-            // All that may come next has to be there.
-            self.window =
-                self.window.max(2 * self.reorder_bytes(access.extent.len)).min(share.window_bytes_max);
-        }
-        if is_next {
-            self.open(share);
-        }
-        if self.frontier >= self.turn && self.has_hardly_begun(share) {
-            self.turn = self.frontier + self.window / 2;
-        } else if self.frontier >= self.turn {
-            self.resize(access.time, share);
-            self.turn = u64::MAX;
-        }
-        self.frontier + self.window > self.planned
-    }
-
-    /// Adds to the window up to position `limit`, if that is worth it now and the
-    /// window then is not more than `allowed`.
-    pub(super) fn top_up(&mut self, share: &Share, limit: u64, allowed: u64, windows: &mut Vec<Window>) {
-        self.note_limits(limit, allowed);
-        if let Some((positions, mark)) = self.grow(share, limit.min(self.failed), allowed) {
-            let is_forward = matches!(self.shape, Shape::Forward);
-            let piece = if share.is_serial { 2 * positions.len } else { share.fetch_bytes / 2 };
-            self.shape.extents(positions, piece, |extent| {
-                let mark = if is_forward { mark } else { extent.offset };
-                windows.push(Window { extent, mark, stream: Some(self.id) });
-            });
-        }
-    }
-
-    /// The window that was reconsidered was topped up.
-    pub(super) fn settle_turn(&mut self) {
-        if self.turn == u64::MAX {
-            self.turn = self.planned.max(self.frontier + 1);
-        }
     }
 }

@@ -152,6 +152,11 @@ impl Device {
         self.advice.visit_bytes
     }
 
+    /// How long that takes.
+    pub(crate) fn visit_ns(&self) -> u64 {
+        self.switching.ns_of(self.advice.visit_bytes)
+    }
+
     /// If every fetch costs time in which none else is served, wherever it is: how many
     /// bytes could be read in that time, and so are better read through than left out. 0 if
     /// others overlap it.

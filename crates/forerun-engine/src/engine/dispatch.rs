@@ -3,6 +3,7 @@
 use super::Engine;
 use crate::cache::Room;
 use crate::reads::Phase;
+use crate::scheduler::Visited;
 use crate::types::*;
 
 /// The share of a turn that is near its reader: as far ahead as a stream that takes turns keeps.
@@ -13,7 +14,7 @@ impl Engine {
     /// them or none, so that admitted reads always end. False if there is none
     /// or not enough of either yet.
     pub(super) fn admit(&mut self, now: Time) -> bool {
-        let Some(place) = self.next_waiting() else { return false };
+        let Some(place) = self.next_waiting(now) else { return false };
         let id = self.waiting[place];
         let Some(read) = self.reads.get(id) else {
             self.waiting.remove(place);
@@ -31,12 +32,15 @@ impl Engine {
             return false;
         }
         self.waiting.remove(place);
+        if self.visited(now) == Visited::Others {
+            self.rivals.leave();
+        }
         while let Some(run) = self.next_fetch(object, extent, self.device.fetch_bytes()) {
             let whole = self.with_readahead(object, run);
             // What goes along must not take the room that was made for the read.
             let blocks = missing + (whole.len - run.len) / BLOCK_BYTES;
             let fetched = if self.cache.make_room(now, blocks, Room::Readahead) { whole } else { run };
-            let reserved = self.launch(now, object, fetched, run.len, Cause::Demand, Room::Demand);
+            let reserved = self.launch(now, object, fetched, run, Cause::Demand, Room::Demand);
             debug_assert!(reserved, "room that was made is gone");
             if !reserved {
                 break;
@@ -61,7 +65,15 @@ impl Engine {
 
     /// The place in line of whoever is next: who waits longest, but where the
     /// device serves streams in turns, not those whose turn comes.
-    fn next_waiting(&self) -> Option<usize> {
+    fn next_waiting(&self, now: Time) -> Option<usize> {
+        let visited = self.visited(now);
+        if visited != Visited::Nobody {
+            return self.waiting.iter().position(|id| {
+                let Some(read) = self.reads.get(*id) else { return true };
+                let is_streams = self.pending.touches(read.object, read.extent.to_blocks());
+                is_streams == (visited == Visited::Others) || self.missing(read.object, read.extent) == 0
+            });
+        }
         if self.turn_bytes().is_none() || !self.pending.is_in_turn() {
             return (!self.waiting.is_empty()).then_some(0);
         }
@@ -77,10 +89,14 @@ impl Engine {
     pub(super) fn dispatch_readahead(&mut self, now: Time) -> bool {
         self.put_off_to = None;
         // Room that a waiting reader could not use yet is kept for it.
-        if self.pending.is_empty() || self.next_waiting().is_some() {
+        if self.pending.is_empty() || self.next_waiting(now).is_some() {
             return false;
         }
         if !self.has_place_for_readahead(now) {
+            return false;
+        }
+        if self.visited(now) == Visited::Them {
+            self.put_off_to = self.rivals.paused_at();
             return false;
         }
         let was_in_turn = self.pending.is_in_turn();
@@ -92,9 +108,10 @@ impl Engine {
         let Some(run) = self.next_fetch(object, window, len) else {
             return true;
         };
-        if !self.launch(now, object, run, 0, Cause::Readahead, Room::Readahead) {
+        if !self.launch(now, object, run, Extent::new(run.offset, 0), Cause::Readahead, Room::Readahead) {
             self.pending.put_front(object, Extent::between(run.offset, window.end()));
             self.pending.end_turn();
+            self.rivals.leave();
             // Those who wait for the end of that turn need not wait any longer.
             return !self.waiting.is_empty();
         }
@@ -114,6 +131,14 @@ impl Engine {
         let next = self.pending.pop(|object, window| anticipation.is_elsewhere(object, window, near_bytes));
         self.put_off_to = if next.is_none() { anticipation.paused_at() } else { None };
         next
+    }
+
+    /// Whose turn it is where streams and others share a device that serves one fetch at a time.
+    fn visited(&self, now: Time) -> Visited {
+        if self.turn_bytes().is_none() || self.pending.is_empty() || !self.is_contended(now) {
+            return Visited::Nobody;
+        }
+        self.rivals.visited(now, self.device.visit_ns())
     }
 
     /// Whether somebody waits all the time for what cannot be read ahead, beside others.
@@ -148,12 +173,12 @@ impl Engine {
 
     /// How many bytes are read of a stream before the device goes elsewhere, if it
     /// serves streams in turns.
-    fn turn_bytes(&self) -> Option<u64> {
+    pub(super) fn turn_bytes(&self) -> Option<u64> {
         self.device.turn_bytes().filter(|_| self.rules.are_ours())
     }
 
     /// Blocks of `extent` that are neither here nor on their way.
-    fn missing(&self, object: ObjectId, extent: Extent) -> u64 {
+    pub(super) fn missing(&self, object: ObjectId, extent: Extent) -> u64 {
         self.cache.missing(object, extent)
     }
 }

@@ -48,10 +48,9 @@ impl Engine {
         known().unwrap_or_else(|| if self.walks.is_some() { walk } else { Reason::default() })
     }
 
-    /// What of a fetch of `extent` is past the `asked` bytes that a reader waits for counts
-    /// for whom it is fetched.
-    pub(super) fn attribute(&mut self, object: ObjectId, extent: Extent, asked: u64) {
-        let ahead = Extent::between(extent.offset + asked, extent.end());
+    /// What is fetched `ahead`, beside the bytes that a reader waits for, counts for whom it is
+    /// fetched.
+    pub(super) fn attribute(&mut self, object: ObjectId, ahead: Extent) {
         if !ahead.is_empty() {
             let reason = self.reason(object, || self.policy.reason(object, ahead, &self.view()));
             self.cache.mark_ahead(object, ahead, reason.class);

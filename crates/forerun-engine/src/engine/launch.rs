@@ -40,24 +40,36 @@ impl Engine {
         if !self.rules.ride_along() {
             return run;
         }
-        let Some(end) = self.pending.end_from(object, run.end()) else { return run };
         let all = self.rules.fetch_bytes_max(run.offset).unwrap_or(self.device.ride_bytes());
         let more = all.saturating_sub(run.len);
+        let Some(end) = self.pending.end_from(object, run.end()) else {
+            return self.with_readahead_before(object, run, more);
+        };
         match self.cache.first_missing(object, Extent::between(run.end(), end), more) {
             Some(next) if next.offset == run.end() => Extent::between(run.offset, next.end()),
             _ => run,
         }
     }
 
+    /// The same with `more` bytes of the readahead that ends there, of who reads backward: where each
+    /// fetch takes a movement of a head, which takes longer than they do.
+    fn with_readahead_before(&self, object: ObjectId, run: Extent, more: u64) -> Extent {
+        let start = self.turn_bytes().and_then(|_| self.pending.start_to(object, run.offset));
+        let Some(start) = start else { return run };
+        let before = Extent::between(start.max(run.offset.saturating_sub(more)), run.offset);
+        let is_missing = self.missing(object, before) == before.len / BLOCK_BYTES;
+        if is_missing { Extent::between(before.offset, run.end()) } else { run }
+    }
+
     /// Reserves memory for `extent`, whole blocks of which none is there, and
-    /// puts it in flight; a reader waits for its first `asked` bytes. False if
-    /// there is no such room.
+    /// puts it in flight; a reader waits for the `asked` ones. False if there is no
+    /// such room.
     pub(super) fn launch(
         &mut self,
         now: Time,
         object: ObjectId,
         extent: Extent,
-        asked: u64,
+        asked: Extent,
         cause: Cause,
         room: Room,
     ) -> bool {
@@ -68,12 +80,13 @@ impl Engine {
             extent.end() == size || extent.end().is_multiple_of(BLOCK_BYTES),
             "a fetch of half a block"
         );
-        let rides_along = extent.len > asked;
+        let rides_along = extent.len > asked.len;
         let is_alone =
             cause == Cause::Demand && !rides_along && self.pending.end_from(object, extent.end()).is_none();
         let departure = Departure { object, extent, runs, rides_along, is_alone, cause, spare_of: None };
         let id = self.depart(now, departure);
-        self.attribute(object, extent, asked);
+        self.attribute(object, Extent::between(extent.offset, asked.offset));
+        self.attribute(object, Extent::between(asked.end(), extent.end()));
         self.emit(Event::Fetch { time: now, id, object, extent, cause });
         if self.rules.are_ours() {
             self.late.note_dispatch(now, id);
@@ -89,7 +102,9 @@ impl Engine {
             self.anticipation.begin();
         }
         if is_alone {
-            self.rivals.begin_alone();
+            self.rivals.begin_alone(now);
+        } else {
+            self.rivals.leave();
         }
         let sample = self.device.on_dispatch(now, object, extent, self.flights.count());
         let id = self.flights.insert(Flight {

@@ -8,9 +8,6 @@
 use super::company::Company;
 use crate::types::{Extent, ObjectId, ReaderId, Time};
 
-/// Who asks for nothing for so long pauses.
-const PAUSE_NS: u64 = 2_000_000;
-
 /// See the module's page.
 #[derive(Debug, Default)]
 pub(crate) struct Anticipation {
@@ -42,15 +39,14 @@ impl Anticipation {
     /// Whether there is but one reader, of a device with a latency of `latency_ns`, who waits or has
     /// not paused since.
     pub(crate) fn is_awaited(&self, now: Time, latency_ns: u64) -> bool {
-        let waits = self.company.is_awaited() || self.paused_at().is_some_and(|paused| now < paused);
+        let waits = self.company.is_awaited() || self.company.paused_at().is_some_and(|paused| now < paused);
         waits && !self.company.has_others(now, latency_ns)
     }
 
     /// When he who waited last will have paused, if nobody asks for more before; none while somebody
     /// waits.
     pub(crate) fn paused_at(&self) -> Option<Time> {
-        let ended = self.company.ended().filter(|_| !self.company.is_awaited())?;
-        Some(Time(ended.0.saturating_add(PAUSE_NS)))
+        self.company.paused_at()
     }
 
     /// Whether `window` is elsewhere in the object that was read last: further than `near_bytes` from
@@ -67,6 +63,7 @@ impl Anticipation {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::scheduler::company::PAUSE_NS;
 
     const LATENCY: u64 = 8_000_000;
     const MIB: u64 = 1 << 20;

@@ -4,6 +4,8 @@ use crate::types::Time;
 
 /// Who was not there for so many latencies has gone.
 const GONE_LATENCIES: u64 = 16;
+/// Who asks for nothing for so long pauses.
+pub(super) const PAUSE_NS: u64 = 2_000_000;
 
 /// See the module's page. What counts as waiting and as beside, who keeps it says.
 #[derive(Debug, Default)]
@@ -40,6 +42,12 @@ impl Company {
     /// When such a fetch ended last.
     pub(super) fn ended(&self) -> Option<Time> {
         self.ended
+    }
+
+    /// When they will have paused, if nobody asks for more before; none while somebody waits.
+    pub(super) fn paused_at(&self) -> Option<Time> {
+        let ended = self.ended.filter(|_| !self.is_awaited())?;
+        Some(Time(ended.0.saturating_add(PAUSE_NS)))
     }
 
     /// Whether others are there, on a device with a latency of `latency_ns`.

@@ -7,9 +7,11 @@ mod flights;
 mod late;
 mod pending;
 mod rivals;
+mod visit;
 
 pub(crate) use anticipation::Anticipation;
 pub(crate) use flights::{Flight, Flights};
 pub(crate) use late::Late;
 pub(crate) use pending::Pending;
 pub(crate) use rivals::Rivals;
+pub(crate) use visit::Visited;

@@ -139,16 +139,20 @@ impl Pending {
         self.turn = None;
     }
 
+    /// Whether a read of the blocks `extent` is of a stream: readahead that was decided has some of
+    /// them, or goes on beside them.
+    pub(crate) fn touches(&self, object: ObjectId, extent: Extent) -> bool {
+        self.windows.iter().any(|planned| touch(planned, object, extent))
+    }
+
     /// Whether a read of the blocks `extent` waits while somebody's turn goes on: it
     /// belongs to another stream, or that turn gets there.
     pub(crate) fn is_out_of_turn(&self, object: ObjectId, extent: Extent) -> bool {
         let Some(turn) = self.turn else { return false };
         self.windows.iter().any(|planned| {
-            let (owner, window) = *planned;
-            let touches = owner == object && window.offset <= extent.end() && extent.offset <= window.end();
             let is_next =
                 extent.offset <= turn.offset || extent.offset > turn.offset.saturating_add(turn.left);
-            touches && !(turn.takes(planned) && is_next)
+            touch(planned, object, extent) && !(turn.takes(planned) && is_next)
         })
     }
 
@@ -188,6 +192,14 @@ impl Pending {
             .max()
     }
 
+    /// How far readahead that was decided up to `offset` goes back.
+    pub(crate) fn start_to(&self, object: ObjectId, offset: u64) -> Option<u64> {
+        let ends = |(owner, window): &&(ObjectId, Extent)| {
+            *owner == object && window.offset < offset && offset <= window.end()
+        };
+        self.windows.iter().filter(ends).map(|(_, window)| window.offset).min()
+    }
+
     /// Drops what was decided for `object` from the first byte of `extent` on,
     /// where a window has some of it; the parts that were dropped.
     pub(crate) fn cut(&mut self, object: ObjectId, extent: Extent) -> Vec<Extent> {
@@ -202,6 +214,11 @@ impl Pending {
         self.windows.retain(|(_, window)| !window.is_empty());
         dropped
     }
+}
+
+/// Whether a window of readahead has some of `extent`, or begins or ends beside it.
+fn touch((owner, window): &(ObjectId, Extent), object: ObjectId, extent: Extent) -> bool {
+    *owner == object && window.offset <= extent.end() && extent.offset <= window.end()
 }
 
 #[cfg(test)]

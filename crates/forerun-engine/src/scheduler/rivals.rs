@@ -7,6 +7,7 @@
 //! object to the next by what they read while somebody waits.
 
 use super::company::Company;
+use super::visit::{Visit, Visited};
 use crate::types::{ObjectId, ReaderId, Time};
 
 /// Who comes back within so many latencies waits all the time.
@@ -18,6 +19,7 @@ pub(crate) struct Rivals {
     last: Option<(ObjectId, ReaderId)>,
     /// Of fetches that nothing is read ahead with; others are those who read meanwhile.
     company: Company,
+    visit: Visit,
 }
 
 impl Rivals {
@@ -30,13 +32,20 @@ impl Rivals {
     }
 
     /// A fetch begins that nothing is read ahead with.
-    pub(crate) fn begin_alone(&mut self) {
+    pub(crate) fn begin_alone(&mut self, now: Time) {
+        self.visit.begin(now, &self.company);
         self.company.begin();
     }
 
     /// Such a fetch is over.
     pub(crate) fn end_alone(&mut self, now: Time) {
         self.company.end(now);
+        self.visit.end(now);
+    }
+
+    /// Readahead is on its way, or somebody who waits for it is served.
+    pub(crate) fn leave(&mut self) {
+        self.visit.leave();
     }
 
     /// Whether somebody waits for such fetches again and again, on a device with a latency
@@ -45,6 +54,16 @@ impl Rivals {
         let is_back_soon = |ended: Time| now.since(ended) <= PAUSE_LATENCIES * latency_ns;
         let waits = self.company.is_awaited() || self.company.ended().is_some_and(is_back_soon);
         waits && self.company.has_others(now, latency_ns)
+    }
+
+    /// Whose turn it is at a disk, which stays for `visit_ns` with those who wait for such fetches.
+    pub(crate) fn visited(&self, now: Time, visit_ns: u64) -> Visited {
+        self.visit.visited(now, &self.company, visit_ns)
+    }
+
+    /// When they will have paused, if nobody asks for more before.
+    pub(crate) fn paused_at(&self) -> Option<Time> {
+        self.company.paused_at()
     }
 }
 
@@ -63,7 +82,7 @@ mod tests {
         let mut rivals = Rivals::default();
         for now in 0..100 {
             read(&mut rivals, now * LATENCY, 0);
-            rivals.begin_alone();
+            rivals.begin_alone(Time(now * LATENCY));
             assert!(!rivals.is_contended(Time(now * LATENCY), LATENCY));
             rivals.end_alone(Time(now * LATENCY));
         }
@@ -74,7 +93,7 @@ mod tests {
         let mut rivals = Rivals::default();
         for now in 0..100 {
             read(&mut rivals, now * LATENCY, now);
-            rivals.begin_alone();
+            rivals.begin_alone(Time(now * LATENCY));
             assert!(!rivals.is_contended(Time(now * LATENCY), LATENCY));
             rivals.end_alone(Time(now * LATENCY));
         }
@@ -84,14 +103,14 @@ mod tests {
     fn who_waits_beside_others_has_rivals_until_either_has_gone() {
         let mut rivals = Rivals::default();
         read(&mut rivals, 0, 0);
-        rivals.begin_alone();
+        rivals.begin_alone(Time(0));
         assert!(!rivals.is_contended(Time(0), LATENCY), "nobody else is there");
         read(&mut rivals, 0, 1);
         assert!(rivals.is_contended(Time(LATENCY), LATENCY));
         rivals.end_alone(Time(LATENCY));
         assert!(rivals.is_contended(Time(3 * LATENCY), LATENCY));
         assert!(!rivals.is_contended(Time(4 * LATENCY), LATENCY), "it does not come back");
-        rivals.begin_alone();
+        rivals.begin_alone(Time(0));
         assert!(!rivals.is_contended(Time(17 * LATENCY), LATENCY), "the other has gone");
     }
 }

@@ -64,7 +64,7 @@ impl Share {
     /// than half of the memory is taken, those who are not being read just now leave room
     /// for more.
     pub(crate) fn of_one_in(activity: &Activity, view: &View<'_>) -> Share {
-        let least = if view.is_contended { 0 } else { view.device.visit_bytes() }.max(WINDOW_BYTES_MIN);
+        let least = view.device.visit_bytes().max(WINDOW_BYTES_MIN);
         let busy = (2 * view.device.pipe_bytes() / activity.reading_count()).max(least);
         let all = view.config.memory_bytes_max;
         let fair = |count: u64| all / 4 * 3 / count;

@@ -48,8 +48,10 @@ pub(crate) fn wait_bytes(view: &View<'_>) -> u64 {
 
 /// What filling costs, and may take.
 pub(crate) fn fill_price(view: &View<'_>) -> Price {
+    // Beside the turns of others a head comes and goes for each.
+    let moves = if view.is_contended && view.device.turn_bytes().is_some() { MOVES_OF_A_RETURN } else { 1 };
     Price {
-        wait_bytes: view.device.fill_bytes().max(wait_bytes_min(view)),
+        wait_bytes: moves * view.device.fill_bytes().max(wait_bytes_min(view)),
         memory_bytes: view.config.memory_bytes_max,
         unread_bytes: view.cache.unread_bytes_all(),
         is_far: view.device.is_far(),

@@ -54,8 +54,9 @@ impl Streams {
         let fill = self.fill.get_or_insert_default();
         fill.note(access, price, trust);
         self.nearby.get_or_insert_default();
-        // Who waits beside others waits for what is filled as well.
-        if view.is_contended || !fill.may_pay(access, price) {
+        // Who waits beside others waits for what is filled as well, unless they take turns.
+        let is_in_front = view.is_contended && view.device.turn_bytes().is_none();
+        if is_in_front || !fill.may_pay(access, price) {
             return None;
         }
         let room = self.ledger.room(self.briefs.ahead() + fill.unread_bytes(), access.size);

@@ -130,12 +130,14 @@ impl Device {
     /// comes beside it, its own connection is what takes time, and the reader, who comes
     /// to its end first, waits for it: then it is no longer than the shortest of those.
     /// And where it comes all at once its reader waits for whatever goes along: that is
-    /// better fetched beside it, unless a head moves for each.
+    /// better fetched beside it, unless a head moves for each. Over a link far away none does once fetches
+    /// were seen to overlap, even if one that was noticed late seemed to bring as much as all.
     pub(crate) fn ride_bytes(&self) -> u64 {
         if self.spread.is_whole() && !self.has_head() {
             return whole_blocks(self.fetch_bytes_min / RIDE_WHOLE_SHARE);
         }
-        if self.is_serial() || self.turn_bytes().is_some() {
+        let overlaps = self.is_far_link() && self.switching.overlaps();
+        if self.turn_bytes().is_some() || self.is_serial() && !overlaps {
             return self.fetch_bytes().min(RIDE_PIECES * self.piece_bytes());
         }
         self.fetch_bytes_among(0, false).max(self.fetch_bytes_min)

@@ -32,6 +32,31 @@ fn a_reader_waits_for_no_longer_a_fetch_than_the_others_beside_it() {
     assert_eq!((device.fetch_bytes(), device.ride_bytes()), (MIB / 2, MIB / 2));
 }
 
+#[test]
+fn one_fetch_that_was_noticed_late_does_not_make_far_readers_wait_for_longer_ones() {
+    let mut device = Device::new(&Config::new(256 * MIB));
+    // In each round 256 KiB of each of so many come 10 ms after they were asked for, the last of them
+    // `rest_ns` after the first 64 KiB.
+    let mut round = |at: u64, count: u64, rest_ns: u64| {
+        let asked = Time(at * 100_000_000);
+        let extent = |index: u64| Extent::new((at * 8 + index) * 64 * MIB, MIB / 4);
+        let dispatch = |index| device.on_dispatch(asked, ObjectId(0), extent(index), index as usize);
+        let samples: alloc::vec::Vec<Sample> = (0..count).map(dispatch).collect();
+        let first_arrived = Time(asked.0 + 10_000_000);
+        let arrive = |sample| Sample { first_arrived, first_bytes: MIB / 16, ..sample };
+        let samples: alloc::vec::Vec<Sample> = samples.into_iter().map(arrive).collect();
+        samples.iter().for_each(|sample| device.on_first_bytes(first_arrived, sample));
+        device.on_bytes(count * MIB / 4);
+        for sample in &samples {
+            device.on_ended();
+            device.on_fetched(Time(first_arrived.0 + rest_ns), sample, 0);
+        }
+        (device.is_serial(), device.ride_bytes())
+    };
+    assert_eq!((0..8).map(|at| round(at, 16, 5_000_000)).last(), Some((false, MIB / 4)));
+    assert_eq!(round(8, 1, 500_000), (true, MIB / 4));
+}
+
 /// With so much memory, what is learned of a disk: every fetch is elsewhere and takes 8 ms to get
 /// there, and 4 for its bytes; or it goes on where the one before ended. 512 KiB could be read during a move.
 fn disk(memory_bytes: u64) -> Device {

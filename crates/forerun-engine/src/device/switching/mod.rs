@@ -225,6 +225,11 @@ impl Switching {
             && self.busy_ns.is_some_and(|busy| SHARED_PART * busy <= self.idle_ns())
     }
 
+    /// Whether bytes of one come before another ends that was dispatched earlier, as far as enough was seen.
+    pub(crate) fn overlaps(&self) -> bool {
+        self.is_judged() && !self.is_alone()
+    }
+
     /// Hardly any fetch overlapped another: some do where an elevator below
     /// changes their order.
     fn is_alone(&self) -> bool {
@@ -234,7 +239,7 @@ impl Switching {
     /// What could be read while a head moves, if fetches overlap although there may be one: an elevator
     /// below puts them in its own order.
     pub(crate) fn reordered_bytes(&self) -> u64 {
-        let is_reordered = self.is_judged() && self.is_slow_to_begin() && !self.is_alone();
+        let is_reordered = self.overlaps() && self.is_slow_to_begin();
         if is_reordered { self.bytes_in(self.idle_ns()) } else { 0 }
     }
 

@@ -82,7 +82,7 @@ impl Engine {
         }
     }
 
-    fn view(&self) -> View<'_> {
+    pub(super) fn view(&self) -> View<'_> {
         View {
             cache: &self.cache,
             device: &self.device,

@@ -5,6 +5,7 @@ use alloc::vec::Vec;
 use super::Engine;
 use crate::cache::{Room, SlotRun, memory_of};
 use crate::events::Event;
+use crate::explain::Class;
 use crate::scheduler::Flight;
 use crate::types::*;
 
@@ -58,7 +59,11 @@ impl Engine {
         let Some(start) = start else { return run };
         let before = Extent::between(start.max(run.offset.saturating_sub(more)), run.offset);
         let is_missing = self.missing(object, before) == before.len / BLOCK_BYTES;
-        if is_missing { Extent::between(before.offset, run.end()) } else { run }
+        let reason = || self.policy.reason(object, before, &self.view());
+        if is_missing && reason().is_some_and(|reason| reason.class == Class::Backward) {
+            return Extent::between(before.offset, run.end());
+        }
+        run
     }
 
     /// Reserves memory for `extent`, whole blocks of which none is there, and

@@ -6,6 +6,7 @@ mod kernel_readahead;
 mod memory;
 
 use std::error::Error;
+use std::io;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Duration;
@@ -184,6 +185,9 @@ impl MountCommand {
             passthrough: self.passthrough,
         };
         let mount = Mount::new(forerun.clone(), &self.directory, options)?;
+        let context = runtime.enter();
+        // Who reads that it is mounted may ask at once.
+        let socket = Socket::new();
         say(&format!(
             "mounted {} on {} (policy {}, memory {})",
             forerun.url(),
@@ -194,8 +198,7 @@ impl MountCommand {
         if let Some(why) = mount.not_passed() {
             say(&format!("files are read as without --passthrough: {why}"));
         }
-        let context = runtime.enter();
-        self.explain_itself(&forerun, mount.directory());
+        self.explain_itself(socket, &forerun, mount.directory());
         drop(context);
         if daemon::is_daemon() {
             daemon::ready()?;
@@ -208,9 +211,9 @@ impl MountCommand {
         Ok(ExitCode::SUCCESS)
     }
 
-    /// Answers `forerun explain` for as long as the runtime that this is called within. A
+    /// Answers `forerun explain` by `socket` for as long as the runtime that this is called within. A
     /// mount is of use without.
-    fn explain_itself(&self, forerun: &Forerun, directory: &Path) {
+    fn explain_itself(&self, socket: io::Result<Socket>, forerun: &Forerun, directory: &Path) {
         let subject = Subject {
             forerun: forerun.clone(),
             url: self.url.clone(),
@@ -218,7 +221,7 @@ impl MountCommand {
             policy: self.policy.clone(),
             memory_bytes_max: self.memory,
         };
-        match Socket::new() {
+        match socket {
             Ok(socket) => drop(tokio::spawn(socket.answer(subject))),
             Err(error) => tracing::warn!("`forerun explain` will not find this mount: {error}"),
         }

@@ -37,14 +37,15 @@ impl Engine {
     /// `run`, which a reader waits for, and as much of the readahead that goes on
     /// from there as one fetch takes: the reader is answered as soon as its own
     /// bytes are here, so it loses nothing, or little where they come all at once.
-    pub(super) fn with_readahead(&self, object: ObjectId, run: Extent) -> Extent {
+    pub(super) fn with_readahead(&self, now: Time, object: ObjectId, run: Extent) -> Extent {
         if !self.rules.ride_along() {
             return run;
         }
         let all = self.rules.fetch_bytes_max(run.offset).unwrap_or(self.device.ride_bytes());
         let more = all.saturating_sub(run.len);
         let Some(end) = self.pending.end_from(object, run.end()) else {
-            return self.with_readahead_before(object, run, more);
+            let is_contended = self.turn_bytes().is_some() && self.is_contended(now);
+            return if is_contended { self.with_readahead_before(object, run, more) } else { run };
         };
         match self.cache.first_missing(object, Extent::between(run.end(), end), more) {
             Some(next) if next.offset == run.end() => Extent::between(run.offset, next.end()),
@@ -52,11 +53,10 @@ impl Engine {
         }
     }
 
-    /// The same with `more` bytes of the readahead that ends there, of who reads backward: where each
-    /// fetch takes a movement of a head, which takes longer than they do.
+    /// The same with `more` bytes of the readahead that ends there, of who reads backward: where a head
+    /// comes from others and goes back to them for each fetch, that takes longer than they do.
     fn with_readahead_before(&self, object: ObjectId, run: Extent, more: u64) -> Extent {
-        let start = self.turn_bytes().and_then(|_| self.pending.start_to(object, run.offset));
-        let Some(start) = start else { return run };
+        let Some(start) = self.pending.start_to(object, run.offset) else { return run };
         let before = Extent::between(start.max(run.offset.saturating_sub(more)), run.offset);
         let is_missing = self.missing(object, before) == before.len / BLOCK_BYTES;
         let reason = || self.policy.reason(object, before, &self.view());

@@ -64,5 +64,6 @@ impl Cache {
 fn audit_row(row: &Row) {
     assert_eq!(row.resident & row.in_flight, 0, "a block in two states: {row:?}");
     assert_eq!(row.unread & !(row.resident | row.in_flight), 0, "unread, but not there: {row:?}");
+    assert_eq!(row.begun & !(row.resident & !row.unread), 0, "begun, but not there or not read: {row:?}");
     assert_eq!(row.ahead & !row.unread, 0, "read, but still ahead: {row:?}");
 }

@@ -88,6 +88,7 @@ impl Cache {
         self.ahead.on_gone(row, gone);
         row.resident &= !gone;
         row.unread &= !gone;
+        row.begun &= !gone;
         let mut left = gone;
         while left != 0 {
             let block = left.trailing_zeros();

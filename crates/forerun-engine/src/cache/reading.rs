@@ -137,7 +137,28 @@ impl Cache {
                 }
                 row.due = pace.due(0, 0);
             }
+            row.begun &= !bits;
             row.last_read_block = first + (bits.count_ones() as u8 - 1);
+        }
+        self.mark_begun(extent, pins);
+    }
+
+    /// Keeps the blocks that `extent` begins and ends within, as long as what lies beyond is
+    /// readahead: a stream in reads that are no whole blocks comes for their other parts.
+    fn mark_begun(&mut self, extent: Extent, pins: &Pins) {
+        let Some(id) = pins.iter().next() else { return };
+        let object = self.rows[id.0 as usize].object;
+        let (first, last) = (extent.offset / BLOCK_BYTES, (extent.end() - 1) / BLOCK_BYTES);
+        let before = (!extent.offset.is_multiple_of(BLOCK_BYTES)).then(|| (first, first.wrapping_sub(1)));
+        let after = (!extent.end().is_multiple_of(BLOCK_BYTES)).then_some((last, last + 1));
+        for (block, beyond) in before.into_iter().chain(after) {
+            let row = |block: u64| self.index.get(object, block / ROW_BLOCKS);
+            let Some(id) = row(beyond) else { continue };
+            let is_ahead = self.rows[id.0 as usize].unread >> (beyond % ROW_BLOCKS) & 1 == 1;
+            if let Some(id) = row(block).filter(|_| is_ahead) {
+                let row = &mut self.rows[id.0 as usize];
+                row.begun |= row.resident & 1 << (block % ROW_BLOCKS);
+            }
         }
     }
 
@@ -182,4 +203,45 @@ fn count_of(bits: u64) -> u64 {
 
 fn last_read(block: u8) -> u64 {
     if u64::from(block) < ROW_BLOCKS { 1 << block } else { 0 }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{Reclaim, Room};
+    use super::*;
+    use crate::types::Time;
+
+    const OBJECT: ObjectId = ObjectId(1);
+    const BLOCKS: u64 = 2 * ROW_BLOCKS;
+
+    /// Two rows of readahead in a memory of three, of which `extent` was read; which of their blocks
+    /// are there once a reader who waits has taken room for a row and a half.
+    fn kept(extent: Extent) -> Vec<u64> {
+        let mut cache = Cache::new(3 * ROW_BYTES, Reclaim::Informed);
+        let all = Extent::new(0, 2 * ROW_BYTES);
+        cache.note_read(Time(0), OBJECT, Extent::default());
+        cache.reserve(Time(0), OBJECT, all, Room::Readahead).expect("there is room");
+        cache.arrive(OBJECT, all);
+        let pins = cache.pin(OBJECT, extent);
+        cache.mark_read(extent, &pins);
+        cache.unpin(&pins);
+        cache.reserve(Time(0), ObjectId(2), Extent::new(0, ROW_BYTES), Room::Demand).expect("there is room");
+        let wanted = extent.len.div_ceil(BLOCK_BYTES) - 2;
+        assert!(cache.make_room(Time(0), wanted, Room::Demand));
+        (0..BLOCKS).filter(|block| cache.is_held(OBJECT, block * BLOCK_BYTES)).collect()
+    }
+
+    #[test]
+    fn who_reads_in_no_whole_blocks_finds_the_rest_of_his_last() {
+        assert_eq!(kept(Extent::new(0, 10 * BLOCK_BYTES + 100)), (10..BLOCKS).collect::<Vec<_>>());
+        assert_eq!(kept(Extent::new(0, ROW_BYTES - 100)), (ROW_BLOCKS - 1..BLOCKS).collect::<Vec<_>>());
+        let backward = Extent::between(20 * BLOCK_BYTES - 100, 2 * ROW_BYTES);
+        assert_eq!(kept(backward), (0..20).collect::<Vec<_>>());
+    }
+
+    #[test]
+    fn what_nothing_follows_goes_as_a_whole() {
+        let both = Extent::new(0, 2 * ROW_BYTES - 100);
+        assert_eq!(kept(both), []);
+    }
 }

@@ -28,7 +28,7 @@ pub(crate) enum Queue {
 }
 
 /// Invariants: `resident & in_flight == 0`; `unread` is a part of
-/// `resident | in_flight`, and `ahead` of `unread`; `slots[i]` means something only where
+/// `resident | in_flight`, `ahead` of `unread`, and `begun` of what is resident and read; `slots[i]` means something only where
 /// `resident | in_flight` has bit `i`.
 #[derive(Debug)]
 pub(crate) struct Row {
@@ -43,6 +43,9 @@ pub(crate) struct Row {
     pub(crate) unread: u64,
     /// It was fetched ahead, and nobody has asked for it since.
     pub(crate) ahead: u64,
+    /// Some of the block was read, up to an edge of it beyond which lies readahead: who comes for
+    /// that needs the rest of the block first.
+    pub(crate) begun: u64,
     /// For what its blocks were fetched ahead.
     pub(crate) class: Class,
     pub(crate) slots: [u32; ROW_BLOCKS as usize],
@@ -77,6 +80,7 @@ impl Row {
             in_flight: 0,
             unread: 0,
             ahead: 0,
+            begun: 0,
             class: Class::default(),
             slots: [0; ROW_BLOCKS as usize],
             pin_count: 0,
@@ -97,7 +101,7 @@ impl Row {
     pub(crate) fn home(&self) -> Queue {
         if self.detached {
             Queue::Out
-        } else if self.in_flight != 0 || self.unread != 0 && !self.released {
+        } else if self.in_flight != 0 || self.awaited() != 0 && !self.released {
             Queue::Unread
         } else if self.hot {
             Queue::Hot
@@ -113,7 +117,12 @@ impl Row {
 
     /// Resident blocks that hold no readahead whose reader may come.
     pub(crate) fn spare(&self) -> u64 {
-        if self.released { self.resident } else { self.resident & !self.unread }
+        if self.released { self.resident } else { self.resident & !self.awaited() }
+    }
+
+    /// Blocks for which somebody is still to come.
+    fn awaited(&self) -> u64 {
+        self.unread | self.begun
     }
 
     /// Blocks that are resident or in flight.

@@ -29,10 +29,9 @@ impl Evidence {
         usize::from(self.0) <= FAIR
     }
 
-    /// Enough where what is filled stays until somebody reads it: far away, where a wait is
-    /// worth megabytes, an eighth of it.
-    pub(super) fn is_enough_to_keep(self, is_far: bool) -> bool {
-        usize::from(self.0) <= if is_far { EIGHTH } else { FAIR }
+    /// Enough where what is filled stays until somebody reads it: for the bold an eighth of it.
+    pub(super) fn is_enough_to_keep(self, is_bold: bool) -> bool {
+        usize::from(self.0) <= if is_bold { EIGHTH } else { FAIR }
     }
 }
 

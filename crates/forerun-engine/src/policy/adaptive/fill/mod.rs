@@ -7,7 +7,9 @@
 //! must be lost before it is tried again ([`Account`]).
 //!
 //! An object that fits in half of the memory is one such block, and what is filled of it stays:
-//! there as much evidence is enough whatever came of it before, and an eighth of it far away.
+//! once readers have waited for it as long as all of it takes, as much evidence is enough for its
+//! blocks whatever came of it before; and an eighth of both far away if it is so small that all
+//! of it may be wasted. Before that a few of its blocks were missed more often by chance alone.
 //!
 //! All this is for who comes back to what lies behind: who passes over an object, and leaves
 //! out most of it, has no use for that ([`order`]). [`areas`] remembers where an object was
@@ -17,6 +19,7 @@ mod account;
 mod areas;
 mod order;
 
+use crate::config::Config;
 use crate::policy::Access;
 use crate::types::Extent;
 pub(super) use account::Trust;
@@ -136,6 +139,12 @@ impl Fill {
         let whole = Extent::new(0, access.size);
         let block_of = |len: u64| Extent::new(access.extent.offset & !(len - 1), len);
         let room = self.room(is_small, price).min(bytes_max);
+        let enough = |missed_count: u64, bytes: u64| {
+            Evidence::of(missed_count * price.wait_bytes, bytes + price.wait_bytes)
+        };
+        let of_whole = enough(self.missed_count, access.size);
+        let is_bold = price.is_far && access.size <= Config::WASTE_BYTES_PER_OBJECT;
+        let may_keep = is_small && of_whole.is_some_and(|evidence| evidence.is_enough_to_keep(is_bold));
         let mut len = PARTS_MIN * self.areas.part_bytes();
         let (mut known, mut found) = (Known::default(), None);
         let mut new = block_of(len);
@@ -146,12 +155,10 @@ impl Fill {
             if rest > room {
                 break;
             }
-            let waited = known.missed_count * price.wait_bytes;
             if rest > 0
-                && let Some(evidence) = Evidence::of(waited, rest + price.wait_bytes)
+                && let Some(evidence) = enough(known.missed_count, rest)
                 && (known.missed_count >= MISSES_MIN || self.account.is_proven(evidence))
-                && (is_small && evidence.is_enough_to_keep(price.is_far)
-                    || self.account.allows(evidence, trust))
+                && (may_keep && evidence.is_enough_to_keep(is_bold) || self.account.allows(evidence, trust))
             {
                 found = Some((block, evidence));
             }

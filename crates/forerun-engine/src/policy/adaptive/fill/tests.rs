@@ -113,6 +113,17 @@ fn an_object_that_fits_is_filled_whole() {
 }
 
 #[test]
+fn of_one_that_fits_no_blocks_are_filled_that_were_missed_often_by_chance() {
+    let (mut world, size) = (World::default(), 100 * MIB);
+    let read = |world: &mut World, at: u64| world.read(at * 7919 % 25_600 * 4 * KIB, size);
+    (0..190).for_each(|at| read(&mut world, at));
+    let filled = world.filled_bytes();
+    assert!(filled <= 4 * MIB, "{filled} bytes, and all of it takes 200 waits");
+    (190..300).for_each(|at| read(&mut world, at));
+    assert!(world.filled_bytes() >= size / 2, "{} bytes", world.filled_bytes());
+}
+
+#[test]
 fn what_is_lost_is_not_there_any_more() {
     let mut world = World::default();
     (0..6).for_each(|at| world.read(MIB + at * 13 % 32 * 16 * KIB, LARGE));

@@ -30,6 +30,8 @@ pub(crate) struct Ledger {
     read: u64,
     earned: u64,
     wasted: u64,
+    /// What nobody came for although it was no loss to read it through.
+    passed: u64,
     /// What may be wasted for what was read, less what was wasted, however long ago.
     spare: i64,
 }
@@ -53,6 +55,17 @@ impl Ledger {
         self.forget(bytes);
     }
 
+    /// Nobody came for `bytes` that it was cheaper to read than to leave out.
+    pub(crate) fn pass(&mut self, bytes: u64) {
+        self.passed += bytes;
+        self.forget(bytes);
+    }
+
+    /// See [`Ledger::pass`].
+    pub(crate) fn passed_bytes(&self) -> u64 {
+        self.passed
+    }
+
     /// Nobody may come for `bytes`, or it is accounted for elsewhere what comes of them.
     pub(crate) fn forget(&mut self, bytes: u64) {
         self.spare -= bytes as i64;
@@ -69,16 +82,18 @@ impl Ledger {
         Config::waste_bytes_of(size).min(Config::WASTE_BYTES_PER_OBJECT - UNSEEN_BYTES)
     }
 
-    /// Whether anything was lost that somebody may come for after all.
+    /// Whether anything was lost or passed that somebody may come for after all.
     pub(crate) fn has_lost(&self) -> bool {
-        self.wasted > 0
+        self.wasted + self.passed > 0
     }
 
     /// Somebody came for `bytes` after all.
     pub(crate) fn regain(&mut self, bytes: u64) {
-        let back = bytes.min(self.wasted);
-        self.wasted -= back;
-        self.spare += back as i64;
+        let lost = bytes.min(self.wasted);
+        self.wasted -= lost;
+        let passed = (bytes - lost).min(self.passed);
+        self.passed -= passed;
+        self.spare += (lost + passed) as i64;
     }
 
     /// What a wait is worth, in bytes, that is worth `wait_bytes` as long as nothing is

@@ -99,7 +99,10 @@ impl Streams {
         let is_left = wait_bytes < WAIT_BYTES_FAR && (fill.is_passed() || view.device.may_be_disk());
         let yield_share = if is_left { YIELD_PASSED } else { YIELD_SHARE };
         let next_bytes = view.device.next_bytes().min(wait_bytes);
-        let worth = nearby.worth(Means { most, room, wait_bytes, next_bytes, yield_share });
+        // What was passed was cheap, and says nothing of bets.
+        let means =
+            Means { most, room: room + self.ledger.passed_bytes(), wait_bytes, next_bytes, yield_share };
+        let worth = nearby.worth(means);
         let from = access.extent.end().max(wanted_to);
         let end = access.extent.end().saturating_add(worth).min(access.size);
         let bet = Extent::between(from, end.max(from));

@@ -11,6 +11,8 @@ use crate::policy::adaptive::stream::{Shape, Stream};
 use crate::policy::{Access, Window};
 use crate::types::{BLOCK_BYTES, Extent};
 
+/// So much is read through at a time, rather than left out, and not counted at all.
+const THROUGH_BYTES_MAX: u64 = 64 << 10;
 /// What disorder left behind is fetched until so much was wasted too much.
 const CLEARING_BYTES_MAX: u64 = 8 << 20;
 /// How far ahead of who reads again what is in memory it is looked for what is not.
@@ -85,12 +87,14 @@ impl Streams {
             self.ledger.regain(stream.unread_bytes(stream.ahead(), access.object, cache));
         }
         let skipped = stream.skipped(positions);
-        // What is cheaper to read than to leave out is not wasted.
-        if skipped.len > share.gap_bytes || !stream.shape().is_dense() {
+        let is_cheap = skipped.len <= share.gap_bytes && stream.shape().is_dense();
+        if !is_cheap {
             let bytes = stream.unread_bytes(skipped, access.object, cache);
             // Whoever comes to what is left of a stream did not leave it.
             stream.note_skipped(if was_over { 0 } else { bytes });
             self.ledger.lose(bytes);
+        } else if skipped.len > THROUGH_BYTES_MAX {
+            self.ledger.pass(stream.unread_bytes(skipped, access.object, cache));
         }
         // What was skipped, or left behind by another, was not in vain after all.
         self.regain(access);

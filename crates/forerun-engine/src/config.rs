@@ -132,7 +132,8 @@ impl Config {
     /// The most that `adaptive` wastes, as told by [`Event::Wasted`](crate::Event::Wasted), of
     /// objects of these sizes of which `useful_bytes` were fetched that were of use. One thing is
     /// not part of that: what a stream reads through because a request that leaves it out costs
-    /// more, up to 64 KiB at a time, and four times what it reads.
+    /// more, up to 64 KiB at a time, or as much as each costs where it waits for the one before, and
+    /// four times what it reads.
     pub fn waste_bytes_max(useful_bytes: u64, object_sizes: impl IntoIterator<Item = u64>) -> u64 {
         let of_objects = object_sizes.into_iter().map(Config::waste_bytes_of).sum::<u64>();
         useful_bytes / Config::USEFUL_SHARE + of_objects

@@ -11,7 +11,8 @@ use crate::policy::adaptive::stream::{Shape, Stream};
 use crate::policy::{Access, Window};
 use crate::types::{BLOCK_BYTES, Extent};
 
-/// So much is read through at a time, rather than left out, and not counted at all.
+/// So much is read through at a time, rather than left out, and not counted at all; and as much as any
+/// request costs, wherever it is.
 const THROUGH_BYTES_MAX: u64 = 64 << 10;
 /// What disorder left behind is fetched until so much was wasted too much.
 const CLEARING_BYTES_MAX: u64 = 8 << 20;
@@ -93,7 +94,7 @@ impl Streams {
             // Whoever comes to what is left of a stream did not leave it.
             stream.note_skipped(if was_over { 0 } else { bytes });
             self.ledger.lose(bytes);
-        } else if skipped.len > THROUGH_BYTES_MAX {
+        } else if skipped.len > THROUGH_BYTES_MAX.max(self.through_bytes) {
             self.ledger.pass(stream.unread_bytes(skipped, access.object, cache));
         }
         // What was skipped, or left behind by another, was not in vain after all.

@@ -157,7 +157,8 @@ impl Cache {
             let is_ahead = self.rows[id.0 as usize].unread >> (beyond % ROW_BLOCKS) & 1 == 1;
             if let Some(id) = row(block).filter(|_| is_ahead) {
                 let row = &mut self.rows[id.0 as usize];
-                row.begun |= row.resident & 1 << (block % ROW_BLOCKS);
+                // Of a new version nothing was read.
+                row.begun |= row.resident & !row.unread & 1 << (block % ROW_BLOCKS);
             }
         }
     }
@@ -215,7 +216,7 @@ mod tests {
     const BLOCKS: u64 = 2 * ROW_BLOCKS;
 
     /// Two rows of readahead in a memory of three, of which `extent` was read; which of their blocks
-    /// are there once a reader who waits has taken room for a row and a half.
+    /// are there once readers who wait have taken as much room as there was and as was read.
     fn kept(extent: Extent) -> Vec<u64> {
         let mut cache = Cache::new(3 * ROW_BYTES, Reclaim::Informed);
         let all = Extent::new(0, 2 * ROW_BYTES);
@@ -237,6 +238,23 @@ mod tests {
         assert_eq!(kept(Extent::new(0, ROW_BYTES - 100)), (ROW_BLOCKS - 1..BLOCKS).collect::<Vec<_>>());
         let backward = Extent::between(20 * BLOCK_BYTES - 100, 2 * ROW_BYTES);
         assert_eq!(kept(backward), (0..20).collect::<Vec<_>>());
+    }
+
+    #[test]
+    fn of_a_new_version_nothing_was_begun() {
+        let mut cache = Cache::new(3 * ROW_BYTES, Reclaim::Informed);
+        let (all, begun) = (Extent::new(0, ROW_BYTES), Extent::new(0, 100));
+        let bring = |cache: &mut Cache| {
+            cache.reserve(Time(0), OBJECT, all, Room::Readahead).expect("there is room");
+            cache.arrive(OBJECT, all);
+        };
+        bring(&mut cache);
+        let pins = cache.pin(OBJECT, begun);
+        cache.invalidate(OBJECT, all);
+        bring(&mut cache);
+        cache.mark_read(begun, &pins);
+        cache.unpin(&pins);
+        assert!(cache.rows.iter().all(|row| row.begun & row.unread == 0));
     }
 
     #[test]

@@ -28,8 +28,8 @@ pub(crate) enum Queue {
 }
 
 /// Invariants: `resident & in_flight == 0`; `unread` is a part of
-/// `resident | in_flight`, `ahead` of `unread`, and `begun` of what is resident and read; `slots[i]` means something only where
-/// `resident | in_flight` has bit `i`.
+/// `resident | in_flight`, `ahead` of `unread`, and `begun` of what is resident and read;
+/// `slots[i]` means something only where `resident | in_flight` has bit `i`.
 #[derive(Debug)]
 pub(crate) struct Row {
     pub(crate) object: ObjectId,

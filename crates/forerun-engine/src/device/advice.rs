@@ -73,7 +73,8 @@ impl Device {
     /// that differs, the mean of those that found no other ahead, but no more than is typical:
     /// the others may have waited for one another.
     fn way_ns(&self, latency: u64) -> u64 {
-        let lone = self.lone.all_ns.filter(|_| !self.is_serial()).zip(self.spread.typical_ns());
+        let alone_ns = self.lone.all_ns(self.throughput.get().unwrap_or(0));
+        let lone = alone_ns.filter(|_| !self.is_serial()).zip(self.spread.typical_ns());
         lone.map_or(latency, |(lone, typical)| lone.min(typical).max(latency))
     }
 

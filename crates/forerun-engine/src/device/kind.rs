@@ -60,6 +60,12 @@ impl Device {
         self.kind.may_be_slow_disk
     }
 
+    /// Whether what is fetched in vain takes time from others: something is on its way nearly all the
+    /// time, and not from far away, unless bytes come all at once as from a disk.
+    pub(crate) fn is_full(&self) -> bool {
+        self.load.is_full() && (!self.is_far() || self.spread.is_whole())
+    }
+
     /// Whether there is, or may be, a head that moves for whatever lies elsewhere.
     pub(super) fn has_head(&self) -> bool {
         self.may_be_disk() || self.turn_bytes().is_some()

@@ -3,6 +3,7 @@
 
 use alloc::collections::VecDeque;
 
+use super::time_of;
 use crate::types::{Extent, ObjectId};
 
 /// Ends of fetches that are remembered,
@@ -23,8 +24,8 @@ pub(crate) enum Place {
 /// Waits, smoothed.
 #[derive(Debug, Default)]
 pub(super) struct Lone {
-    /// Of all, near by without what it took to carry the bytes.
-    pub(super) all_ns: Option<u64>,
+    /// Of all, and how many bytes came with the end of each near by.
+    all: Option<(u64, u64)>,
     /// Of those at such places, without that wherever they come from.
     pub(super) next_ns: Option<u64>,
     pub(super) near_ns: Option<u64>,
@@ -52,10 +53,23 @@ impl Lone {
         place
     }
 
-    /// One that begins at such a place waited, and so long without what it took to carry its bytes.
-    pub(super) fn note(&mut self, place: Place, all_ns: u64, rest_ns: u64) {
+    /// Whether any waited.
+    pub(super) fn is_some(&self) -> bool {
+        self.all.is_some()
+    }
+
+    /// Of all, without what it takes to carry the bytes at `rate` bytes a second: what that is, is
+    /// known better later than when they came.
+    pub(super) fn all_ns(&self, rate: u64) -> Option<u64> {
+        self.all.map(|(ns, bytes)| if bytes > 0 { ns.saturating_sub(time_of(bytes, rate)) } else { ns })
+    }
+
+    /// One that begins at such a place waited, and `bytes` came with it; and so long without what it
+    /// took to carry them.
+    pub(super) fn note(&mut self, place: Place, wait_ns: u64, bytes: u64, rest_ns: u64) {
         let smooth = |mean: Option<u64>, ns| Some(mean.map_or(ns, |mean| mean - mean / 8 + ns / 8));
-        self.all_ns = smooth(self.all_ns, all_ns);
+        let (mean_ns, mean_bytes) = self.all.unzip();
+        self.all = smooth(mean_ns, wait_ns).zip(smooth(mean_bytes, bytes));
         match place {
             Place::Next => self.next_ns = smooth(self.next_ns, rest_ns),
             Place::Near => self.near_ns = smooth(self.near_ns, rest_ns),
@@ -89,10 +103,19 @@ mod tests {
     }
 
     #[test]
+    fn what_it_takes_to_carry_is_known_later() {
+        let mut lone = Lone::default();
+        lone.note(Place::Elsewhere, 150_000, 65_536, 0);
+        let wait_ns = |rate| lone.all_ns(rate).unwrap();
+        assert!(wait_ns(430_000_000) < 1000, "as fast as one fetch alone brings");
+        assert!((95_000..105_000).contains(&wait_ns(1_300_000_000)), "as fast as many together bring");
+    }
+
+    #[test]
     fn each_place_has_waits_of_its_own() {
         let mut lone = Lone::default();
         for (place, ns) in [(Place::Next, 100), (Place::Near, 3000), (Place::Elsewhere, 8000)] {
-            lone.note(place, ns, ns);
+            lone.note(place, ns, 0, ns);
         }
         assert_eq!((lone.next_ns, lone.near_ns), (Some(100), Some(3000)));
     }

@@ -20,6 +20,7 @@ impl Device {
         extent: Extent,
         ahead: usize,
     ) -> Sample {
+        self.load.on_dispatch(now, ahead);
         Sample {
             object,
             offset: extent.offset,
@@ -35,7 +36,8 @@ impl Device {
     }
 
     /// A fetch ended, well or not.
-    pub(crate) fn on_ended(&mut self) {
+    pub(crate) fn on_ended(&mut self, now: Time) {
+        self.load.on_ended(now);
         self.switching.on_ended();
     }
 
@@ -67,15 +69,15 @@ impl Device {
         let carried_ns = self.throughput.get().map_or(0, |rate| time_of(sample.first_bytes, rate));
         let rest_ns = wait_ns.saturating_sub(carried_ns);
         let is_little = self.is_far() || self.spread.is_whole() && self.may_be_disk();
-        let all_ns = if is_little { wait_ns } else { rest_ns };
+        let carried_bytes = if is_little { 0 } else { sample.first_bytes };
         // Those that came to it since share what is carried, and that is not its wait.
         let is_joined = !is_little && !self.spread.is_whole() && !self.switching.is_last(sample);
-        if is_joined && self.lone.all_ns.is_some() {
+        if is_joined && self.lone.is_some() {
             return;
         }
         // The most that a disk ever brought was in its own buffer.
         let read_ns = if self.has_own_head() { self.switching.ns_of(sample.first_bytes) } else { 0 };
-        self.lone.note(sample.place, all_ns, rest_ns.min(wait_ns.saturating_sub(read_ns)));
+        self.lone.note(sample.place, wait_ns, carried_bytes, rest_ns.min(wait_ns.saturating_sub(read_ns)));
     }
 
     /// `bytes` more bytes arrived.

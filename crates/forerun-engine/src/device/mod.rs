@@ -11,6 +11,7 @@ mod filter;
 mod growth;
 mod kind;
 mod late;
+mod load;
 mod lone;
 mod measure;
 mod rates;
@@ -26,6 +27,7 @@ pub(crate) use advice::TURN_MOVES;
 use filter::Filter;
 use growth::Growth;
 use kind::Kind;
+use load::Load;
 use lone::Lone;
 pub(crate) use rates::{bytes_in, rate, time_of, whole_blocks};
 pub(crate) use sample::Sample;
@@ -67,6 +69,7 @@ pub(crate) struct Device {
     pauses: Spread,
     switching: Switching,
     growth: Growth,
+    load: Load,
     /// What follows from all that.
     kind: Kind,
     advice: Advice,
@@ -96,6 +99,7 @@ impl Device {
             pauses: Spread::new(),
             switching: Switching::new(),
             growth: Growth::default(),
+            load: Load::default(),
             kind: Kind::default(),
             advice: Advice::default(),
             worth: Worth::default(),

@@ -17,7 +17,7 @@ fn after(count: usize, bytes: u64) -> Device {
     samples.iter().for_each(|sample| device.on_first_bytes(sample.first_arrived, sample));
     device.on_bytes(count as u64 * bytes);
     for sample in &samples {
-        device.on_ended();
+        device.on_ended(Time(20_000_000));
         device.on_fetched(Time(20_000_000), sample, 0);
     }
     device
@@ -48,8 +48,9 @@ fn one_fetch_that_was_noticed_late_does_not_make_far_readers_wait_for_longer_one
         samples.iter().for_each(|sample| device.on_first_bytes(first_arrived, sample));
         device.on_bytes(count * MIB / 4);
         for sample in &samples {
-            device.on_ended();
-            device.on_fetched(Time(first_arrived.0 + rest_ns), sample, 0);
+            let ended = Time(first_arrived.0 + rest_ns);
+            device.on_ended(ended);
+            device.on_fetched(ended, sample, 0);
         }
         (device.is_serial(), device.ride_bytes())
     };
@@ -72,7 +73,7 @@ fn disk(memory_bytes: u64) -> Device {
             let sample = Sample { first_arrived: Time(now), first_bytes: MIB / 4, ..sample };
             device.on_first_bytes(Time(now), &sample);
             device.on_bytes(MIB / 4);
-            device.on_ended();
+            device.on_ended(Time(now));
             device.on_fetched(Time(now), &sample, 0);
         }
     }
@@ -98,7 +99,7 @@ fn who_joins_later_does_not_make_a_wait_longer() {
         (1..=others).for_each(|at| _ = device.on_dispatch(now, ObjectId(0), extent(at), at as usize));
         let first_arrived = Time(now.0 + 100_000 + 655_360 * (1 + others));
         device.on_first_bytes(first_arrived, &Sample { first_arrived, first_bytes: MIB / 16, ..sample });
-        device.lone.all_ns
+        device.lone.all_ns(device.throughput.get().unwrap_or(0))
     };
     let alone = fetch(0, 0);
     assert!(alone.is_some());

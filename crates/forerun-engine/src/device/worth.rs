@@ -10,7 +10,9 @@ pub(crate) const MOVES_OF_A_RETURN: u64 = 2;
 /// Worked out when the measurements change, because every read asks for it.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Worth {
+    wait_ns: u64,
     wait_bytes: u64,
+    next_ns: u64,
     next_bytes: u64,
     near_bytes: Option<u64>,
     fill_bytes: u64,
@@ -22,14 +24,18 @@ impl Worth {
         let lone = &device.lone;
         let throughput = device.throughput.get().unwrap_or(0);
         let rate = throughput.max(device.bandwidth.get().unwrap_or(BANDWIDTH_GUESS));
+        let lone_ns = lone.all_ns(throughput);
         let least_ns = device.latency_least.get().unwrap_or(LATENCY_NS_GUESS);
         // Near by, readahead itself makes most of a wait beside it, and must not raise its own price.
-        let alone_ns = lone.all_ns.filter(|_| !device.is_far()).unwrap_or(u64::MAX);
+        let alone_ns = lone_ns.filter(|_| !device.is_far()).unwrap_or(u64::MAX);
+        let next_ns = lone.next_ns.unwrap_or(least_ns);
         Worth {
-            wait_bytes: bytes_in(device.latency_ns.min(alone_ns), throughput),
-            next_bytes: device.read_in(lone.next_ns.unwrap_or(least_ns)),
+            wait_ns: device.latency_ns.min(lone_ns.unwrap_or(u64::MAX)),
+            wait_bytes: device.off_medium(device.latency_ns.min(alone_ns), throughput),
+            next_ns,
+            next_bytes: device.read_in(next_ns),
             near_bytes: lone.near_ns.filter(|_| device.has_own_head()).map(|ns| device.read_in(ns)),
-            fill_bytes: bytes_in(lone.all_ns.unwrap_or(least_ns), rate),
+            fill_bytes: device.off_medium(lone_ns.unwrap_or(least_ns), rate),
         }
     }
 }
@@ -40,7 +46,27 @@ impl Device {
         self.worth.wait_bytes
     }
 
-    /// The same while a reader waits for what comes right after what it has read.
+    /// How long a reader waits for a fetch that no other is in front of.
+    pub(crate) fn wait_ns(&self) -> u64 {
+        self.worth.wait_ns
+    }
+
+    /// The same for what comes right after what it has read.
+    pub(crate) fn next_ns(&self) -> u64 {
+        self.worth.next_ns
+    }
+
+    /// The same for what comes soon after what was read lately, if that was seen.
+    pub(crate) fn near_ns(&self) -> Option<u64> {
+        self.lone.near_ns
+    }
+
+    /// Bytes that all fetches together deliver in `ns`.
+    pub(crate) fn bytes_while(&self, ns: u64) -> u64 {
+        self.off_medium(ns, self.throughput.get().unwrap_or(0))
+    }
+
+    /// Bytes that they deliver while a reader waits for what comes right after what it has read.
     pub(crate) fn next_bytes(&self) -> u64 {
         self.worth.next_bytes
     }
@@ -54,6 +80,12 @@ impl Device {
     /// The same for who asks for more at once than anybody did.
     pub(crate) fn fill_bytes(&self) -> u64 {
         self.worth.fill_bytes
+    }
+
+    /// Bytes that come in `ns` at `rate` bytes a second, from a disk's medium if it may be one.
+    fn off_medium(&self, ns: u64, rate: u64) -> u64 {
+        let bytes = bytes_in(ns, rate);
+        if self.has_own_head() { bytes.min(self.switching.bytes_in(ns)) } else { bytes }
     }
 
     /// Bytes that could be read while a reader waits for `ns`, and a head that comes to him, if there

@@ -107,7 +107,7 @@ impl Engine {
         if flight.is_alone {
             self.rivals.end_alone(now);
         }
-        self.device.on_ended();
+        self.device.on_ended(now);
         Some(flight)
     }
 

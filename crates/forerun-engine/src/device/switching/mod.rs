@@ -76,7 +76,18 @@ pub(crate) struct Switching {
 #[derive(Clone, Copy, Debug)]
 struct Mean {
     ns: u64,
+    /// Until the first bytes.
+    first_ns: u64,
     bytes: u64,
+}
+
+impl Mean {
+    fn note(&mut self, new: Mean) {
+        let smooth = |mean: u64, new: u64| mean - mean / 8 + new / 8;
+        self.ns = smooth(self.ns, new.ns);
+        self.first_ns = smooth(self.first_ns, new.first_ns);
+        self.bytes = smooth(self.bytes, new.bytes);
+    }
 }
 
 impl Switching {
@@ -142,10 +153,9 @@ impl Switching {
         if follows {
             self.on_followed(sample, took, is_behind);
         } else if sample.ahead == 0 && !is_near {
-            let new = Mean { ns: now.since(sample.dispatched), bytes: sample.bytes };
-            let idle = self.idle.get_or_insert(new);
-            idle.ns = idle.ns - idle.ns / 8 + new.ns / 8;
-            idle.bytes = idle.bytes - idle.bytes / 8 + new.bytes / 8;
+            let first_ns = sample.first_arrived.since(sample.dispatched);
+            let new = Mean { ns: now.since(sample.dispatched), first_ns, bytes: sample.bytes };
+            self.idle.get_or_insert(new).note(new);
         } else if sample.ahead > 0 && (self.is_found || is_behind) {
             let moved = took.saturating_sub(self.following.ns_of(sample.bytes));
             let moved = moved.min(BUSY_SHARE_MAX * self.idle_ns().max(MOVE_NS_MIN));
@@ -243,9 +253,11 @@ impl Switching {
         if is_reordered { self.bytes_in(self.idle_ns()) } else { 0 }
     }
 
-    /// How long a fetch takes that met an idle backend elsewhere, without its bytes' time.
+    /// How long a fetch takes that met an idle backend elsewhere, without its bytes' time: no longer
+    /// than until its first bytes, where a byte's time is not known yet.
     fn idle_ns(&self) -> u64 {
-        self.idle.map_or(0, |idle| idle.ns.saturating_sub(self.following.ns_of(idle.bytes)))
+        let rest_ns = |idle: Mean| idle.ns.saturating_sub(self.following.ns_of(idle.bytes));
+        self.idle.map_or(0, |idle| rest_ns(idle).min(idle.first_ns))
     }
 
     /// How long so many bytes take, as far as that is known.

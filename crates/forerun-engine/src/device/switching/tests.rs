@@ -161,3 +161,27 @@ fn a_disk_below_an_elevator_is_told_by_what_overtakes() {
     assert_eq!((disk.is_alone(), disk.cost_ns()), (false, 0), "{disk:?}");
     assert!(disk.reordered_bytes() >= 2 * LEN, "{disk:?}");
 }
+
+#[test]
+fn a_long_fetch_over_a_narrow_link_is_not_slow_to_begin() {
+    let mut link = Switching::new();
+    // 0.1 ms to the first bytes and 3 ms for all of them, each elsewhere.
+    for place in 0..8 {
+        let dispatched = Time(place * 10 * MS);
+        let sample = Sample {
+            object: ObjectId(0),
+            offset: place * 10 * LEN,
+            index: link.on_dispatch(),
+            ahead: 0,
+            place: Place::Elsewhere,
+            dispatched,
+            delivered_before: 0,
+            first_arrived: Time(dispatched.0 + MS / 10),
+            first_bytes: LEN / 64,
+            bytes: LEN,
+        };
+        link.on_fetched(Time(dispatched.0 + 3 * MS), &sample);
+        link.on_ended();
+    }
+    assert!(!link.is_slow_to_begin(), "{link:?}");
+}

@@ -29,6 +29,11 @@ pub enum Class {
 }
 
 impl Class {
+    /// Whether it rests on nothing but how was read before: nobody has said that it will be read.
+    pub(crate) const fn is_guess(self) -> bool {
+        matches!(self, Class::Forward | Class::Backward | Class::Strided | Class::TwoLevel | Class::Guessed)
+    }
+
     /// One word for it, of lower-case letters and dashes.
     pub const fn name(self) -> &'static str {
         match self {

@@ -42,6 +42,10 @@ impl Reads {
         ReadId(self.table.insert(read))
     }
 
+    pub(crate) fn count(&self) -> usize {
+        self.table.len()
+    }
+
     pub(crate) fn get(&self, id: ReadId) -> Option<&Read> {
         self.table.get(id.0)
     }

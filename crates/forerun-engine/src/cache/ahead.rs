@@ -14,6 +14,7 @@ use crate::types::{BLOCK_BYTES, Extent, ObjectId};
 #[derive(Debug, Default)]
 pub(super) struct Ahead {
     all: ByClass,
+    guess_bytes: u64,
     objects: Scattered<ObjectId, Account>,
 }
 
@@ -55,7 +56,11 @@ impl Cache {
         for (_, bits, id) in self.index.rows(object, extent) {
             let Some(id) = id else { continue };
             let row = &mut self.rows[id.0 as usize];
-            row.ahead |= bits & row.in_flight;
+            let new = bits & row.in_flight & !row.ahead;
+            if class.is_guess() {
+                self.ahead.guess_bytes += bytes_of(new);
+            }
+            row.ahead |= new;
             row.class = class;
         }
     }
@@ -81,6 +86,10 @@ impl Cache {
                 continue;
             }
             row.ahead &= !asked;
+            if row.class.is_guess() {
+                // A row remembers one class: others may have been of another.
+                self.ahead.guess_bytes = self.ahead.guess_bytes.saturating_sub(bytes_of(asked));
+            }
             first = first.or(Some(row.class));
             let counters = ClassCounters {
                 in_time_bytes: bytes_of(asked & row.resident),
@@ -90,6 +99,11 @@ impl Cache {
             self.ahead.add(object, row.class, counters);
         }
         first
+    }
+
+    /// Bytes that were read ahead on a guess and that nobody has asked for, here or gone.
+    pub(crate) fn guess_bytes(&self) -> u64 {
+        self.ahead.guess_bytes
     }
 
     /// What became of what was read ahead of all objects.

@@ -40,6 +40,7 @@ impl Engine {
             config: &self.config,
             is_contended: false,
             window_room: self.pending.room(),
+            others_count: self.reads.count(),
         };
         let said = Said { time, object, reader, size };
         self.policy.on_hint(&said, hint, &view, &mut self.windows);

@@ -89,6 +89,7 @@ impl Engine {
             config: &self.config,
             is_contended: false,
             window_room: self.pending.room(),
+            others_count: self.reads.count(),
         }
     }
 }

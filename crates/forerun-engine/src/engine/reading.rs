@@ -6,7 +6,6 @@ use super::Engine;
 use crate::cache::{Pins, Tally};
 use crate::config::Config;
 use crate::events::Event;
-use crate::explain::Class;
 use crate::policy::{Access, View};
 use crate::reads::{Phase, Read};
 use crate::types::*;
@@ -45,8 +44,8 @@ impl Engine {
         } else {
             None
         };
-        let access = Access { time: now, object, reader, extent, size, late, missing, unread_bytes };
-        self.consult(&access, tally, ahead);
+        let access = Access { time: now, object, reader, extent, size, late, missing, unread_bytes, ahead };
+        self.consult(&access, tally);
         let outcome = if !late {
             let pins = self.cache.pin_located(rows);
             self.cache.mark_read(extent, &pins);
@@ -77,9 +76,9 @@ impl Engine {
         self.audit();
     }
 
-    /// Tells the policy of a read, some of which was `ahead`, and queues what it wants.
-    fn consult(&mut self, access: &Access, tally: Tally, ahead: Option<Class>) {
-        let Access { time, object, reader, extent, size, .. } = *access;
+    /// Tells the policy of a read, and queues what it wants.
+    fn consult(&mut self, access: &Access, tally: Tally) {
+        let Access { time, object, reader, extent, size, ahead, .. } = *access;
         let missing_bytes = (tally.missing * BLOCK_BYTES).min(extent.len);
         let late_bytes = (tally.in_flight * BLOCK_BYTES).min(extent.len - missing_bytes);
         self.emit(Event::Read { time, object, reader, extent, late_bytes, missing_bytes, ahead });
@@ -90,6 +89,7 @@ impl Engine {
             config: &self.config,
             is_contended: self.is_contended(access.time),
             window_room: self.pending.room(),
+            others_count: self.reads.count(),
         };
         self.policy.on_read(access, &view, &mut self.windows);
         self.emit_ends(time);

@@ -57,6 +57,8 @@ pub(crate) struct Access {
     /// Bytes of it, in whole blocks, that were fetched or are on their way and that
     /// nobody has read since: readahead that was of use.
     pub(crate) unread_bytes: u64,
+    /// If some of it was read ahead and nobody had asked for that: for what class of reading.
+    pub(crate) ahead: Option<Class>,
 }
 
 /// Something that was said of reads to come.
@@ -109,6 +111,8 @@ pub(crate) struct View<'a> {
     pub(crate) is_contended: bool,
     /// How many windows there is room for.
     pub(crate) window_room: usize,
+    /// Other reads that are not over.
+    pub(crate) others_count: usize,
 }
 
 /// See the module's page.

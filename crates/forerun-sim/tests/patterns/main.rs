@@ -2,6 +2,7 @@
 
 mod bed;
 mod goals;
+mod many;
 mod mixes;
 mod recordings;
 mod walks;

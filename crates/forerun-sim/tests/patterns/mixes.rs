@@ -10,7 +10,12 @@ use super::bed::*;
 
 /// Each of `readings` by a reader of its own, at the same time, with so much memory.
 fn together(readings: &[Reading], device: &str, memory: u64, policy: PolicyKind) -> Outcome {
-    let device = Preset::from_name(device).expect("a device by its name").build(1);
+    together_by(readings, device, 1, memory, policy)
+}
+
+/// The same of a device whose waits come from `seed`.
+fn together_by(readings: &[Reading], device: &str, seed: u64, memory: u64, policy: PolicyKind) -> Outcome {
+    let device = Preset::from_name(device).expect("a device by its name").build(seed);
     let config = Config { policy, ..Config::new(memory) };
     let world = World::new(config, device).expect("a configuration that works");
     let client = |(reading, object): (&Reading, u64)| -> Box<dyn Client> {
@@ -25,24 +30,27 @@ fn together(readings: &[Reading], device: &str, memory: u64, policy: PolicyKind)
 #[test]
 fn a_reader_at_random_is_not_starved_by_streams() {
     const SIZE: u64 = 64 * MIB;
-    let readings = [
-        forward(SIZE, 64 * KIB),
-        random(SIZE, 64 * KIB, 1024, 3),
-        backward(SIZE, 64 * KIB),
-        interleaved(SIZE, 64 * KIB, 4),
-    ];
+    const SEEDS: u64 = 9;
+    let readings = |seed| {
+        [
+            forward(SIZE, 64 * KIB),
+            random(SIZE, 64 * KIB, 1024, 2 + seed),
+            backward(SIZE, 64 * KIB),
+            interleaved(SIZE, 64 * KIB, 4),
+        ]
+    };
+    let in_plenty = [("nvme", 0.98), ("rbd-2014", 0.99), ("ide-2006", 0.29), ("demo", 0.09)];
+    let in_plenty = in_plenty.map(|(device, most)| (device, 256 * MIB, most));
     // With 64 MiB what is read at random is not all there soon.
-    let known = ["nvme", "rbd-2014", "ide-2006", "demo"].map(|device| (device, 256 * MIB, 1.01));
-    for (device, memory, most) in known.into_iter().chain([("rbd-2014", 64 * MIB, 1.05)]) {
-        let (adaptive, none) = (
-            together(&readings, device, memory, PolicyKind::Adaptive),
-            together(&readings, device, memory, PolicyKind::None),
-        );
-        let times = adaptive.seconds / none.seconds;
-        println!(
-            "{device}: {times:.3} times as long as without, {:.3} fetched for each asked",
-            adaptive.fetched
-        );
+    for (device, memory, most) in in_plenty.into_iter().chain([("rbd-2014", 64 * MIB, 1.05)]) {
+        let times_of = |seed| {
+            let by = |policy| together_by(&readings(seed), device, seed, memory, policy).seconds;
+            by(PolicyKind::Adaptive) / by(PolicyKind::None)
+        };
+        let mut all: Vec<f64> = (1..=SEEDS).map(times_of).collect();
+        all.sort_by(f64::total_cmp);
+        let times = all[all.len() / 2];
+        println!("{device}: {times:.3} times as long as without, {:.3} to {:.3}", all[0], all[all.len() - 1]);
         assert!(times <= most, "{device}, {memory} bytes: {times:.3} times as long as without");
     }
 }

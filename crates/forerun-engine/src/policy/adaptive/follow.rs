@@ -22,7 +22,8 @@ impl Adaptive {
         self.tails.note(access);
         let streams = self.objects.get_or_default(access.object);
         let terms = &Terms::of(view);
-        streams.note(access, self.heads.note_reads(1), terms, view.device.through_bytes());
+        let credit = self.balance.credit(view);
+        streams.note(access, self.heads.note_reads(1), terms, view.device.through_bytes(), credit.room);
         let nearest = streams.find(access);
         let is_expected = nearest.is_some_and(|nearest| streams.expects(&nearest));
         let found =
@@ -43,8 +44,9 @@ impl Adaptive {
         let index = match begun {
             Begun::Stream(index) => index,
             Begun::Candidate(guess) => {
-                let [bet, fill] = streams.beside_candidate(guess, access, &mut self.trust, view);
+                let [bet, fill] = streams.beside_candidate(guess, access, &credit, &mut self.trust, view);
                 let tail = self.tails.begin(access, wait_bytes(view), bet_bytes(view));
+                let tail = tail.filter(|tail| tail.len <= credit.room);
                 return want([guess, bet, fill, tail], windows);
             }
         };
@@ -57,7 +59,7 @@ impl Adaptive {
             streams.read_at(index).announce();
         }
         streams.read(index, access, &mut share, self.heads.runs(), view.cache, windows);
-        want(streams.beside_stream(index, is_expected, access, &mut self.trust, view), windows);
+        want(streams.beside_stream(index, is_expected, access, &credit, &mut self.trust, view), windows);
         if is_head && access.extent.offset == 0 {
             let head = streams.head();
             self.begin_head(access.object, head);

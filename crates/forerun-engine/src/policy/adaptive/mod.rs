@@ -34,7 +34,7 @@ use crate::config::Config;
 use crate::explain::{End, StreamReport};
 use crate::scatter::Scattered;
 use crate::types::{Extent, ObjectId, ReaderId};
-use amounts::Activity;
+use amounts::{Activity, Balance};
 use coast::Coast;
 use fill::Trust;
 use hints::{Habit, Hints};
@@ -52,6 +52,7 @@ pub(crate) struct Adaptive {
     coast: Option<Coast>,
     /// What came of filling.
     trust: Trust,
+    balance: Balance,
     /// What the last read's reader has behind it.
     passed: Option<Extent>,
     ends: Ends,
@@ -67,6 +68,7 @@ impl Adaptive {
             tails: Tails::default(),
             coast: None,
             trust: Trust::default(),
+            balance: Balance::default(),
             passed: None,
             ends: Ends::new(config),
         }
@@ -113,6 +115,7 @@ impl Policy for Adaptive {
             return;
         }
         self.land();
+        self.balance.note(access, view);
         self.passed = None;
         if self.hints.on_read(access, &mut self.activity, view, windows) {
             return;

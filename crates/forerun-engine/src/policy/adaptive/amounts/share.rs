@@ -36,6 +36,8 @@ pub(crate) struct Share {
     pub(crate) turn_bytes: Option<u64>,
     /// Each element of a strided way may be a movement of its own.
     pub(crate) is_disk: bool,
+    /// Its head moves to each element all the same, whoever asks for it, and nobody else waits for it.
+    pub(crate) is_alone_at_head: bool,
     /// What is fetched in vain there makes who jumps wait for long.
     pub(crate) is_slow_disk: bool,
     /// What a disk could read while its head moves to who comes back, one way: less is no reason to.
@@ -80,6 +82,10 @@ impl Share {
             reading_count: activity.reading_count(),
             is_serial: view.device.is_serial(),
             is_disk,
+            is_alone_at_head: is_disk
+                && view.device.turn_bytes().is_some()
+                && view.device.is_full()
+                && view.others_count == 0,
             is_slow_disk: view.device.may_be_slow_disk(),
             move_bytes: if is_disk { near_bytes(view) / MOVES_OF_A_RETURN } else { 0 },
             is_far_link: view.device.is_far_link(),

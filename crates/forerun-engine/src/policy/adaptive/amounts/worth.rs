@@ -1,5 +1,6 @@
 //! What waits and bytes are worth on a device, in bytes.
 
+use super::balance::waiters;
 use crate::device::{MOVES_OF_A_RETURN, TURN_MOVES};
 use crate::policy::View;
 use crate::policy::adaptive::fill::Price;
@@ -46,12 +47,18 @@ pub(crate) fn wait_bytes(view: &View<'_>) -> u64 {
     saved_bytes(view).max(least)
 }
 
-/// What filling costs, and may take.
-pub(crate) fn fill_price(view: &View<'_>) -> Price {
+/// What filling costs, and may take, and what it saves at a read that is worth `hit_bytes` to who
+/// need not wait.
+pub(crate) fn fill_price(hit_bytes: u64, view: &View<'_>) -> Price {
     // Beside the turns of others a head comes and goes for each.
     let moves = if view.is_contended && view.device.turn_bytes().is_some() { MOVES_OF_A_RETURN } else { 1 };
+    // Those who wait side by side wait for what is filled as well, if the link is full.
+    let sharers = if view.device.is_full() { waiters(view) } else { 1 };
+    let wait_bytes = moves * view.device.fill_bytes().max(wait_bytes_min(view)) / sharers;
     Price {
-        wait_bytes: moves * view.device.fill_bytes().max(wait_bytes_min(view)),
+        wait_bytes,
+        // Over a long way it does not matter where he comes from.
+        hit_bytes: if view.device.is_far_link() { wait_bytes } else { (moves * hit_bytes).min(wait_bytes) },
         memory_bytes: view.config.memory_bytes_max,
         unread_bytes: view.cache.unread_bytes_all(),
         is_far: view.device.is_far(),

@@ -10,6 +10,8 @@ const EIGHTH: usize = 7;
 const BET_BYTES: u64 = 512 << 10;
 const READ_SHARE: u64 = 32;
 const WAITED_SHARE: u64 = 128;
+/// What is filled to stay may have cost so much more in other objects than it gained there.
+const KEPT_BYTES: u64 = 8 << 20;
 /// What is gained and lost counts up to so much, so that it can change.
 const GAINED_MAX: i64 = 64 << 20;
 
@@ -64,14 +66,24 @@ impl Account {
 
     /// Whether more was gained than lost.
     pub(super) fn is_ahead(&self) -> bool {
-        self.gained.iter().sum::<i64>() > 0
+        self.all() > 0
+    }
+
+    fn all(&self) -> i64 {
+        self.gained.iter().sum()
+    }
+
+    /// Whether to fill what stays, as far as other objects tell: of many that each are read a little
+    /// none pays.
+    pub(super) fn may_keep(&self, trust: &Trust) -> bool {
+        trust.kept - self.all() + trust.bet_to_keep() >= 0
     }
 
     /// Whether more may be filled on such evidence: what was lost by it so far is no more than
     /// may be bet, and on less than fair evidence, half as bold gained more than that.
     pub(super) fn allows(&self, evidence: Evidence, trust: &Trust) -> bool {
         let (class, bet) = (usize::from(evidence.0), trust.bet());
-        let all: i64 = self.gained.iter().sum();
+        let all = self.all();
         let is_open = self.gained[class] + bet >= 0 && all + bet >= 0;
         is_open
             && (all > 0 || trust.gained + bet >= 0)
@@ -83,6 +95,8 @@ impl Account {
 #[derive(Debug, Default)]
 pub(crate) struct Trust {
     gained: i64,
+    /// The same of objects in which it stays until somebody reads it.
+    kept: i64,
     read: u64,
     waited: u64,
 }
@@ -96,6 +110,14 @@ impl Trust {
 
     pub(super) fn gain(&mut self, bytes: i64) {
         self.gained = (self.gained + bytes).clamp(-GAINED_MAX, GAINED_MAX);
+    }
+
+    pub(super) fn keep(&mut self, bytes: i64) {
+        self.kept = (self.kept + bytes).clamp(-GAINED_MAX, GAINED_MAX);
+    }
+
+    fn bet_to_keep(&self) -> i64 {
+        (KEPT_BYTES + self.waited / WAITED_SHARE) as i64
     }
 
     fn bet(&self) -> i64 {
@@ -157,5 +179,18 @@ mod tests {
         let mut account = Account::default();
         account.gain(fair, -1);
         assert!(!account.allows(fair, &Trust::default()));
+    }
+
+    #[test]
+    fn what_did_not_pay_in_others_is_not_kept_in_more() {
+        let fair = Evidence::of(MIB, MIB).unwrap();
+        let mut trust = trusting();
+        // What it costs itself is for its own account to say.
+        let mut first = Account::default();
+        first.gain(fair, -64 * MIB as i64);
+        trust.keep(-64 * MIB as i64);
+        assert!(first.may_keep(&trust) && !Account::default().may_keep(&trust));
+        trust.keep(60 * MIB as i64);
+        assert!(Account::default().may_keep(&trust), "somebody came for most of it");
     }
 }

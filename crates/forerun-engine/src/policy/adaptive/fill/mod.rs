@@ -48,6 +48,8 @@ const MISSES_MIN: u64 = 4;
 pub(super) struct Price {
     /// Bytes that could be fetched while a reader waits for one fetch.
     pub(super) wait_bytes: u64,
+    /// What one saved is worth to who comes from the last read, which may be near.
+    pub(super) hit_bytes: u64,
     pub(super) memory_bytes: u64,
     /// Of the memory, what was read ahead and not read yet.
     pub(super) unread_bytes: u64,
@@ -110,7 +112,7 @@ impl Fill {
             && let Some(evidence) = self.areas.mark(access.extent.offset)
         {
             self.unread = self.unread.saturating_sub(access.unread_bytes);
-            self.gain(evidence, price.wait_bytes as i64, (!is_small).then_some(trust));
+            self.gain(evidence, price.hit_bytes as i64, is_small, trust);
         }
     }
 
@@ -144,6 +146,7 @@ impl Fill {
         };
         let of_whole = enough(self.missed_count, access.size);
         let is_bold = price.is_far && access.size <= Config::WASTE_BYTES_PER_OBJECT;
+        let may_fill = !is_small || self.account.may_keep(trust);
         let may_keep = is_small && of_whole.is_some_and(|evidence| evidence.is_enough_to_keep(is_bold));
         let mut len = PARTS_MIN * self.areas.part_bytes();
         let (mut known, mut found) = (Known::default(), None);
@@ -156,6 +159,7 @@ impl Fill {
                 break;
             }
             if rest > 0
+                && may_fill
                 && let Some(evidence) = enough(known.missed_count, rest)
                 && (known.missed_count >= MISSES_MIN || self.account.is_proven(evidence))
                 && (may_keep && evidence.is_enough_to_keep(is_bold) || self.account.allows(evidence, trust))
@@ -182,7 +186,7 @@ impl Fill {
         self.areas.fill(extent, evidence);
         self.unread += bytes;
         let cost = (bytes + price.wait_bytes) as i64;
-        self.gain(evidence, -cost, (!price.is_small(size)).then_some(trust));
+        self.gain(evidence, -cost, price.is_small(size), trust);
     }
 
     /// Whether the bytes at `extent` were to be filled.
@@ -193,7 +197,7 @@ impl Fill {
     /// Some of it went before anybody came: that costs twice. How much.
     pub(super) fn on_lost(&mut self, extent: Extent) -> u64 {
         let Some(evidence) = self.areas.lose(extent) else { return 0 };
-        self.gain(evidence, -(extent.len as i64), None);
+        self.account.gain(evidence, -(extent.len as i64));
         extent.len
     }
 
@@ -203,11 +207,9 @@ impl Fill {
         self.unread = 0;
     }
 
-    fn gain(&mut self, evidence: Evidence, bytes: i64, trust: Option<&mut Trust>) {
+    fn gain(&mut self, evidence: Evidence, bytes: i64, is_small: bool, trust: &mut Trust) {
         self.account.gain(evidence, bytes);
-        if let Some(trust) = trust {
-            trust.gain(bytes);
-        }
+        if is_small { trust.keep(bytes) } else { trust.gain(bytes) }
     }
 
     /// How much may be filled still.

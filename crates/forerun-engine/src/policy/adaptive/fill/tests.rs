@@ -7,7 +7,13 @@ const KIB: u64 = 1 << 10;
 const MIB: u64 = 1 << 20;
 const LARGE: u64 = 1 << 40;
 /// A disk's wait is as long as 512 KiB take.
-const PRICE: Price = Price { wait_bytes: 512 * KIB, memory_bytes: 256 * MIB, unread_bytes: 0, is_far: true };
+const PRICE: Price = Price {
+    wait_bytes: 512 * KIB,
+    hit_bytes: 512 * KIB,
+    memory_bytes: 256 * MIB,
+    unread_bytes: 0,
+    is_far: true,
+};
 
 /// One object, of which all that is filled arrives at once.
 #[derive(Default)]
@@ -30,6 +36,7 @@ impl World {
             late: !is_there,
             missing: !is_there,
             unread_bytes: if is_there { 4 * KIB } else { 0 },
+            ahead: None,
         };
         // With what streams read meanwhile.
         self.fill.earn(24 * MIB);

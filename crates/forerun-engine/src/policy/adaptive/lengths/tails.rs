@@ -100,8 +100,17 @@ mod tests {
     fn read(tails: &mut Tails, object: u64, from_end: u64, len: u64) -> Option<u64> {
         let extent = Extent::new(SIZE - from_end * KIB, len * KIB);
         let (time, object, reader) = (Time(0), ObjectId(object), ReaderId(0));
-        let access =
-            Access { time, object, reader, extent, size: SIZE, late: true, missing: true, unread_bytes: 0 };
+        let access = Access {
+            time,
+            object,
+            reader,
+            extent,
+            size: SIZE,
+            late: true,
+            missing: true,
+            unread_bytes: 0,
+            ahead: None,
+        };
         tails.note(&access);
         let wanted = tails.begin(&access, 1 << 20, 1 << 20)?;
         assert_eq!(wanted.end(), extent.offset);

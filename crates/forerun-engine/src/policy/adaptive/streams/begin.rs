@@ -67,7 +67,7 @@ impl Streams {
 
     /// What is bet on the first read of `candidate`, of an object of `size` bytes.
     fn guess(&mut self, candidate: &mut Candidate, size: u64, terms: &Terms) -> Option<Extent> {
-        if candidate.bytes() > self.ledger.left(terms) {
+        if candidate.bytes() > self.ledger.left(terms).min(self.guess_room) {
             return None;
         }
         let guess = self.guesses.for_first_read(candidate, size)?;

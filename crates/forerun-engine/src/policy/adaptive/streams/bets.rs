@@ -2,7 +2,7 @@
 //! read soon near what was.
 
 use super::{Streams, missing_bytes};
-use crate::policy::adaptive::amounts::{fill_price, near_bytes};
+use crate::policy::adaptive::amounts::{Credit, fill_price, near_bytes};
 use crate::policy::adaptive::fill::Trust;
 use crate::policy::adaptive::nearby::Means;
 use crate::policy::adaptive::stream::Shape;
@@ -24,10 +24,11 @@ impl Streams {
         &mut self,
         guess: Option<Extent>,
         access: &Access,
+        credit: &Credit,
         trust: &mut Trust,
         view: &View<'_>,
     ) -> [Option<Extent>; 2] {
-        let fill = self.fill(access, trust, view);
+        let fill = self.fill(access, credit, trust, view);
         let bet = if guess.is_some() { None } else { self.bet_on_candidate(access, view) };
         [bet, fill]
     }
@@ -39,18 +40,25 @@ impl Streams {
         index: usize,
         is_expected: bool,
         access: &Access,
+        credit: &Credit,
         trust: &mut Trust,
         view: &View<'_>,
     ) -> [Option<Extent>; 2] {
         let bet = self.bet_beside(index, access, view);
         let is_disorder = !is_expected && access.extent.offset > 0;
-        let fill = if is_disorder { self.fill(access, trust, view) } else { None };
+        let fill = if is_disorder { self.fill(access, credit, trust, view) } else { None };
         [bet, fill]
     }
 
     /// A read that no stream expected; what to fetch besides.
-    fn fill(&mut self, access: &Access, trust: &mut Trust, view: &View<'_>) -> Option<Extent> {
-        let price = &fill_price(view);
+    fn fill(
+        &mut self,
+        access: &Access,
+        credit: &Credit,
+        trust: &mut Trust,
+        view: &View<'_>,
+    ) -> Option<Extent> {
+        let price = &fill_price(credit.hit_bytes, view);
         let fill = self.fill.get_or_insert_default();
         fill.note(access, price, trust);
         self.nearby.get_or_insert_default();
@@ -110,7 +118,7 @@ impl Streams {
             return None;
         }
         let bytes = missing_bytes(access.object, bet, view.cache);
-        if bytes == 0 || bytes > room.min(view.cache.spare_bytes()) {
+        if bytes == 0 || bytes > room.min(self.guess_room).min(view.cache.spare_bytes()) {
             return None;
         }
         self.ledger.lose(bytes);

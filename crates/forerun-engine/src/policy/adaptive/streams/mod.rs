@@ -72,6 +72,8 @@ pub(super) struct Streams {
     is_new_run: bool,
     /// What every request costs at the last read, see [`crate::device::Device::through_bytes`].
     through_bytes: u64,
+    /// What may be fetched on a guess of all objects then, see [`Credit`](super::amounts::Credit).
+    guess_room: u64,
 }
 
 /// What a read that belongs to no stream started.
@@ -108,15 +110,24 @@ impl Default for Streams {
             aside: Vec::new(),
             is_new_run: false,
             through_bytes: 0,
+            guess_room: u64::MAX,
         }
     }
 }
 
 impl Streams {
-    /// Somebody reads: it is the read of all objects with number `index`, and every request
-    /// costs as much as `through_bytes`.
-    pub(super) fn note(&mut self, access: &Access, index: u64, terms: &Terms, through_bytes: u64) {
+    /// Somebody reads: it is the read of all objects with number `index`, every request
+    /// costs as much as `through_bytes`, and so much as `guess_room` may be guessed.
+    pub(super) fn note(
+        &mut self,
+        access: &Access,
+        index: u64,
+        terms: &Terms,
+        through_bytes: u64,
+        guess_room: u64,
+    ) {
         self.through_bytes = through_bytes;
+        self.guess_room = guess_room;
         let extent = access.extent;
         self.last_read_index = index;
         let useful = access.unread_bytes.min(extent.len);

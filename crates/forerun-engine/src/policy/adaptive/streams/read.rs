@@ -46,7 +46,9 @@ impl Streams {
         windows: &mut Vec<Window>,
     ) {
         self.size = access.size;
-        for extent in self.aside.drain(..) {
+        let guess_room = self.guess_room;
+        let is_within = |extent: &Extent| extent.len <= guess_room;
+        for extent in self.aside.drain(..).filter(is_within) {
             self.ledger.lose(missing_bytes(access.object, extent, cache));
             windows.push(Window::of_none(extent, extent.offset));
         }
@@ -58,7 +60,7 @@ impl Streams {
         }
         let stream = &mut self.streams[index];
         let may_clear = self.ledger.debt(&share.terms) <= CLEARING_BYTES_MAX;
-        if let Some(extent) = stream.left_out(access)
+        if let Some(extent) = stream.left_out(access).filter(is_within)
             && may_clear
         {
             self.ledger.lose(missing_bytes(access.object, extent, cache));
@@ -145,6 +147,8 @@ impl Streams {
         let room = self.ledger.room(self.briefs.ahead_beside(index) + filled, access.size);
         let room = if self.is_sought() { room / SOUGHT_SHARE } else { room };
         let allowed = if is_decided { room } else { allowed.min(room) };
+        let allowed = if in_elements.is_some() && share.is_alone_at_head { 0 } else { allowed };
+        let allowed = allowed.min(self.guess_room);
         let likely_end = stream.start().saturating_add(reach.unwrap_or(u64::MAX));
         let limit = self.clear_until(index, access).min(likely_end);
         self.streams[index].top_up(share, limit, allowed, windows);

@@ -71,7 +71,7 @@ impl Balance {
         if !is_kept(view.device) {
             return u64::MAX;
         }
-        let start_bytes = START_BYTES + START_WAITS * view.device.wait_bytes();
+        let start_bytes = START_BYTES + view.device.bytes_while(START_WAITS * view.device.wait_ns());
         (start_bytes + self.saved_bytes).saturating_sub(view.cache.guess_bytes())
     }
 }

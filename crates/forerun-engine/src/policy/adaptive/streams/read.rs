@@ -20,9 +20,9 @@ const CLEARING_BYTES_MAX: u64 = 8 << 20;
 const LOOK_BYTES: u64 = 8 << 20;
 /// Of what may be wasted where others read in no order, a stream may have one byte of so many ahead.
 const SOUGHT_SHARE: u64 = 2;
-/// Thirds of a wait that what lies ahead saves who comes back to a stream each time: the way there is his
+/// Quarters of a wait that what lies ahead saves who comes back to a stream each time: the way there is his
 /// all the same.
-const RETURNED_THIRDS: u64 = 2;
+const RETURNED_QUARTERS: u64 = 3;
 /// A stream that was not read for so long does not stop others at its start.
 const LIVE_NS: u64 = 10_000_000_000;
 
@@ -138,7 +138,7 @@ impl Streams {
         let terms = in_elements.as_ref().unwrap_or(&share.terms);
         // Each time a disk's head comes back as well.
         let is_returned_to = share.is_disk && share.turn_bytes.is_some() && stream.is_returned_to();
-        let returned_to = is_returned_to.then(|| terms.returned_to(share.wait_bytes / 3 * RETURNED_THIRDS));
+        let returned_to = is_returned_to.then(|| terms.returned_to(share.wait_bytes / 4 * RETURNED_QUARTERS));
         let terms = returned_to.as_ref().unwrap_or(terms);
         let allowed = self.ledger.window_bytes_max(own, stream.skipped_bytes(), at_risk, terms);
         // How far a stream goes whose end is known, its price has decided.

@@ -14,6 +14,9 @@ mod reads;
 /// 255, take more than 32 each. Also the least of a record's size in bytes is 1.
 const UNPACKED_MAX: usize = 900_000 / 5 * 255 / 32;
 
+/// Of what is read in virtual time.
+const READERS_MAX: usize = 16;
+
 /// Names the input in errors.
 const NAME: &str = "given";
 
@@ -27,9 +30,9 @@ pub fn detect(bytes: &[u8]) {
     check(None, bytes);
 }
 
-/// Reads what `bytes` say, in virtual time.
+/// Reads what `bytes` say, in virtual time: one reader does, or several side by side.
 pub fn accesses(bytes: &[u8]) {
-    reads::Accesses::new(bytes).check();
+    reads::Accesses::new(bytes).check(1 + bytes.len() % READERS_MAX);
 }
 
 fn check(format: Option<Format>, bytes: &[u8]) {

@@ -47,30 +47,32 @@ impl Accesses {
         accesses
     }
 
-    /// Reads them, one after the other, closed loop; none if there are none.
-    fn run(&self) -> Option<Run> {
+    /// So many read their part of them, each one after the other, closed loop; none if there are none.
+    fn run(&self, readers: usize) -> Option<Run> {
         if self.reads.is_empty() {
             return None;
         }
         let device = Preset::from_name(self.device).expect("a device by its name").build(1);
         let config = Config { policy: PolicyKind::Adaptive, ..Config::new(self.memory_bytes) };
         let world = World::new(config, device).expect("a configuration that works");
-        let reads =
-            self.reads.clone().into_iter().map(|(object, extent)| Action::read(ObjectId(object), extent));
-        let client: Box<dyn Client> = Box::new(reads);
+        let read = |(object, extent): &(u64, Extent)| Action::read(ObjectId(*object), *extent);
+        let client = |part: &[_]| -> Box<dyn Client> {
+            Box::new(part.iter().map(read).collect::<Vec<_>>().into_iter())
+        };
+        let clients = self.reads.chunks(self.reads.len().div_ceil(readers)).map(client).collect();
         let places = place(self.sizes.iter().copied(), MIB);
-        Some(world.run(&mut Clients::new(places, vec![client])).expect("nobody hangs"))
+        Some(world.run(&mut Clients::new(places, clients)).expect("nobody hangs"))
     }
 
-    /// Reads them all: what they waste is within its bound. In debug builds the world and
-    /// the engine check all else that must hold.
-    pub(crate) fn check(&self) {
-        let Some(run) = self.run() else { return };
+    /// So many read them all side by side: what they waste is within its bound. In debug builds the world
+    /// and the engine check all else that must hold.
+    pub(crate) fn check(&self, readers: usize) {
+        let Some(run) = self.run(readers) else { return };
         let used = run.demand_bytes + run.readahead_bytes - run.wasted_bytes;
         let most = Config::waste_bytes_max(used, self.sizes.iter().copied());
         assert!(
             run.wasted_bytes <= most,
-            "{}, {} bytes of memory: {} bytes wasted where {most} may be, objects of {:?} bytes",
+            "{}, {readers} readers, {} bytes of memory: {} bytes wasted where {most} may be, objects of {:?} bytes",
             self.device,
             self.memory_bytes,
             run.wasted_bytes,

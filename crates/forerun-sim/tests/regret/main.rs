@@ -8,7 +8,13 @@ use forerun_trace::generate::Numbers;
 #[test]
 fn any_reads_waste_little() {
     let count = if cfg!(debug_assertions) { 60 } else { 2000 };
-    (0..count).for_each(|seed| from(seed).check());
+    (0..count).for_each(|seed| from(seed).check(1));
+}
+
+#[test]
+fn any_reads_of_several_side_by_side_waste_little() {
+    let count = if cfg!(debug_assertions) { 60 } else { 2000 };
+    (0..count).for_each(|seed| from(seed).check(2 + seed as usize % 15));
 }
 
 fn from(seed: u64) -> Accesses {
@@ -21,7 +27,7 @@ fn from(seed: u64) -> Accesses {
 /// A disk's stream that leaves out every other 128 KiB, which it is cheaper to read than to pass.
 #[test]
 fn what_is_read_through_at_length_counts() {
-    from(50_131).check();
+    from(50_131).check(1);
 }
 
 /// Unaligned ones in steps, which run over the end of the object.
@@ -32,5 +38,5 @@ fn what_a_strided_stream_comes_for_is_not_taken_for_what_was_lost() {
         233, 225, 171, 122, 178, 119, 191, 50, 76, 176, 95, 62, 242, 4, 196, 250, 61, 197, 245, 174, 196, 25,
         173, 248, 125, 213, 84, 112, 160,
     ];
-    Accesses::new(&bytes).check();
+    Accesses::new(&bytes).check(1);
 }

@@ -93,6 +93,7 @@ impl Device {
         let took = now.since(sample.dispatched);
         self.throughput.add(now, rate(self.delivered_bytes - sample.delivered_before, took));
         self.service_ns = self.service_ns - self.service_ns / 8 + took / 8;
+        self.carried.on_fetched(now, sample, self.service_ns);
         let rest = sample.bytes - sample.first_bytes;
         if rest >= BANDWIDTH_SAMPLE_BYTES {
             self.bandwidth.add(now, rate(rest, now.since(sample.first_arrived)));

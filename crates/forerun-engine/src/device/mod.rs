@@ -7,6 +7,7 @@
 //! when a fetch is late.
 
 mod advice;
+mod carried;
 mod filter;
 mod growth;
 mod kind;
@@ -24,6 +25,7 @@ use crate::config::Config;
 use crate::types::DeviceEstimate;
 use advice::Advice;
 pub(crate) use advice::TURN_MOVES;
+use carried::Carried;
 use filter::Filter;
 use growth::Growth;
 use kind::Kind;
@@ -54,6 +56,8 @@ pub(crate) struct Device {
     delivered_bytes: u64,
     /// Bytes per second of all fetches together.
     throughput: Filter,
+    /// The same of what was asked for and came within one while.
+    carried: Carried,
     /// Bytes per second of one fetch, once its first bytes are there.
     bandwidth: Filter,
     latency_least: Filter,
@@ -89,6 +93,7 @@ impl Device {
             pipe_bytes_max: config.memory_bytes_max / 2,
             delivered_bytes: 0,
             throughput: Filter::largest(),
+            carried: Carried::new(),
             bandwidth: Filter::largest(),
             latency_least: Filter::smallest(),
             latency_ns: LATENCY_NS_GUESS,

@@ -11,6 +11,8 @@ pub(crate) const MOVES_OF_A_RETURN: u64 = 2;
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Worth {
     wait_ns: u64,
+    /// Bytes a second.
+    carried_rate: u64,
     wait_bytes: u64,
     next_ns: u64,
     next_bytes: u64,
@@ -23,19 +25,20 @@ impl Worth {
     pub(super) fn of(device: &Device) -> Worth {
         let lone = &device.lone;
         let throughput = device.throughput.get().unwrap_or(0);
-        let rate = throughput.max(device.bandwidth.get().unwrap_or(BANDWIDTH_GUESS));
+        let bandwidth = device.bandwidth.get().unwrap_or(BANDWIDTH_GUESS);
         let lone_ns = lone.all_ns(throughput);
         let least_ns = device.latency_least.get().unwrap_or(LATENCY_NS_GUESS);
         // Near by, readahead itself makes most of a wait beside it, and must not raise its own price.
         let alone_ns = lone_ns.filter(|_| !device.is_far()).unwrap_or(u64::MAX);
         let next_ns = lone.next_ns.unwrap_or(least_ns);
         Worth {
+            carried_rate: device.carried.rate().unwrap_or(0).max(bandwidth).min(throughput),
             wait_ns: device.latency_ns.min(lone_ns.unwrap_or(u64::MAX)),
             wait_bytes: device.off_medium(device.latency_ns.min(alone_ns), throughput),
             next_ns,
             next_bytes: device.read_in(next_ns),
             near_bytes: lone.near_ns.filter(|_| device.has_own_head()).map(|ns| device.read_in(ns)),
-            fill_bytes: device.off_medium(lone_ns.unwrap_or(least_ns), rate),
+            fill_bytes: device.off_medium(lone_ns.unwrap_or(least_ns), throughput.max(bandwidth)),
         }
     }
 }
@@ -61,9 +64,15 @@ impl Device {
         self.lone.near_ns
     }
 
-    /// Bytes that all fetches together deliver in `ns`.
+    /// Bytes that all fetches together deliver in `ns`, at most: as many as ever came while one was on
+    /// its way, though some of those may have been carried before.
     pub(crate) fn bytes_while(&self, ns: u64) -> u64 {
         self.off_medium(ns, self.throughput.get().unwrap_or(0))
+    }
+
+    /// The same at least, where others are on their way as well: as many as were carried then.
+    pub(crate) fn carried_while(&self, ns: u64) -> u64 {
+        self.off_medium(ns, self.worth.carried_rate)
     }
 
     /// Bytes that they deliver while a reader waits for what comes right after what it has read.

@@ -48,7 +48,7 @@ impl Balance {
         let last = self.last_end.filter(|(object, _)| *object == access.object);
         let gap = last.and_then(|(_, end)| access.extent.offset.checked_sub(end));
         self.last_end = Some((access.object, access.extent.end()));
-        self.hit_bytes = hit_bytes(gap, view.device);
+        self.hit_bytes = hit_bytes(gap, view);
         if !is_kept(view.device) {
             // It was carried while nobody waited.
             self.saved_bytes = cost_bytes;
@@ -71,22 +71,25 @@ impl Balance {
         if !is_kept(view.device) {
             return u64::MAX;
         }
-        let start_bytes = START_BYTES + view.device.bytes_while(START_WAITS * view.device.wait_ns());
+        let start_bytes = START_BYTES + view.device.carried_while(START_WAITS * view.device.wait_ns());
         (start_bytes + self.saved_bytes).saturating_sub(view.cache.guess_bytes())
     }
 }
 
 /// What a wait is worth that is saved who comes to what lies `gap` after where the last read ended:
-/// a disk's head is in its place, or near it, or what he reads in the disk's own buffer.
-fn hit_bytes(gap: Option<u64>, device: &Device) -> u64 {
+/// a disk's head is in its place, or near it, or what he reads in the disk's own buffer. Who is alone
+/// takes it from nobody.
+fn hit_bytes(gap: Option<u64>, view: &View<'_>) -> u64 {
+    let device = view.device;
     let takes_turns = device.turn_bytes().is_some();
     let wait_ns = device.wait_ns();
-    device.bytes_while(match gap {
+    let ns = match gap {
         Some(0) if takes_turns => 0,
         Some(0) => device.next_ns().min(wait_ns),
         Some(1..NEAR_BYTES) if takes_turns => device.near_ns().unwrap_or(wait_ns),
         _ => wait_ns,
-    })
+    };
+    if view.others_count == 0 { device.bytes_while(ns) } else { device.carried_while(ns) }
 }
 
 /// Of several who wait side by side one does not make the others faster, whatever he saves; of those

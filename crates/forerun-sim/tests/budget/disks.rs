@@ -71,9 +71,9 @@ fn readahead_in_front(device: &str) -> usize {
 
 #[test]
 fn a_reader_waits_for_one_fetch_of_a_stream_at_most() {
-    for device in ["ide-2006", "scsi-2001", "cheetah9lp"] {
-        assert_eq!(readahead_in_front(device), 1, "on {device}");
-    }
+    let in_front = ["ide-2006", "scsi-2001", "cheetah9lp"].map(readahead_in_front);
+    assert!(in_front.iter().all(|count| *count <= 1), "{in_front:?}");
+    assert!(in_front.contains(&1), "nothing is read ahead beside him");
 }
 
 /// Fetches of readahead that are dispatched while the only reader is where nothing can be read ahead:

@@ -32,6 +32,8 @@ use passed::Passed;
 
 /// A reader who jumps is followed by this share of the way.
 const JUMP_SHARE: u64 = 8;
+/// But by no more than so many times what he reads: several who read at places of their own leave nothing out.
+const JUMP_TIMES: u64 = 4;
 /// Two reads so near one another are of one place.
 const PLACE_BYTES: u64 = 4 << 20;
 /// So much of what was wanted may be left behind, and nothing is said of that before as
@@ -169,7 +171,7 @@ impl Plan {
             self.far = positions.end();
             if is_place { jump } else { 0 }
         } else {
-            jump.min(positions.len).max(jump / JUMP_SHARE)
+            jump.min(positions.len).max((jump / JUMP_SHARE).min(JUMP_TIMES * positions.len))
         };
         let wanted = advance.min(self.ordered - self.reached);
         self.reached = self.passed.pass(&self.route, Extent::new(self.reached, advance), wanted);

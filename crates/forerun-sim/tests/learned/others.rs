@@ -112,6 +112,40 @@ fn a_run_of_several_who_take_other_turns_is_still_the_same() {
 }
 
 #[test]
+fn a_run_beside_another_that_is_far_ahead_is_still_the_same() {
+    let profile = shuffled(1024, false, 1);
+    let (most, ahead) = profile.split_at(896);
+    let order: Vec<Extent> =
+        most.chunks(7).zip(ahead).flat_map(|(most, ahead)| most.iter().chain([ahead]).copied()).collect();
+    assert_eq!(order.len(), profile.len());
+    check("far ahead", &order, &profile, 4.0, 1.0);
+}
+
+#[test]
+fn a_run_that_goes_from_place_to_place_wastes_little() {
+    let profile = shuffled(2000, false, 1);
+    let mut numbers = Numbers::new(5);
+    let order: Vec<Extent> = (0..200)
+        .flat_map(|_| {
+            let place = numbers.below(1998) as usize;
+            profile[place..place + 2].to_vec()
+        })
+        .collect();
+    check("from place to place", &order, &profile, 0.9, 0.3);
+}
+
+#[test]
+fn a_run_of_several_at_once_who_took_turns_is_still_the_same() {
+    let profile = shuffled(1024, false, 1);
+    for count in [2, 8, 32] {
+        let parts: Vec<&[Extent]> = profile.chunks(1024 / count).collect();
+        let order: Vec<Extent> =
+            (0..1024 / count).flat_map(|at| parts.iter().map(move |part| part[at])).collect();
+        check(&format!("{count} at once"), &order, &profile, 3.0, 1.0);
+    }
+}
+
+#[test]
 fn what_is_larger_than_the_memory_is_read_ahead_as_room_is_made() {
     let order = shuffled(4000, false, 1);
     let asked = 4000 * LEN;

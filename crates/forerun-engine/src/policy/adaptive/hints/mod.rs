@@ -28,7 +28,7 @@ pub(super) enum Habit {
 pub(super) struct Hints {
     plans: BTreeMap<ObjectId, Plan>,
     habits: BTreeMap<(ObjectId, ReaderId), Habit>,
-    /// A plan was let go.
+    /// What is wanted of a plan is out of date.
     dropped: bool,
 }
 
@@ -83,6 +83,8 @@ impl Hints {
     ) -> bool {
         let Some(plan) = self.plans.get_mut(&access.object) else { return false };
         let is_planned = plan.passes(access);
+        // What may have been left would come before what he wants.
+        self.dropped |= plan.take_parted();
         self.dropped |= plan.lets_go();
         if !is_planned || plan.is_suspended() {
             return false;
@@ -103,7 +105,7 @@ impl Hints {
         self.plans.get(&object).filter(|plan| !plan.is_suspended())
     }
 
-    /// Once after a plan was let go.
+    /// Once after what plans want has to be ordered anew.
     pub(super) fn take_dropped(&mut self) -> bool {
         core::mem::take(&mut self.dropped)
     }

@@ -7,9 +7,10 @@
 //! ```
 //! Whoever reads need not keep to the order: `reached` follows at once those who go on
 //! from it, and others by an eighth of the way, so that what is left out is left behind;
-//! whoever reads twice where nothing is wanted yet has jumped, and is followed there. What
-//! was read before its turn does not count for the lead, and where several take turns that
-//! differ from the plan's, what they come back for is not left out ([`passed`]).
+//! whoever reads twice where nothing is wanted yet is followed there, beside those who are
+//! elsewhere ([`legs`]). What was read before its turn does not count for the lead, and where
+//! several take turns that differ from the plan's, what they come back for is not left out
+//! ([`passed`]).
 //! The plan is fetched in batches: on a network in its order, on a disk each batch
 //! sorted by address and as large as all before it together, since its head turns one way.
 //!
@@ -17,6 +18,7 @@
 //! and [`report`] what it says of itself.
 
 mod belief;
+mod legs;
 mod order;
 mod passed;
 mod report;
@@ -28,14 +30,13 @@ use crate::policy::Access;
 use crate::policy::adaptive::amounts::Counted;
 use crate::types::{BLOCK_BYTES, Extent};
 use belief::Belief;
+use legs::Legs;
 use passed::Passed;
 
 /// A reader who jumps is followed by this share of the way.
 const JUMP_SHARE: u64 = 8;
 /// But by no more than so many times what he reads: several who read at places of their own leave nothing out.
 const JUMP_TIMES: u64 = 4;
-/// Two reads so near one another are of one place.
-const PLACE_BYTES: u64 = 4 << 20;
 /// So much of what was wanted may be left behind, and nothing is said of that before as
 /// much was read.
 const LEFT_BYTES: u64 = 1 << 20;
@@ -49,21 +50,20 @@ pub(super) enum Origin {
     Profile,
 }
 
-/// See the module's page. `reached <= ordered`.
+/// See the module's page.
 #[derive(Debug)]
 pub(crate) struct Plan {
     route: Route,
     origin: Origin,
-    reached: u64,
-    ordered: u64,
+    legs: Legs,
+    /// A leg has begun.
+    parted: bool,
     /// Bytes that were read of it.
     used: u64,
     /// And had been when it was let go last.
     used_before: u64,
     /// Bytes between its extents that were wanted with them.
     gap_bytes: u64,
-    /// Where the last read was that lay past what is wanted.
-    far: u64,
     passed: Passed,
     belief: Belief,
     counted: Counted,
@@ -75,12 +75,11 @@ impl Plan {
             passed: Passed::new(&route),
             route,
             origin,
-            reached: 0,
-            ordered: 0,
+            legs: Legs::new(),
+            parted: false,
             used: 0,
             used_before: 0,
             gap_bytes: 0,
-            far: u64::MAX,
             belief: Belief::default(),
             counted: Counted::default(),
         }
@@ -106,10 +105,10 @@ impl Plan {
             let (extents, _) = self.route.extents_at(Extent::new(0, positions), usize::MAX);
             extents.iter().map(|part| part.len - part.intersection(&extent).len).sum()
         };
-        let (reached, ordered) = (before(self.reached), before(self.ordered));
         let route = Route::new(&left, size);
-        (self.reached, self.ordered) = (reached.min(route.len()), ordered.min(route.len()));
-        self.passed.keep(&self.route, &route, self.reached);
+        self.legs.move_to(before, &route);
+        self.passed.keep(&self.route, &route);
+        self.legs.count_early(&route, &self.passed);
         self.route = route;
     }
 
@@ -131,7 +130,9 @@ impl Plan {
         let is_planned = 2 * inside >= access.extent.len;
         if is_planned {
             self.belief.confirm();
-            self.used += if access.missing { inside } else { inside.min(access.unread_bytes) };
+            let used = if access.missing { inside } else { inside.min(access.unread_bytes) };
+            self.used += used;
+            self.legs.note(used, self.used, &self.route, &mut self.passed);
         } else if access.missing {
             self.belief.doubt();
         }
@@ -147,7 +148,13 @@ impl Plan {
         }
         self.passed.forgive();
         self.used_before = self.used;
+        self.legs.iter_mut().for_each(|leg| leg.used = 0);
         true
+    }
+
+    /// Once after somebody was seen where nothing was wanted.
+    pub(super) fn take_parted(&mut self) -> bool {
+        core::mem::take(&mut self.parted)
     }
 
     pub(super) fn is_suspended(&self) -> bool {
@@ -156,25 +163,30 @@ impl Plan {
 
     /// What was ordered there will not come, or has gone unread.
     pub(super) fn on_lost(&mut self, extent: Extent) {
-        let lost = self.route.positions(extent).map(|positions| positions.offset).min();
-        self.ordered = self.ordered.min(lost.unwrap_or(u64::MAX)).max(self.reached);
+        let lost = self.route.positions(extent).map(|positions| positions.offset);
+        lost.for_each(|position| self.legs.on_lost(position));
     }
 
     /// Somebody reads the bytes at `positions`.
     fn follow(&mut self, positions: Extent, is_fresh: bool) {
-        let jump = positions.end().saturating_sub(self.reached);
+        let leg = self.legs.turn_to(positions.offset);
+        let jump = positions.end().saturating_sub(leg.reached);
         if is_fresh {
-            self.passed.note(&self.route, positions, jump == 0);
+            let fresh = self.passed.note(&self.route, positions, jump == 0);
+            leg.early += if jump == 0 { 0 } else { fresh };
         }
-        let advance = if positions.offset > self.ordered {
-            let is_place = positions.offset >= self.far && positions.offset - self.far <= PLACE_BYTES;
-            self.far = positions.end();
-            if is_place { jump } else { 0 }
-        } else {
-            jump.min(positions.len).max((jump / JUMP_SHARE).min(JUMP_TIMES * positions.len))
-        };
-        let wanted = advance.min(self.ordered - self.reached);
-        self.reached = self.passed.pass(&self.route, Extent::new(self.reached, advance), wanted);
-        self.ordered = self.ordered.max(self.reached);
+        let mut advance = jump.min(positions.len).max((jump / JUMP_SHARE).min(JUMP_TIMES * positions.len));
+        if positions.offset > leg.ordered {
+            let Some(start) = leg.place(positions) else { return };
+            // Where nothing is wanted nobody can be left behind.
+            if leg.ordered > leg.reached {
+                self.legs.split(start, self.used, &self.route, &mut self.passed);
+                self.parted = true;
+            }
+            advance = positions.end() - self.legs.recent().reached;
+        }
+        let end = self.legs.recent_end(self.route.len());
+        self.legs.recent_mut().advance(advance, end, &self.route, &mut self.passed);
+        self.legs.join();
     }
 }

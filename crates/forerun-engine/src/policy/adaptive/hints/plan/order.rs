@@ -11,6 +11,8 @@ use crate::types::Extent;
 /// once it is read.
 const BYTES_AT_OPEN: u64 = 1 << 20;
 const BYTES_AT_START: u64 = 4 << 20;
+/// And of another leg, which may be a single place.
+const BYTES_AT_LEG: u64 = 256 << 10;
 /// And so many bytes for each that was; more on a disk, which fetches more at once in less
 /// time, and what turns out wrong before all of it has come is not fetched any more.
 const TRUST: u64 = 4;
@@ -42,13 +44,14 @@ impl Plan {
 
     /// It is read: adds what is to be read ahead of that.
     pub(crate) fn go_on(&mut self, share: &Share, windows: &mut Vec<Window>) {
-        let trust = if share.turn_bytes.is_some() { TRUST_SWEPT } else { TRUST };
+        let leg = self.legs.recent();
+        let is_known = leg.is_first() || leg.used >= BYTES_AT_OPEN;
+        let trust = if share.turn_bytes.is_some() && is_known { TRUST_SWEPT } else { TRUST };
+        let start_bytes = if leg.is_first() { BYTES_AT_START } else { BYTES_AT_LEG };
         let trusted = match self.origin {
             Origin::Advice => u64::MAX,
             // Less, and from the beginning, each time that it was wrong.
-            Origin::Profile => {
-                (BYTES_AT_START + trust * (self.used - self.used_before)) >> self.belief.failed_count()
-            }
+            Origin::Profile => (start_bytes + trust * leg.used) >> self.belief.failed_count(),
         };
         let earned = share.window_bytes_max + self.used / LEAD_SHARE;
         let most = if share.turn_bytes.is_some() {
@@ -56,22 +59,24 @@ impl Plan {
         } else {
             earned.min(share.sweep_bytes_max().max(share.window_bytes_max))
         };
-        self.order(trusted.min(most), share, windows);
+        self.order(trusted.min(most / self.legs.live_count(self.used)), share, windows);
     }
 
     fn order(&mut self, lead: u64, share: &Share, windows: &mut Vec<Window>) {
-        let lead_end = self.reached.saturating_add(lead).saturating_add(self.passed.early());
-        let end = lead_end.min(self.route.len());
+        let last = self.legs.recent_end(self.route.len());
+        let leg = self.legs.recent_mut();
+        let lead_end = leg.reached.saturating_add(lead).saturating_add(leg.early);
+        let end = lead_end.min(last);
         // On a disk a batch is begun when the one before it is being read.
         let batch = if share.turn_bytes.is_some() { lead / 2 } else { lead / BATCHES };
-        if end <= self.ordered || (end < self.route.len() && end - self.ordered < batch) {
+        if end <= leg.ordered || (end < last && end - leg.ordered < batch) {
             return;
         }
-        let positions = Extent::between(self.ordered, end);
+        let positions = Extent::between(leg.ordered, end);
         // What finds no room would be forgotten.
         let count_max = BATCH_EXTENTS_MAX.min(share.window_room);
         let (mut extents, end) = self.route.extents_at(positions, count_max);
-        self.ordered = end;
+        leg.ordered = end;
         if self.origin == Origin::Profile {
             self.join(&mut extents, share);
         }
@@ -84,8 +89,9 @@ impl Plan {
         let mut sorted: Vec<(Extent, usize)> = extents.drain(..).zip(0..).collect();
         sorted.sort_by_key(|(extent, _)| extent.offset);
         let mut joined: Vec<(Extent, usize)> = Vec::with_capacity(sorted.len());
+        let allowed = self.legs.ordered_bytes() / GAP_SHARE;
         for (extent, place) in sorted {
-            let allowed = (self.ordered / GAP_SHARE).saturating_sub(self.gap_bytes).min(share.gap_bytes);
+            let allowed = allowed.saturating_sub(self.gap_bytes).min(share.gap_bytes);
             match joined.last_mut() {
                 Some((last, first)) if extent.offset - last.end() <= allowed => {
                     self.gap_bytes += extent.offset - last.end();

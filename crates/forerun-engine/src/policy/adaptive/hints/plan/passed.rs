@@ -20,8 +20,6 @@ const RETURNED_BYTES_MAX: u64 = 32 << 20;
 pub(super) struct Passed {
     /// How many bytes of it were read.
     read: Vec<u64>,
-    /// Bytes that were read and are not behind.
-    early: u64,
     /// Bytes that were wanted, are behind, and were not read.
     left: u64,
     /// Bytes that were read when they were behind.
@@ -31,7 +29,7 @@ pub(super) struct Passed {
 impl Passed {
     /// Of `route` nothing was read.
     pub(super) fn new(route: &Route) -> Passed {
-        Passed { read: alloc::vec![0; route.extents().len()], early: 0, left: 0, returned: 0 }
+        Passed { read: alloc::vec![0; route.extents().len()], left: 0, returned: 0 }
     }
 
     /// The route goes on.
@@ -39,56 +37,60 @@ impl Passed {
         self.read.resize(route.extents().len(), 0);
     }
 
-    /// The route is no longer `from` but `to`, a part of it; what is before `reached` there is
-    /// behind.
-    pub(super) fn keep(&mut self, from: &Route, to: &Route, reached: u64) {
+    /// The route is no longer `from` but `to`, a part of it.
+    pub(super) fn keep(&mut self, from: &Route, to: &Route) {
         let read_of = |extent: &Extent| {
             let place = from.positions(*extent).next().map(|positions| from.place(positions.offset));
             place.map_or(0, |place| self.read[place].min(extent.len))
         };
         self.read = to.extents().iter().map(read_of).collect();
-        let is_ahead = |place: &usize| to.positions_of(*place).end() > reached;
-        self.early = (0..self.read.len()).filter(is_ahead).map(|place| self.read[place]).sum();
     }
 
-    /// Somebody reads `positions`, which are of one extent and may be behind.
-    pub(super) fn note(&mut self, route: &Route, positions: Extent, is_behind: bool) {
+    /// Somebody reads `positions`, which are of one extent and may be behind. How many of them were
+    /// not read before.
+    pub(super) fn note(&mut self, route: &Route, positions: Extent, is_behind: bool) -> u64 {
         let place = route.place(positions.offset);
         let fresh = positions.len.min(route.positions_of(place).len - self.read[place]);
         self.read[place] += fresh;
         if is_behind {
             self.left = self.left.saturating_sub(fresh);
             self.returned += fresh;
-        } else {
-            self.early += fresh;
         }
+        fresh
     }
 
     /// What lies at `positions` is behind now, of which `wanted` bytes at first were wanted;
-    /// and so are the extents after it that were read as a whole. Where those end.
-    pub(super) fn pass(&mut self, route: &Route, positions: Extent, wanted: u64) -> u64 {
-        let mut end = positions.offset;
+    /// and so are the extents after it that were read as a whole, up to `limit`. Where those end, and
+    /// how many bytes of all that were read.
+    pub(super) fn pass(&mut self, route: &Route, positions: Extent, wanted: u64, limit: u64) -> (u64, u64) {
+        let (mut end, mut read_bytes) = (positions.offset, 0);
         let wanted_end = positions.offset + wanted;
         for place in route.place(positions.offset)..self.read.len() {
             let whole = route.positions_of(place);
             let is_read = self.read[place] == whole.len;
-            if whole.offset >= positions.end() && !is_read {
+            if whole.offset >= limit || (whole.offset >= positions.end() && !is_read) {
                 break;
             }
-            let until = if is_read { whole.end() } else { whole.end().min(positions.end()) };
+            let until = if is_read { whole.end().min(limit) } else { whole.end().min(positions.end()) };
             let part = Extent::between(end, until);
             let read = self.read[place].min(part.len);
             let unread = Extent::between(end, until.min(wanted_end)).len.saturating_sub(read);
-            self.early = self.early.saturating_sub(read);
+            read_bytes += read;
             self.left += unread;
             end = until;
         }
-        end
+        (end, read_bytes)
     }
 
-    /// Bytes that were read before their turn.
-    pub(super) fn early(&self) -> u64 {
-        self.early
+    /// How many bytes of `positions` were read.
+    pub(super) fn read_of(&self, route: &Route, positions: Extent) -> u64 {
+        let read =
+            |place: usize| self.read[place].min(route.positions_of(place).intersection(&positions).len);
+        let first = route.place(positions.offset);
+        (first..self.read.len())
+            .take_while(|place| route.positions_of(*place).offset < positions.end())
+            .map(read)
+            .sum()
     }
 
     /// Whether more was left behind than readers may who have read `used` bytes: `least`
@@ -124,10 +126,8 @@ mod tests {
     fn what_is_left_out_counts_until_somebody_comes_for_it() {
         let route = route();
         let mut passed = Passed::new(&route);
-        passed.note(&route, at(7), false);
-        assert_eq!(passed.early(), MIB);
-        assert_eq!(passed.pass(&route, Extent::new(0, 8 * MIB), 8 * MIB), 8 * MIB);
-        assert_eq!(passed.early(), 0);
+        assert_eq!(passed.note(&route, at(7), false), MIB);
+        assert_eq!(passed.pass(&route, Extent::new(0, 8 * MIB), 8 * MIB, u64::MAX), (8 * MIB, MIB));
         assert!(passed.is_too_much(0, 6 * MIB) && !passed.is_too_much(0, 7 * MIB));
         assert!(!passed.is_too_much(10 * MIB, 6 * MIB));
         passed.note(&route, at(3), true);
@@ -143,7 +143,7 @@ mod tests {
     fn what_was_not_wanted_is_not_left_out() {
         let route = route();
         let mut passed = Passed::new(&route);
-        passed.pass(&route, Extent::new(0, 8 * MIB), 2 * MIB);
+        passed.pass(&route, Extent::new(0, 8 * MIB), 2 * MIB, u64::MAX);
         assert!(!passed.is_too_much(0, 2 * MIB) && passed.is_too_much(0, 2 * MIB - 1));
     }
 
@@ -151,11 +151,11 @@ mod tests {
     fn who_was_come_back_for_may_leave_no_more_than_that() {
         let route = route();
         let mut passed = Passed::new(&route);
-        (0..16).for_each(|place| passed.note(&route, at(place), true));
+        (0..16).for_each(|place| _ = passed.note(&route, at(place), true));
         let most = Extent::new(16 * MIB, RETURNED_BYTES_MAX);
-        passed.pass(&route, most, most.len);
+        passed.pass(&route, most, most.len, u64::MAX);
         assert!(!passed.is_too_much(0, 0));
-        passed.pass(&route, at(most.end() / MIB), MIB);
+        passed.pass(&route, at(most.end() / MIB), MIB, u64::MAX);
         assert!(passed.is_too_much(0, 0));
     }
 
@@ -163,11 +163,11 @@ mod tests {
     fn what_was_read_early_is_not_left_out() {
         let route = route();
         let mut passed = Passed::new(&route);
-        (1..8).for_each(|place| passed.note(&route, at(place), false));
+        (1..8).for_each(|place| _ = passed.note(&route, at(place), false));
         passed.note(&route, Extent::new(8 * MIB, MIB / 2), false);
-        assert_eq!(passed.pass(&route, at(0), MIB), 8 * MIB);
-        assert_eq!(passed.early(), MIB / 2);
-        passed.pass(&route, at(8), MIB);
+        assert_eq!(passed.pass(&route, at(0), MIB, 4 * MIB), (4 * MIB, 3 * MIB), "no further than that");
+        assert_eq!(passed.pass(&route, at(4), MIB, u64::MAX), (8 * MIB, 4 * MIB));
+        passed.pass(&route, at(8), MIB, u64::MAX);
         let left = 3 * MIB / 2;
         assert!(!passed.is_too_much(0, left) && passed.is_too_much(0, left - 1));
     }
@@ -180,9 +180,10 @@ mod tests {
         passed.note(&route, at(8), false);
         let extents: Vec<_> = route.extents().iter().skip(8).copied().collect();
         let rest = Route::new(&extents, 128 * MIB);
-        passed.keep(&route, &rest, 0);
-        assert_eq!(passed.early(), MIB);
+        passed.keep(&route, &rest);
+        assert_eq!(passed.read_of(&rest, Extent::new(0, u64::MAX)), MIB);
+        assert_eq!(passed.read_of(&rest, Extent::new(MIB / 2, MIB)), MIB / 2);
         passed.note(&rest, at(1), false);
-        assert_eq!(passed.pass(&rest, Extent::new(0, 0), 0), 2 * MIB);
+        assert_eq!(passed.pass(&rest, Extent::new(0, 0), 0, u64::MAX), (2 * MIB, 2 * MIB));
     }
 }

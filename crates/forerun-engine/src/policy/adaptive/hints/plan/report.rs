@@ -19,10 +19,11 @@ impl Plan {
 
     /// As it is; `active_count` streams are active, and a fetch takes `service_ns`.
     pub(crate) fn report(&self, active_count: u64, service_ns: u64) -> StreamReport {
-        let ahead = self.ordered - self.reached;
+        let leg = self.legs.recent();
+        let ahead = leg.ordered - leg.reached;
         StreamReport {
             class: Class::Planned,
-            offset: self.reached,
+            offset: leg.reached,
             window_bytes: ahead,
             ahead_bytes: ahead,
             why: self.why(),

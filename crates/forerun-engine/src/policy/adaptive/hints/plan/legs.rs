@@ -1,0 +1,285 @@
+//! Where readers of a plan are: several at once, each in a leg of its own.
+//!
+//! ```text
+//!  |-- a leg ---------------------------|-- the next --------------|
+//!         reached      ordered                reached    ordered     positions, in the plan's order
+//!  ----------|------------|-------------|---------|---------|------
+//!    read     <-- ahead -->  not wanted yet
+//! ```
+//! Who reads twice in one place where nothing is wanted yet begins a leg there. Whether somebody
+//! else goes on with the one before, or the same reader has jumped, will be seen: a leg that nobody
+//! reads while others are read is left. One that was read to its end is one with the next.
+
+use alloc::collections::VecDeque;
+use alloc::vec::Vec;
+
+use super::passed::Passed;
+use crate::policy::adaptive::hints::route::Route;
+use crate::types::Extent;
+
+/// Of one plan at once; and reads past what is wanted of a leg that are remembered.
+const LEGS_MAX: usize = 32;
+/// Two reads so near one another are of one place.
+const PLACE_BYTES: u64 = 512 << 10;
+/// A leg is left once as much as it has ahead was read elsewhere, and so many bytes.
+const LEFT_BYTES: u64 = 1 << 20;
+
+/// `start <= reached <= ordered`, and none is past the next one's start.
+#[derive(Debug)]
+pub(super) struct Leg {
+    start: u64,
+    pub(super) reached: u64,
+    pub(super) ordered: u64,
+    /// Bytes that were read and are not behind.
+    pub(super) early: u64,
+    /// Bytes that were read since the plan was let go last.
+    pub(super) used: u64,
+    /// How many of the plan had been when it was read last.
+    read_at: u64,
+    /// The last reads that lay past what is wanted.
+    far: VecDeque<Extent>,
+}
+
+impl Leg {
+    fn new(start: u64, early: u64, read_at: u64) -> Leg {
+        Leg { start, reached: start, ordered: start, early, used: 0, read_at, far: VecDeque::new() }
+    }
+
+    /// Whether the plan's beginning is a part of it.
+    pub(super) fn is_first(&self) -> bool {
+        self.start == 0
+    }
+
+    /// Nobody has read it while `used` bytes of the plan were.
+    fn is_left(&self, used: u64) -> bool {
+        used - self.read_at > LEFT_BYTES.max(self.ordered - self.reached)
+    }
+
+    /// Somebody reads `positions`, past what is wanted: where the place starts if that was read before.
+    pub(super) fn place(&mut self, positions: Extent) -> Option<u64> {
+        let way = |before: &Extent| positions.offset.checked_sub(before.end());
+        let nearest = self.far.iter().filter(|before| way(before).is_some_and(|way| way <= PLACE_BYTES));
+        if let Some(before) = nearest.max_by_key(|before| before.offset) {
+            return Some(before.offset.max(self.ordered));
+        }
+        if self.far.len() == LEGS_MAX {
+            self.far.pop_front();
+        }
+        self.far.push_back(positions);
+        None
+    }
+
+    /// So many bytes of it are behind now, and what follows that was read.
+    pub(super) fn advance(&mut self, bytes: u64, end: u64, route: &Route, passed: &mut Passed) {
+        let bytes = bytes.min(end - self.reached);
+        let wanted = bytes.min(self.ordered - self.reached);
+        let (reached, read) = passed.pass(route, Extent::new(self.reached, bytes), wanted, end);
+        self.early = self.early.saturating_sub(read);
+        self.reached = reached;
+        self.ordered = self.ordered.max(reached);
+    }
+}
+
+/// See the module's page. There is always one; they are in order, the first at 0.
+#[derive(Debug)]
+pub(super) struct Legs {
+    legs: Vec<Leg>,
+    /// The one that was read last.
+    recent: usize,
+}
+
+impl Legs {
+    pub(super) fn new() -> Legs {
+        Legs { legs: alloc::vec![Leg::new(0, 0, 0)], recent: 0 }
+    }
+
+    /// The one that was read last.
+    pub(super) fn recent(&self) -> &Leg {
+        &self.legs[self.recent]
+    }
+
+    pub(super) fn recent_mut(&mut self) -> &mut Leg {
+        &mut self.legs[self.recent]
+    }
+
+    pub(super) fn iter_mut(&mut self) -> impl Iterator<Item = &mut Leg> {
+        self.legs.iter_mut()
+    }
+
+    /// Where the one ends that was read last, of a plan of `len` bytes.
+    pub(super) fn recent_end(&self, len: u64) -> u64 {
+        self.legs.get(self.recent + 1).map_or(len, |next| next.start)
+    }
+
+    /// Bytes that were ordered, in all.
+    pub(super) fn ordered_bytes(&self) -> u64 {
+        self.legs.iter().map(|leg| leg.ordered - leg.start).sum()
+    }
+
+    /// How many are read, when `used` bytes of the plan were.
+    pub(super) fn live_count(&self, used: u64) -> u64 {
+        self.legs.iter().filter(|leg| !leg.is_left(used)).count() as u64
+    }
+
+    /// What is at `position` is read.
+    pub(super) fn turn_to(&mut self, position: u64) -> &mut Leg {
+        self.recent = self.legs.partition_point(|leg| leg.start <= position) - 1;
+        &mut self.legs[self.recent]
+    }
+
+    /// `used` bytes of the plan were read, `bytes` of them now and of the recent leg. What others
+    /// have ahead that are not read meanwhile is left behind.
+    pub(super) fn note(&mut self, bytes: u64, used: u64, route: &Route, passed: &mut Passed) {
+        let recent = self.recent_mut();
+        recent.used += bytes;
+        recent.read_at = used;
+        for leg in self.legs.iter_mut().filter(|leg| leg.reached < leg.ordered && leg.is_left(used)) {
+            leg.advance(leg.ordered - leg.reached, leg.ordered, route, passed);
+        }
+    }
+
+    /// Somebody reads at `start`, past what is wanted of the recent leg.
+    pub(super) fn split(&mut self, start: u64, used: u64, route: &Route, passed: &mut Passed) {
+        if self.legs.len() == LEGS_MAX {
+            self.leave_one(route, passed);
+        }
+        let early = passed.read_of(route, Extent::between(start, self.recent_end(route.len())));
+        let recent = self.recent_mut();
+        recent.early = recent.early.saturating_sub(early);
+        recent.far.retain(|place| place.end() <= start);
+        self.recent += 1;
+        self.legs.insert(self.recent, Leg::new(start, early, used));
+    }
+
+    /// The recent leg is over if it is read to its end.
+    pub(super) fn join(&mut self) {
+        if self.legs.get(self.recent + 1).is_some_and(|next| next.start <= self.recent().reached) {
+            self.remove(self.recent);
+        }
+    }
+
+    /// Makes room: of all but the last and the recent one that which was not read for longest.
+    fn leave_one(&mut self, route: &Route, passed: &mut Passed) {
+        let others = (0..self.legs.len() - 1).filter(|at| *at != self.recent);
+        let Some(at) = others.min_by_key(|at| self.legs[*at].read_at) else { return };
+        let leg = &mut self.legs[at];
+        leg.advance(leg.ordered - leg.reached, leg.ordered, route, passed);
+        self.remove(at);
+    }
+
+    /// What is of one leg is behind in the next.
+    fn remove(&mut self, at: usize) {
+        let leg = self.legs.remove(at);
+        let next = &mut self.legs[at];
+        next.start = leg.start;
+        next.used += leg.used;
+        next.read_at = next.read_at.max(leg.read_at);
+        self.recent -= usize::from(at < self.recent);
+    }
+
+    /// The plan is another now, in which what was at a position is at another.
+    pub(super) fn move_to(&mut self, position: impl Fn(u64) -> u64, route: &Route) {
+        for leg in &mut self.legs {
+            for at in [&mut leg.start, &mut leg.reached, &mut leg.ordered] {
+                *at = position(*at).min(route.len());
+            }
+        }
+    }
+
+    /// What was read that is not behind, as `passed` knows it.
+    pub(super) fn count_early(&mut self, route: &Route, passed: &Passed) {
+        let mut end = route.len();
+        for leg in self.legs.iter_mut().rev() {
+            leg.early = passed.read_of(route, Extent::between(leg.reached, end));
+            end = leg.start;
+        }
+    }
+
+    /// What was ordered at `position` has to be ordered again.
+    pub(super) fn on_lost(&mut self, position: u64) {
+        let at = self.legs.partition_point(|leg| leg.start <= position) - 1;
+        let leg = &mut self.legs[at];
+        leg.ordered = leg.ordered.min(position).max(leg.reached);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MIB: u64 = 1 << 20;
+
+    fn at(place: u64) -> Extent {
+        Extent::new(place * MIB, MIB)
+    }
+
+    /// Legs of a plan of 64 MiB in pieces of 1 MiB, of which the first is wanted up to 8 MiB and read
+    /// up to 4.
+    fn begun() -> (Legs, Route, Passed) {
+        let extents: Vec<_> = (0..64).map(|place| Extent::new(2 * place * MIB, MIB)).collect();
+        let route = Route::new(&extents, 128 * MIB);
+        let (mut legs, mut passed) = (Legs::new(), Passed::new(&route));
+        legs.recent_mut().ordered = 8 * MIB;
+        (0..4).for_each(|place| _ = passed.note(&route, at(place), false));
+        legs.recent_mut().advance(4 * MIB, 64 * MIB, &route, &mut passed);
+        legs.note(4 * MIB, 4 * MIB, &route, &mut passed);
+        (legs, route, passed)
+    }
+
+    #[test]
+    fn a_place_is_one_that_is_read_again() {
+        let (mut legs, ..) = begun();
+        let leg = legs.turn_to(20 * MIB);
+        assert_eq!(leg.place(at(20)), None);
+        assert_eq!(leg.place(at(40)), None);
+        assert_eq!(leg.place(at(42)), None, "not in the same place");
+        assert_eq!(leg.place(at(21)), Some(20 * MIB), "though others were read meanwhile");
+    }
+
+    #[test]
+    fn each_leg_goes_as_far_as_the_next_and_is_one_with_it_then() {
+        let (mut legs, route, mut passed) = begun();
+        legs.split(20 * MIB, 4 * MIB, &route, &mut passed);
+        assert_eq!((legs.recent().reached, legs.recent_end(64 * MIB)), (20 * MIB, 64 * MIB));
+        legs.recent_mut().advance(2 * MIB, 64 * MIB, &route, &mut passed);
+        assert_eq!(legs.turn_to(5 * MIB).reached, 4 * MIB);
+        assert_eq!((legs.recent_end(64 * MIB), legs.live_count(4 * MIB)), (20 * MIB, 2));
+        legs.recent_mut().advance(60 * MIB, 20 * MIB, &route, &mut passed);
+        assert_eq!(legs.recent().reached, 20 * MIB, "no further");
+        legs.join();
+        assert!(legs.recent().is_first() && legs.recent().reached == 22 * MIB);
+        assert_eq!(legs.live_count(4 * MIB), 1);
+    }
+
+    #[test]
+    fn what_nobody_reads_while_others_read_as_much_is_left() {
+        let (mut legs, route, mut passed) = begun();
+        legs.split(20 * MIB, 4 * MIB, &route, &mut passed);
+        legs.note(4 * MIB, 8 * MIB, &route, &mut passed);
+        assert!(legs.live_count(8 * MIB) == 2 && !passed.is_too_much(0, 0));
+        legs.note(1, 8 * MIB + 1, &route, &mut passed);
+        assert!(legs.live_count(8 * MIB + 1) == 1 && passed.is_too_much(0, 4 * MIB - 1));
+        assert_eq!(legs.turn_to(0).reached, 8 * MIB);
+    }
+
+    #[test]
+    fn where_there_are_too_many_the_one_read_least_of_late_goes() {
+        let (mut legs, route, mut passed) = begun();
+        for place in 0..2 * LEGS_MAX as u64 - 1 {
+            legs.split((20 + place) * MIB, (5 + place) * MIB, &route, &mut passed);
+        }
+        assert_eq!(legs.legs.len(), LEGS_MAX);
+        assert_eq!(legs.recent().reached, (20 + 2 * LEGS_MAX as u64 - 2) * MIB);
+        assert!(legs.turn_to(0).is_first() && legs.recent().reached > 20 * MIB);
+    }
+
+    #[test]
+    fn what_is_lost_is_wanted_again_of_its_own_leg() {
+        let (mut legs, route, mut passed) = begun();
+        legs.split(20 * MIB, 4 * MIB, &route, &mut passed);
+        legs.recent_mut().ordered = 30 * MIB;
+        legs.on_lost(25 * MIB);
+        legs.on_lost(3 * MIB);
+        assert_eq!((legs.recent().ordered, legs.turn_to(0).ordered), (25 * MIB, 4 * MIB));
+    }
+}

@@ -223,7 +223,7 @@ fn streams_end_for_a_reason() {
 
     // One who leaves out more and more.
     let mut sparse = read(64, SIZE / 2);
-    (0..64).for_each(|step| sparse.read(SIZE / 2 + step * 512 * KIB, 4 * KIB));
+    (0..64).for_each(|step| sparse.read(SIZE / 2 + step * 512 * KIB, 16 * KIB));
     sparse.engine.close(Time(sparse.now), OBJECT, READER);
     sparse.listen();
     let first = sparse.streams.first().copied().expect("the first stream");

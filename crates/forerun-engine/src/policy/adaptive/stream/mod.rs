@@ -44,6 +44,8 @@ pub(super) struct Stream {
     start: u64,
     frontier: u64,
     planned: u64,
+    /// Bytes that were fetched for it and not read, if nobody else came for them.
+    at_risk: u64,
     /// Bytes to keep ahead; 0 until the first read decides.
     window: u64,
     /// Bytes that were read before this was known to be a stream.
@@ -99,6 +101,7 @@ impl Stream {
             start: way.offset,
             frontier: way.end(),
             planned: way.end(),
+            at_risk: 0,
             window: 0,
             evidence,
             failed: u64::MAX,
@@ -164,6 +167,14 @@ impl Stream {
     pub(super) fn is_proven(&self) -> bool {
         // The first time is with the first read.
         self.turn_count > 1
+    }
+
+    /// Bytes of one of its elements, if it is strided.
+    pub(super) fn element_bytes(&self) -> Option<u64> {
+        match &self.shape {
+            Shape::Strided(strides) => Some(strides.element_bytes()),
+            _ => None,
+        }
     }
 
     /// It goes on in steps that are even beyond doubt.

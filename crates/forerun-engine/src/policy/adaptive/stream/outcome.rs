@@ -78,6 +78,16 @@ impl Stream {
         Extent::between(self.frontier, self.planned)
     }
 
+    /// `bytes` more are fetched for it.
+    pub(crate) fn put_at_risk(&mut self, bytes: u64) {
+        self.at_risk += bytes;
+    }
+
+    /// Bytes that were fetched for it and that nobody has read yet.
+    pub(crate) fn at_risk_bytes(&self) -> u64 {
+        self.at_risk.min(self.ahead().len)
+    }
+
     /// Those of them that a read of `positions` leaves out.
     pub(crate) fn skipped(&self, positions: Option<Extent>) -> Extent {
         Extent::between(self.frontier, positions.unwrap_or_default().offset.min(self.planned))

@@ -7,6 +7,9 @@ use crate::types::Extent;
 /// Requests of disorder that an established stream absorbs.
 //= claims D1: NFS servers shuffle within 4 to 16 requests
 const REORDER_REQUESTS: u64 = 32;
+/// A read that is shorter than one of so many parts of a stream's reads does not carry it far ahead:
+/// a copy of mapped memory touches its last page before it goes on.
+const GLANCE_SHARE: u64 = 8;
 /// Bounds of that disorder in bytes.
 const REORDER_BYTES_MIN: u64 = 64 << 10;
 pub(crate) const REORDER_BYTES_MAX: u64 = 4 << 20;
@@ -27,12 +30,15 @@ impl Stream {
     /// cost as much as `through_bytes` each.
     pub(crate) fn distance(&self, extent: Extent, positions: Extent, through_bytes: u64) -> Option<u64> {
         let reorder = self.reorder_bytes(extent.len);
-        let is_next = positions.offset <= self.frontier.saturating_add(reorder);
+        // A short read far ahead looks at something, and the reader comes back from there.
+        let is_glance = GLANCE_SHARE * extent.len < self.read_len;
+        let most = if is_glance { REORDER_REQUESTS * extent.len } else { reorder };
+        let is_next = positions.offset <= self.frontier.saturating_add(most);
         // Whoever comes to what is left of a stream has not left it; past that is somebody else.
         let last = self.planned.saturating_add(if self.is_settled { 0 } else { reorder + 1 });
         let covers = !self.is_over(through_bytes)
             && positions.end().saturating_add(reorder) > self.frontier
-            && (is_next || positions.offset < last);
+            && (is_next || positions.offset < last && !is_glance);
         covers.then(|| self.frontier.abs_diff(positions.offset))
     }
 

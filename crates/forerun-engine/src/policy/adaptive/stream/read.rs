@@ -13,6 +13,7 @@ impl Stream {
         self.is_accident &= positions.offset != self.frontier;
         self.last_read = access.time;
         self.read_bytes += positions.len;
+        self.at_risk = self.at_risk.saturating_sub(access.unread_bytes);
         self.read_len = access.extent.len.max(self.read_len - self.read_len / 8);
         self.late |= access.late && positions.offset < self.planned;
         self.start = self.start.min(positions.offset);

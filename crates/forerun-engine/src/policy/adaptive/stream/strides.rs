@@ -22,6 +22,8 @@ pub(crate) struct Strides {
     period: i64,
     /// Bytes of all elements.
     bytes: u64,
+    /// Each element is read from its end to its start.
+    is_down: bool,
 }
 
 impl Strides {
@@ -29,7 +31,17 @@ impl Strides {
     pub(crate) fn new(elements: Vec<Extent>, period: i64) -> Option<Strides> {
         let bytes = elements.iter().map(|element| element.len).sum();
         let whole = elements.iter().all(|element| !element.is_empty());
-        (whole && period != 0 && bytes > 0).then_some(Strides { elements, period, bytes })
+        (whole && period != 0 && bytes > 0).then_some(Strides { elements, period, bytes, is_down: false })
+    }
+
+    /// The same with elements that are read from their ends if `is_down`.
+    pub(crate) fn downward(self, is_down: bool) -> Strides {
+        Strides { is_down, ..self }
+    }
+
+    /// Bytes of all elements.
+    pub(crate) fn bytes(&self) -> u64 {
+        self.bytes
     }
 
     /// How many elements a period has.
@@ -48,13 +60,15 @@ impl Strides {
         let mut before = 0;
         let mut nearest: Option<Extent> = None;
         for element in &self.elements {
-            let distance = extent.offset as i64 - element.offset as i64;
+            let first = if self.is_down { extent.end() as i64 - 1 } else { extent.offset as i64 };
+            let distance = first - element.offset as i64;
             let number = distance.div_euclid(self.period);
-            let within = distance - number * self.period;
-            if number >= 0 && (within as u64) < element.len {
-                let position = number as u64 * self.bytes + before + within as u64;
+            let within = (distance - number * self.period) as u64;
+            if number >= 0 && within < element.len {
+                let within = if self.is_down { element.len - 1 - within } else { within };
+                let position = number as u64 * self.bytes + before + within;
                 if nearest.is_none_or(|found| position.abs_diff(near) < found.offset.abs_diff(near)) {
-                    nearest = Some(Extent::new(position, extent.len.min(element.len - within as u64)));
+                    nearest = Some(Extent::new(position, extent.len.min(element.len - within)));
                 }
             }
             before += element.len;
@@ -81,7 +95,7 @@ impl Strides {
         while position < positions.end() {
             let Some(rest) = self.at(position) else { return };
             let len = rest.len.min(positions.end() - position);
-            want(Extent::new(rest.offset, len));
+            want(Extent::new(if self.is_down { rest.end() - len } else { rest.offset }, len));
             position += rest.len;
         }
     }
@@ -120,7 +134,8 @@ impl Strides {
             if within < element.len {
                 let offset = (element.offset as i64).checked_add(number.checked_mul(self.period)?)?;
                 let offset = u64::try_from(offset).ok()?;
-                return Some(Extent::new(offset + within, element.len - within));
+                let start = if self.is_down { offset } else { offset + within };
+                return Some(Extent::new(start, element.len - within));
             }
             within -= element.len;
         }
@@ -150,6 +165,17 @@ mod tests {
         check(&Strides::new(vec![Extent::new(5050, 100)], -1000).unwrap(), &[5050, 4050, 3050]);
         let two = vec![Extent::new(0, 100), Extent::new(9000, 100)];
         check(&Strides::new(two, 500).unwrap(), &[0, 9000, 500, 9500, 1000, 10_000]);
+    }
+
+    #[test]
+    fn elements_may_be_read_from_their_ends() {
+        let strides = Strides::new(vec![Extent::new(0, 100)], 100).unwrap().downward(true);
+        assert_eq!(strides.positions(Extent::new(90, 10), 0), Some(Extent::new(0, 10)));
+        assert_eq!(strides.positions(Extent::new(0, 10), 0), Some(Extent::new(90, 10)));
+        assert_eq!(strides.positions(Extent::new(170, 30), 0), Some(Extent::new(100, 30)));
+        let mut wanted: Vec<Extent> = vec![];
+        strides.extents(Extent::new(60, 70), |extent| wanted.push(extent));
+        assert_eq!(wanted, [Extent::new(0, 40), Extent::new(170, 30)]);
     }
 
     #[test]

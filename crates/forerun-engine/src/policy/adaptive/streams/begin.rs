@@ -4,7 +4,7 @@ use super::{Begun, Ends, Streams};
 use crate::policy::Access;
 use crate::policy::adaptive::amounts::Terms;
 use crate::policy::adaptive::evidence::Candidate;
-use crate::policy::adaptive::stream::Shape;
+use crate::policy::adaptive::stream::{Shape, Way};
 use crate::types::Extent;
 
 /// Candidates kept at least, however little comes of them.
@@ -55,7 +55,8 @@ impl Streams {
             && let Some(reach) = self.reach_of_first(&candidate, wait_bytes, terms)
         {
             if reach > candidate.bytes() {
-                return Begun::Stream(self.insert_dense(Shape::Forward, &candidate, access, ends));
+                let shape = if self.way == Way::Down { Shape::Backward } else { Shape::Forward };
+                return Begun::Stream(self.insert_dense(shape, &candidate, access, ends));
             }
             self.keep(&candidate);
             return Begun::Candidate(None);

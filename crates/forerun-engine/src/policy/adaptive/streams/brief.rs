@@ -42,7 +42,7 @@ const NONE: u16 = u16::MAX;
 impl Brief {
     fn of(stream: &Stream, links: Links) -> Brief {
         let (reach, len) = stream.reach();
-        let ahead = if stream.is_settled() { 0 } else { stream.ahead().len };
+        let ahead = if stream.is_settled() { 0 } else { stream.at_risk_bytes() };
         Brief {
             reach,
             len,

@@ -65,8 +65,9 @@ impl Streams {
                 self.ledger.lose(stream.unread_bytes(stream.ahead(), object, cache));
                 stream.settle();
                 ends.note(object, stream, size, self.through_bytes, End::ReaderLeft);
-                if matches!(stream.shape(), Shape::Forward) {
-                    if stream.frontier() >= size {
+                if stream.shape().is_dense() {
+                    self.way = stream.shape().way();
+                    if stream.frontier() >= stream.shape().limit(size) {
                         self.runs.note_whole();
                     } else {
                         self.runs.note(stream.run_bytes());

@@ -66,7 +66,8 @@ impl Streams {
             self.doubt = 0;
         }
         self.begin_run(access.extent);
-        Some(self.begin_beside(access, ends).unwrap_or(index))
+        let beside = self.begin_beside(access, ends);
+        Some(beside.or_else(|| self.begin_longer(index, access, ends)).unwrap_or(index))
     }
 
     /// A read of nothing but what was read before, in a stream at `index` that wants no

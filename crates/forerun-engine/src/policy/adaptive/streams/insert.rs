@@ -42,6 +42,13 @@ impl Streams {
         Some(self.insert(stream, access, ends))
     }
 
+    /// The same in place of the strided stream at `index`, whose elements turn out to be longer.
+    pub(super) fn begin_longer(&mut self, index: usize, access: &Access, ends: &mut Ends) -> Option<usize> {
+        let known = self.streams[index].element_bytes()?;
+        let (strides, _) = self.is_new_run.then(|| self.rhythm.find(self.doubt))??;
+        if strides.element_bytes() <= known { None } else { self.begin_strided(access, ends) }
+    }
+
     /// A stream in much disorder, if the last reads that no stream explains are one: with all that
     /// it spans, as far as that may be wasted.
     pub(super) fn begin_disordered(
@@ -87,7 +94,7 @@ impl Streams {
         let place = place.or_else(oldest).unwrap_or(0);
         self.briefs.note(place, &stream);
         let mut before = mem::replace(&mut self.streams[place], stream);
-        self.ledger.lose(if before.is_settled() { 0 } else { before.ahead().len });
+        self.ledger.lose(if before.is_settled() { 0 } else { before.at_risk_bytes() });
         ends.note(access.object, &mut before, access.size, self.through_bytes, End::PushedOut);
         place
     }

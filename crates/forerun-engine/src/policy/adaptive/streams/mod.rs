@@ -20,7 +20,7 @@ use super::evidence::{Candidate, Chance, Guesses, Procession, Rhythm, Zone};
 use super::fill::Fill;
 use super::lengths::Runs;
 use super::nearby::Nearby;
-use super::stream::Stream;
+use super::stream::{Stream, Way};
 use crate::cache::Cache;
 use crate::explain::End;
 use crate::policy::Access;
@@ -64,6 +64,8 @@ pub(super) struct Streams {
     size: u64,
     rhythm: Rhythm,
     runs: Runs,
+    /// The way of the dense stream that was over last.
+    way: Way,
     procession: Procession,
     zone: Zone,
     /// Wanted besides what a stream wants: those in line, and what was left behind.
@@ -105,6 +107,7 @@ impl Default for Streams {
             size: 0,
             rhythm: Rhythm::default(),
             runs: Runs::default(),
+            way: Way::Up,
             procession: Procession::default(),
             zone: Zone::default(),
             aside: Vec::new(),

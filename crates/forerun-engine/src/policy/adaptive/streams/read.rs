@@ -7,7 +7,7 @@ use super::{Streams, missing_bytes};
 use crate::cache::Cache;
 use crate::policy::adaptive::amounts::Share;
 use crate::policy::adaptive::lengths::Runs;
-use crate::policy::adaptive::stream::{Shape, Stream};
+use crate::policy::adaptive::stream::Stream;
 use crate::policy::{Access, Window};
 use crate::types::{BLOCK_BYTES, Extent};
 
@@ -67,7 +67,7 @@ impl Streams {
             windows.push(Window { extent, mark: extent.offset, stream: Some(stream.id()) });
         }
         if stream.on_read(access, positions, share, reach) {
-            self.top_up(index, access, share, reach, windows);
+            self.top_up(index, access, share, reach, cache, windows);
         }
         let stream = &mut self.streams[index];
         stream.settle_turn();
@@ -106,7 +106,7 @@ impl Streams {
     /// How far from its beginning the stream most likely goes, if that is known.
     fn reach_of(&self, index: usize, access: &Access, share: &Share, heads: &Runs) -> Option<u64> {
         let stream = &self.streams[index];
-        if !matches!(stream.shape(), Shape::Forward) {
+        if !stream.shape().is_dense() {
             return None;
         }
         let is_head = stream.start() == 0;
@@ -126,6 +126,7 @@ impl Streams {
         access: &Access,
         share: &Share,
         reach: Option<u64>,
+        cache: &Cache,
         windows: &mut Vec<Window>,
     ) {
         let stream = &self.streams[index];
@@ -151,7 +152,11 @@ impl Streams {
         let allowed = allowed.min(self.guess_room);
         let likely_end = stream.start().saturating_add(reach.unwrap_or(u64::MAX));
         let limit = self.clear_until(index, access).min(likely_end);
+        let before = windows.len();
         self.streams[index].top_up(share, limit, allowed, windows);
+        let added = windows[before..].iter();
+        let bytes = added.map(|window| missing_bytes(access.object, window.extent, cache)).sum();
+        self.streams[index].put_at_risk(bytes);
     }
 
     /// Whether others read in no order: what streams have ahead is not filled for them.

@@ -2,6 +2,7 @@
 
 use alloc::vec::Vec;
 
+use super::Run;
 use crate::policy::adaptive::stream::Strides;
 use crate::scatter::slot_of;
 use crate::types::Extent;
@@ -15,27 +16,27 @@ const EQUAL_AMONG_OTHERS: usize = 4;
 #[derive(Debug, Default)]
 pub(super) struct Before {
     /// The last of them are remembered, the oldest first.
-    all: Vec<Extent>,
+    all: Vec<Run>,
     offsets: Offsets,
 }
 
 impl Before {
-    pub(super) fn runs(&self) -> &[Extent] {
+    pub(super) fn runs(&self) -> &[Run] {
         &self.all[self.all.len().saturating_sub(BEFORE_MAX)..]
     }
 
-    pub(super) fn push(&mut self, run: Extent) {
+    pub(super) fn push(&mut self, run: Run) {
         if let [oldest, others @ ..] = self.runs()
             && others.len() == BEFORE_MAX - 1
         {
-            self.offsets.remove(oldest.offset);
+            self.offsets.remove(oldest.extent.offset);
         }
         // Seldom, so that the others need not move for each.
         if self.all.len() == 2 * BEFORE_MAX {
             self.all.drain(..=BEFORE_MAX);
         }
         self.all.push(run);
-        self.offsets.add(run.offset);
+        self.offsets.add(run.extent.offset);
     }
 
     /// Even steps of one stream among the runs of others, of which `new` is the last: five runs of
@@ -48,14 +49,15 @@ impl Before {
             let step = || new.offset.wrapping_sub(run.offset);
             self.offsets.may_have(before) && self.offsets.may_have(before.wrapping_sub(step()))
         };
-        self.runs().iter().rev().filter(is_step).find_map(|run| {
+        let up = || self.runs().iter().filter(|run| !run.is_down).map(|run| &run.extent);
+        up().rev().filter(is_step).find_map(|run| {
             let step = new.offset as i64 - run.offset as i64;
             let back = |count: i64| u64::try_from(run.offset as i64 - count * step).ok();
             let first = (1..equal as i64).try_fold(*run, |_, count| {
                 let offset = back(count)?;
-                self.runs().iter().find(|other| other.offset == offset && other.len == run.len).copied()
+                up().find(|other| other.offset == offset && other.len == run.len).copied()
             })?;
-            Some((apart([first].to_vec(), step)?, equal as u64 * run.len))
+            Some((apart([first].to_vec(), step, false)?, equal as u64 * run.len))
         })
     }
 }
@@ -89,8 +91,11 @@ impl Offsets {
     }
 }
 
-/// Steps that leave nothing out are a sequential stream's.
-pub(super) fn apart(elements: Vec<Extent>, period: i64) -> Option<Strides> {
-    let strides = Strides::new(elements, period)?;
-    (period.unsigned_abs() > strides.element_bytes()).then_some(strides)
+/// Steps that leave nothing out are a sequential stream's, unless they go the other way than
+/// the reads of which each consists.
+pub(super) fn apart(elements: Vec<Extent>, period: i64, is_down: bool) -> Option<Strides> {
+    let strides = Strides::new(elements, period)?.downward(is_down);
+    let is_against = is_down == (period > 0);
+    let least = strides.bytes() + u64::from(!is_against);
+    (period.unsigned_abs() >= least).then_some(strides)
 }

@@ -20,11 +20,32 @@ const EQUAL_MIN: usize = 3;
 /// are of whole blocks, many distances are the same.
 pub(crate) const DOUBT_MAX: u8 = 6;
 
+/// Reads one beside the other, in order.
+#[derive(Clone, Copy, Debug, Default)]
+struct Run {
+    extent: Extent,
+    /// Each read is right below the one before.
+    is_down: bool,
+    /// There is more than one read.
+    is_long: bool,
+}
+
+impl Run {
+    fn of_one(extent: Extent) -> Run {
+        Run { extent, is_down: false, is_long: false }
+    }
+
+    /// Where its first read began, or ended if it goes down.
+    fn anchor(&self, is_down: bool) -> i64 {
+        if is_down { self.extent.end() as i64 } else { self.extent.offset as i64 }
+    }
+}
+
 /// The last runs.
 #[derive(Debug, Default)]
 pub(crate) struct Rhythm {
     /// Empty before the first one.
-    newest: Extent,
+    newest: Run,
     /// Boxed, since most objects are read in one run.
     before: Option<Box<Before>>,
 }
@@ -33,12 +54,15 @@ impl Rhythm {
     /// Somebody reads `extent`. True if it goes on where the last run was; if not,
     /// it is no run yet.
     pub(crate) fn goes_on(&mut self, extent: Extent) -> bool {
-        let newest = &mut self.newest;
+        let Run { extent: newest, is_down, is_long } = &mut self.newest;
         if newest.is_empty() {
             return false;
         }
-        if newest.end() == extent.offset {
-            newest.len += extent.len;
+        let is_above = newest.end() == extent.offset && !*is_down;
+        let is_below = extent.end() == newest.offset && (*is_down || !*is_long);
+        if is_above || is_below {
+            (newest.offset, newest.len) = (newest.offset.min(extent.offset), newest.len + extent.len);
+            (*is_down, *is_long) = (is_below, true);
             return true;
         }
         extent.offset >= newest.offset && extent.end() <= newest.end()
@@ -46,8 +70,8 @@ impl Rhythm {
 
     /// `extent` begins a run.
     pub(crate) fn begin(&mut self, extent: Extent) {
-        let last = mem::replace(&mut self.newest, extent);
-        if !last.is_empty() {
+        let last = mem::replace(&mut self.newest, Run::of_one(extent));
+        if !last.extent.is_empty() {
             self.before.get_or_insert_default().push(last);
         }
     }
@@ -57,36 +81,48 @@ impl Rhythm {
     pub(crate) fn find(&self, doubt: u8) -> Option<(Strides, u64)> {
         let doubt = usize::from(doubt);
         let before = self.before.as_ref()?;
-        self.alone(before.runs(), doubt).or_else(|| before.step_to(self.newest, doubt))
+        self.alone(before.runs(), doubt).or_else(|| before.step_to(self.newest.extent, doubt))
     }
 
     /// Steps of nobody else.
-    fn alone(&self, before: &[Extent], doubt: usize) -> Option<(Strides, u64)> {
-        let newest = self.newest.offset.wrapping_sub(before.last()?.offset);
+    fn alone(&self, before: &[Run], doubt: usize) -> Option<(Strides, u64)> {
+        let last = before.last()?;
+        // The newest run has no direction yet: it has that of the others.
+        let anchors = |two: [&Run; 2], is_down: bool| two[1].anchor(is_down) - two[0].anchor(is_down);
+        let is_down = before.iter().rev().take(PERIOD_MAX).any(|run| run.is_down);
+        let newest = anchors([last, &self.newest], is_down);
         let steps = &before[before.len().saturating_sub(PERIOD_MAX + 1)..];
-        let is_newest = |two: &[Extent]| two[1].offset.wrapping_sub(two[0].offset) == newest;
+        let is_newest = |two: &[Run]| anchors([&two[0], &two[1]], is_down) == newest;
         // Nearly always no step is like the newest.
         if !steps.windows(2).any(is_newest) {
             return None;
         }
         let alike = steps.windows(2).rev().zip(1..).filter(|(two, _)| is_newest(two));
-        alike.map(|(_, period)| period).find_map(|period| self.with_period(before, period, doubt))
+        alike.map(|(_, period)| period).find_map(|period| self.with_period(before, period, is_down, doubt))
     }
 
     /// Steps that repeat after `period` of them.
-    fn with_period(&self, before: &[Extent], period: usize, doubt: usize) -> Option<(Strides, u64)> {
+    fn with_period(
+        &self,
+        before: &[Run],
+        period: usize,
+        is_down: bool,
+        doubt: usize,
+    ) -> Option<(Strides, u64)> {
         let equal = doubt + if period == 1 { EQUAL_MIN } else { 2 * period };
         let runs = &before[before.len().checked_sub(equal)?..];
         let run = |index: usize| runs.get(index).unwrap_or(&self.newest);
-        let step = |index: usize| run(index + 1).offset as i64 - run(index).offset as i64;
+        let step = |index: usize| run(index + 1).anchor(is_down) - run(index).anchor(is_down);
         let is_repeated = |index: usize| step(index) == step(index - period);
         // The last run is not over, so its length says nothing.
-        let is_alike = |index: usize| runs[index].len == runs[index - period].len;
-        if !(period..equal).all(is_repeated) || !(period..equal).all(is_alike) {
+        let is_alike = |index: usize| runs[index].extent.len == runs[index - period].extent.len;
+        let is_one_way = runs.iter().all(|run| run.is_down == is_down || !run.is_long);
+        if !is_one_way || !(period..equal).all(is_repeated) || !(period..equal).all(is_alike) {
             return None;
         }
-        let total = run(period).offset as i64 - run(0).offset as i64;
-        Some((apart(runs[..period].to_vec(), total)?, bytes_of(runs)))
+        let total = run(period).anchor(is_down) - run(0).anchor(is_down);
+        let elements = runs[..period].iter().map(|run| run.extent).collect();
+        Some((apart(elements, total, is_down)?, bytes_of(runs)))
     }
 
     /// Forgets.
@@ -95,8 +131,8 @@ impl Rhythm {
     }
 }
 
-fn bytes_of(runs: &[Extent]) -> u64 {
-    runs.iter().map(|run| run.len).sum()
+fn bytes_of(runs: &[Run]) -> u64 {
+    runs.iter().map(|run| run.extent.len).sum()
 }
 
 #[cfg(test)]
@@ -139,6 +175,21 @@ mod tests {
     #[test]
     fn reads_in_a_row_are_one_run() {
         check(&[(0, 10), (10, 10), (100, 10), (110, 10), (200, 10), (210, 10), (300, 10)], 400);
+    }
+
+    #[test]
+    fn runs_that_go_down_are_steps_from_end_to_end() {
+        // Each run is read downward, and the next one begins above: the steps leave nothing out.
+        let down = |run: u64| [(run * 30 + 20, 10), (run * 30 + 10, 10), (run * 30, 10)];
+        let mut reads: Vec<_> = (0..3).flat_map(down).collect();
+        assert_eq!(found(&reads), None);
+        reads.push((110, 10));
+        let strides = found(&reads).expect("even steps");
+        let mut wanted: Vec<Extent> = alloc::vec![];
+        strides.extents(Extent::new(90, 10), |extent| wanted.push(extent));
+        assert_eq!(wanted, [Extent::new(110, 10)]);
+        // Upward, the same is one run.
+        assert_eq!(found(&[(0, 30), (30, 30), (60, 30), (90, 30)]), None);
     }
 
     #[test]

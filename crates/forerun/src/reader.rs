@@ -97,6 +97,30 @@ impl Reader {
             self.handle.submit_piece(extent, done);
         }
     }
+
+    /// How many bytes of `extent` were read ahead, are in memory and were not read yet: without
+    /// a gap from its start, or from its end if `from_end`.
+    pub fn unread_bytes(&self, extent: Extent, from_end: bool) -> u64 {
+        self.handle.driver.unread_bytes(&self.handle.object, extent, from_end)
+    }
+
+    /// Shows the bytes of `extent`, at most [`READ_BYTES_MAX`](Config::READ_BYTES_MAX), to
+    /// `copy` if all of them are in memory, without counting them as read. For a front end with
+    /// a cache of its own, which tells with [`Reader::consume`] what its readers came for.
+    pub fn peek<T>(&self, extent: Extent, copy: impl FnOnce(&Lease<'_>) -> T) -> Option<T> {
+        let Handle { driver, object, .. } = &*self.handle;
+        with_ranges(|ranges| {
+            let read = driver.peek(object, extent, ranges)?;
+            Some(copy(&Lease::held(driver, read, ranges)))
+        })
+    }
+
+    /// Counts `extents` as read, in this order: a front end has given their bytes to a reader
+    /// from a copy that it made with [`Reader::peek`].
+    pub fn consume(&self, extents: &[Extent]) {
+        let Handle { driver, object, id, .. } = &*self.handle;
+        driver.consume(object, *id, extents);
+    }
 }
 
 impl Handle {

@@ -121,6 +121,13 @@ impl Cache {
         row.is_some_and(|row| row.held() >> (block % row::ROW_BLOCKS) & 1 == 1)
     }
 
+    /// Whether the block at `offset` is resident and was not read since it was fetched.
+    pub(crate) fn is_unread(&self, object: ObjectId, offset: u64) -> bool {
+        let block = offset / BLOCK_BYTES;
+        let row = self.index.get(object, block / row::ROW_BLOCKS).map(|id| &self.rows[id.0 as usize]);
+        row.is_some_and(|row| (row.unread & row.resident) >> (block % row::ROW_BLOCKS) & 1 == 1)
+    }
+
     /// Whether the block at `offset` was read, once, and is still here.
     pub(crate) fn is_read_once(&self, object: ObjectId, offset: u64) -> bool {
         let block = offset / BLOCK_BYTES;

@@ -7,6 +7,7 @@ mod changes;
 mod dispatch;
 mod explain;
 mod launch;
+mod lending;
 mod reading;
 mod repeats;
 mod trails;

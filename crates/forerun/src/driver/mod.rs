@@ -8,6 +8,7 @@
 mod explain;
 mod failures;
 mod fetch;
+mod lending;
 mod listings;
 mod objects;
 mod state;

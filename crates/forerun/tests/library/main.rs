@@ -8,6 +8,7 @@ mod flight;
 mod gate;
 mod late;
 mod learned;
+mod lending;
 mod lease;
 mod metadata;
 mod shutdown;

@@ -73,14 +73,14 @@ impl Mount {
         let tally = Arc::new(Tally::default());
         let passthrough = options.passthrough.then(Arc::<Passthrough>::default);
         let tree = Tree::new(forerun, root, defaults, options.metadata_ttl, options.hints)
-            .with_governor(tally.clone(), options.push.then(|| pusher.clone()))
+            .with_governor(tally.clone(), options.push.then_some(pusher))
             .with_passthrough(passthrough.clone());
         let filesystem = ForerunFilesystem::new(tree, window::offer(options.kernel_readahead_bytes), ended);
         let access = Access { allow_other: options.allow_other, writable: options.hints };
         let (device, attachment) = attach(directory, &source, access)?;
         let mut mount = Mount::serve(filesystem, alive, device, attachment, passthrough.as_deref())?;
         if let Some(session) = &mount.session {
-            queue.start(session.notifier(), tally.clone(), &pusher);
+            queue.start(session.notifier(), tally.clone());
         }
         window::raise(mount.attachment.file_system(), options.kernel_readahead_bytes)?;
         mount.tally = tally;

@@ -1,10 +1,11 @@
 //! Answers to the kernel's requests, taken from the engine.
 
+use std::collections::HashMap;
 use std::ops::Range;
-use std::sync::Arc;
+use std::sync::{Arc, Weak};
 use std::time::Duration;
 
-use forerun::{Entry, ErrorKind, Forerun, Kind, Reader};
+use forerun::{Entry, ErrorKind, Extent, Forerun, Kind, Reader};
 use fuser::{
     Errno, FileAttr, FileHandle, FopenFlags, Generation, INodeNo, ReplyAttr, ReplyData, ReplyDirectory,
     ReplyDirectoryPlus, ReplyEntry, ReplyOpen,
@@ -15,7 +16,7 @@ use super::advice::Advised;
 use super::asked::Tally;
 use super::attr::{Defaults, file_type};
 use super::errno::{report, report_read};
-use super::governor::Runs;
+use super::governor::{Runs, Step, Way};
 use super::handles::Handles;
 use super::inode::{Inodes, same_inode};
 use super::listing::OpenDirectory;
@@ -38,6 +39,8 @@ pub(crate) struct Tree {
     ttl: Duration,
     tally: Arc<Tally>,
     pusher: Option<Arc<Pusher>>,
+    /// The runs of each inode that is open: handles share them as they share its pages.
+    runs: Mutex<HashMap<u64, Weak<Mutex<Runs>>>>,
     /// Nothing if all is to be read through the engine.
     pub(crate) passthrough: Option<Arc<Passthrough>>,
 }
@@ -46,17 +49,17 @@ pub(crate) struct Tree {
 #[derive(Debug)]
 pub(crate) struct OpenFile {
     ino: u64,
-    way: Way,
+    route: Route,
 }
 
 /// How an open file is read.
 #[derive(Debug)]
-enum Way {
+enum Route {
     /// Through the engine.
     Engine {
         reader: Reader,
-        /// Who reads it through the page cache, if that is of interest.
-        runs: Option<Mutex<Runs>>,
+        /// The runs of its inode, unless it passes the page cache by.
+        runs: Option<Arc<Mutex<Runs>>>,
     },
     /// By the kernel itself.
     Passed,
@@ -65,9 +68,9 @@ enum Way {
 impl OpenFile {
     /// Who reads it through the engine, if it is read that way.
     pub(crate) fn reader(&self) -> Option<&Reader> {
-        match &self.way {
-            Way::Engine { reader, .. } => Some(reader),
-            Way::Passed => None,
+        match &self.route {
+            Route::Engine { reader, .. } => Some(reader),
+            Route::Passed => None,
         }
     }
 }
@@ -85,6 +88,7 @@ impl Tree {
             ttl,
             tally: Arc::default(),
             pusher: None,
+            runs: Mutex::default(),
             passthrough: None,
         }
     }
@@ -142,7 +146,7 @@ impl Tree {
         if let Some(passthrough) = &self.passthrough {
             match passthrough.open(&self.forerun, ino, &now, &reply).await {
                 Ok(Some(file)) => {
-                    let handle = self.files.insert(OpenFile { ino, way: Way::Passed });
+                    let handle = self.files.insert(OpenFile { ino, route: Route::Passed });
                     return reply.opened_passthrough(handle, FopenFlags::empty(), &file);
                 }
                 Ok(None) => {}
@@ -156,18 +160,33 @@ impl Tree {
         }
         let reader = self.forerun.reader_of(&now);
         self.advised.tell(ino, &reader);
-        let runs = (self.pusher.is_some() && !is_direct).then(Mutex::default);
-        let handle = self.files.insert(OpenFile { ino, way: Way::Engine { reader, runs } });
+        let runs = (self.pusher.is_some() && !is_direct).then(|| self.runs_of(ino));
+        let handle = self.files.insert(OpenFile { ino, route: Route::Engine { reader, runs } });
         // What is cached of an inode is of this version, whoever read it.
         reply.opened(handle, FopenFlags::FOPEN_KEEP_CACHE);
     }
 
-    /// One who had a file open has closed it.
+    fn runs_of(&self, ino: u64) -> Arc<Mutex<Runs>> {
+        let all = &mut *self.runs.lock();
+        if let Some(runs) = all.get(&ino).and_then(Weak::upgrade) {
+            return runs;
+        }
+        let runs = Arc::default();
+        all.insert(ino, Arc::downgrade(&runs));
+        runs
+    }
+
+    /// A program has closed a file.
     pub(crate) fn release(&self, handle: FileHandle) {
-        if let Some(file) = self.files.remove(handle)
-            && let Some(passthrough) = &self.passthrough
-        {
+        let Some(file) = self.files.remove(handle) else { return };
+        if let Some(passthrough) = &self.passthrough {
             passthrough.close(file.ino);
+        }
+        let ino = file.ino;
+        drop(file);
+        let all = &mut *self.runs.lock();
+        if all.get(&ino).is_some_and(|runs| runs.strong_count() == 0) {
+            all.remove(&ino);
         }
     }
 
@@ -175,8 +194,15 @@ impl Tree {
         let Some(file) = self.files.get(handle) else { return reply.error(Errno::EBADF) };
         // Of a file that it reads itself, the kernel asks only for what a program would have
         // it read ahead. It would keep that where nobody looks.
-        let Way::Engine { reader, runs } = &file.way else { return reply.error(Errno::EIO) };
+        let Route::Engine { reader, runs } = &file.route else { return reply.error(Errno::EIO) };
         self.tally.add_read(len as u64);
+        let step = runs.as_ref().map(|runs| runs.lock().read(&(offset..offset + len as u64), reader.size()));
+        let Step { passed, room } = step.unwrap_or_default();
+        if !passed.is_empty() {
+            let passed: Vec<_> =
+                passed.iter().map(|passed| Extent::between(passed.start, passed.end)).collect();
+            reader.consume(&passed);
+        }
         let tree = self.clone();
         let path = reader.entry().path.clone();
         reader.submit(offset, len, move |result| match result {
@@ -189,8 +215,8 @@ impl Tree {
                 reply.error(report_read(&error));
             }
         });
-        if let (Some(pusher), Some(runs)) = (&self.pusher, runs) {
-            push_ahead(pusher, file.ino, reader, runs, offset..offset + len as u64);
+        if let (Some(pusher), Some(runs), Some((room, way))) = (&self.pusher, runs, room) {
+            push_ahead(pusher, file.ino, reader, runs, &room, way);
         }
     }
 
@@ -252,13 +278,10 @@ impl Tree {
     }
 }
 
-/// Has put into the page cache of `ino` what will be asked for after this READ.
-fn push_ahead(pusher: &Pusher, ino: u64, reader: &Reader, runs: &Mutex<Runs>, read: Range<u64>) {
-    let pushes = runs.lock().read(read, reader.size());
-    for push in pushes {
-        if !push.is_empty() {
-            let len = (push.end - push.start) as usize;
-            pusher.push(Push { ino, reader: reader.clone(), offset: push.start, len });
-        }
+/// Has the readahead in `room` put into the page cache of `ino`, as far as it is in memory.
+fn push_ahead(pusher: &Pusher, ino: u64, reader: &Reader, runs: &Mutex<Runs>, room: &Range<u64>, way: Way) {
+    let bytes = reader.unread_bytes(Extent::between(room.start, room.end), way == Way::Down);
+    for extent in runs.lock().push(room, way, bytes) {
+        pusher.push(Push { ino, reader: reader.clone(), extent });
     }
 }

@@ -54,7 +54,7 @@ fn pages_touched_at_random_cost_a_page_each() {
 }
 
 #[test]
-fn forward_readers_of_small_pieces_hardly_ask_and_get_the_right_bytes() {
+fn readers_of_small_pieces_hardly_ask_and_get_the_right_bytes() {
     const SIZE: usize = (16 << 20) + 123;
     let bytes = pattern(SIZE, 3);
     let (mounted, _forerun) = mount(bytes.clone());
@@ -71,6 +71,24 @@ fn forward_readers_of_small_pieces_hardly_ask_and_get_the_right_bytes() {
     let asked = mounted.mount.asked();
     assert!(asked.pushed_bytes > 0, "{asked:?}");
     assert_eq!(file.metadata().unwrap().len(), SIZE as u64);
+}
+
+#[test]
+fn pages_of_mapped_slices_that_are_touched_downward_are_pushed() {
+    const SLICE_PAGES: usize = 1024;
+    let bytes = pattern(32 << 20, 5);
+    let (mounted, _forerun) = mount(bytes.clone());
+    let memory = map(&File::open(mounted.at("file")).unwrap());
+    let page = |index: usize| index * PAGE_BYTES..(index + 1) * PAGE_BYTES;
+    for slice in 0..bytes.len() / PAGE_BYTES / SLICE_PAGES {
+        for index in (slice * SLICE_PAGES..(slice + 1) * SLICE_PAGES).rev() {
+            assert!(memory[page(index)] == bytes[page(index)], "page {index}");
+        }
+    }
+    let asked = mounted.mount.asked();
+    let all = bytes.len() as u64;
+    assert!(asked.pushed_bytes > all / 2, "{asked:?}");
+    assert!(asked.read_bytes < all / 2, "{asked:?}");
 }
 
 /// Reads each of `pages` and compares.

@@ -59,7 +59,7 @@ impl Entry {
     pub(crate) fn described(path: &str, size: u64, version: Version) -> Result<Entry> {
         if size > SIZE_MAX {
             let message = format!(
-                "{path:?} has {size} bytes, says the server; no file can have more than {SIZE_MAX}, so it cannot be read"
+                "{path:?} cannot be read: the server reports {size} bytes, and a file has at most {SIZE_MAX}"
             );
             return Err(Error::new(ErrorKind::Permanent, message));
         }

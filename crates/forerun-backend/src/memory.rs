@@ -98,10 +98,7 @@ impl Backend for MemoryBackend {
     async fn fetch(&self, path: &str, version: &Version, extent: Range<u64>) -> Result<ByteStream> {
         let object = self.get(path).ok_or_else(|| not_found(path))?;
         if file(path, &object).version != *version {
-            return Err(Error::new(
-                ErrorKind::Changed,
-                format!("{path} in memory has another version by now"),
-            ));
+            return Err(Error::new(ErrorKind::Changed, format!("{path} in memory has changed")));
         }
         let range = usize::try_from(extent.start).ok().zip(usize::try_from(extent.end).ok());
         let bytes = match range {
@@ -120,7 +117,7 @@ fn file(path: &str, object: &Object) -> Entry {
 }
 
 fn not_found(path: &str) -> Error {
-    Error::new(ErrorKind::NotFound, format!("nothing is at {path:?} in memory"))
+    Error::new(ErrorKind::NotFound, format!("there is nothing at {path:?} in memory"))
 }
 
 #[cfg(test)]

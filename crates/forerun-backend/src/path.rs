@@ -22,7 +22,7 @@ pub(crate) fn components(path: &str) -> Result<Vec<&str>> {
     }
     Err(Error::new(
         ErrorKind::Invalid,
-        format!("{path:?} is no path inside a backend: its components must not be empty, \".\" or \"..\""),
+        format!("{path:?} is not a path inside a backend: its components must not be empty, \".\" or \"..\""),
     ))
 }
 

@@ -39,7 +39,7 @@ impl Body {
             Some(mut piece) => {
                 if piece.len() as u64 > self.left {
                     if !self.more {
-                        return Err(self.error(ErrorKind::Permanent, "is longer than the server said"));
+                        return Err(self.error(ErrorKind::Permanent, "is longer than the server announced"));
                     }
                     // Less than the piece's length, so it fits.
                     piece.truncate(self.left as usize);

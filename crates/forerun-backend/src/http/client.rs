@@ -29,7 +29,7 @@ pub(crate) fn client() -> Result<reqwest::Client> {
         .build()
         .map_err(|error| {
             let message =
-                format!("no HTTP client: {}; is the package ca-certificates installed?", chain(&error));
+                format!("HTTPS cannot be used: {}; install the package ca-certificates", chain(&error));
             Error::new(ErrorKind::Permanent, message)
         })
 }
@@ -43,11 +43,14 @@ pub(super) async fn send(request: RequestBuilder, url: &Url) -> Result<Response>
 pub(crate) fn client_error(error: &reqwest::Error, url: &str) -> Error {
     let causes = chain(error);
     let (kind, advice) = if is_certificate(error) {
-        (ErrorKind::Permanent, "; its certificate is not trusted here (SSL_CERT_FILE names further ones)")
+        (
+            ErrorKind::Permanent,
+            "; its certificate is not trusted: name a file of further certificates in SSL_CERT_FILE",
+        )
     } else if error.is_connect() {
-        (ErrorKind::Unreachable, " (are host and port right, and does the server run?)")
+        (ErrorKind::Unreachable, "; check the host and the port, and whether the server runs")
     } else if error.is_redirect() {
-        (ErrorKind::Permanent, "; it redirects too often")
+        (ErrorKind::Permanent, "; the server redirects too often")
     } else if error.is_builder() {
         (ErrorKind::Invalid, "")
     } else {
@@ -60,9 +63,11 @@ pub(crate) fn client_error(error: &reqwest::Error, url: &str) -> Error {
 pub(super) fn status_error(status: StatusCode, url: &Url) -> Error {
     let (kind, advice) = match status.as_u16() {
         404 | 410 => (ErrorKind::NotFound, ""),
-        401 | 403 | 407 => (ErrorKind::Denied, "; a user and password go into the URL as user:password@host"),
+        401 | 403 | 407 => {
+            (ErrorKind::Denied, "; put the user and the password into the URL as user:password@host")
+        }
         408 | 425 | 429 | 500 | 502 | 503 | 504 => (ErrorKind::Transient, ""),
-        412 | 416 => (ErrorKind::Changed, "; it has changed, open it again"),
+        412 | 416 => (ErrorKind::Changed, "; it has changed: open it again"),
         _ => (ErrorKind::Permanent, ""),
     };
     Error::new(kind, format!("{}: the server answered {status}{advice}", shown(url)))

@@ -47,7 +47,7 @@ impl HttpBackend {
         if !kind.contains("html") {
             let what = if path.is_empty() { "the answer" } else { path };
             let message =
-                format!("{}: {what} is no page of links, so it cannot be listed", client::shown(url));
+                format!("{}: {what} cannot be listed, since it is not a page of links", client::shown(url));
             return Err(Error::new(ErrorKind::NotADirectory, message));
         }
         let base = response.url().clone();

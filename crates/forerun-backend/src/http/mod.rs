@@ -129,7 +129,7 @@ impl HttpBackend {
             None => Err(Error::new(
                 ErrorKind::NoRange,
                 format!(
-                    "{} does not say how large it is; only objects of a known size can be read",
+                    "{}: the server does not report a size; only objects of a known size can be read",
                     client::shown(url)
                 ),
             )),
@@ -215,7 +215,7 @@ fn refuse_encoding(headers: &HeaderMap, url: &Url) -> Result<()> {
         Some(encoding) => Err(Error::new(
             ErrorKind::Permanent,
             format!(
-                "{} is sent with Content-Encoding {encoding} although identity was asked for; turn compression off on the server",
+                "{}: the server sends Content-Encoding {encoding} although identity was requested; turn compression off",
                 client::shown(url)
             ),
         )),

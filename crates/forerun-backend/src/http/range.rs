@@ -74,16 +74,15 @@ pub(super) fn check(
         let size = content_length(headers).unwrap_or(known.size);
         return check_whole(url, known, &State::of(headers, size), extent);
     }
-    let range = content_range(headers).ok_or_else(|| {
-        confused(url, "sent part of the object without saying which (no sound Content-Range)")
-    })?;
+    let range = content_range(headers)
+        .ok_or_else(|| confused(url, "sent part of the object without a valid Content-Range"))?;
     if !known.matches(&State::of(headers, range.total.unwrap_or(known.size))) {
         return Err(changed(url));
     }
     let len = range.extent.end - range.extent.start;
     // A part may end early; what is missing is asked for again.
     if range.extent.start != extent.start || range.extent.end > extent.end {
-        return Err(confused(url, &format!("sent the bytes {:?} for {extent:?}", range.extent)));
+        return Err(confused(url, &format!("sent the bytes {:?} instead of {extent:?}", range.extent)));
     }
     if content_length(headers).is_some_and(|sent| sent != len) {
         return Err(confused(url, "sent a Content-Range and a Content-Length that disagree"));
@@ -99,7 +98,7 @@ fn check_whole(url: &Url, known: &State, answer: &State, extent: &Range<u64>) ->
     }
     if extent.start > 0 {
         let what = "the server cannot send part of an object (it ignores Range)";
-        let message = format!("{}: {what}; read a copy of it, or of another server", shown(url));
+        let message = format!("{}: {what}; read a local copy, or use another server", shown(url));
         return Err(Error::new(ErrorKind::NoRange, message));
     }
     Ok(Served { len: extent.end, more: extent.end < known.size })

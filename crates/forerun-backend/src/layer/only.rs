@@ -34,7 +34,10 @@ impl Only {
             return Ok(());
         }
         path::components(path)?;
-        Err(Error::new(ErrorKind::NotFound, format!("nothing is at {path:?}: there is only {:?}", self.name)))
+        Err(Error::new(
+            ErrorKind::NotFound,
+            format!("there is nothing at {path:?}: the only file is {:?}", self.name),
+        ))
     }
 }
 

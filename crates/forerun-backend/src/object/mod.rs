@@ -177,7 +177,7 @@ impl Backend for ObjectBackend {
         }
         let name = self.shown(&key);
         if got.range != extent {
-            let message = format!("{name}: the store sent the bytes {:?} for {extent:?}", got.range);
+            let message = format!("{name}: the store sent the bytes {:?} instead of {extent:?}", got.range);
             return Err(Error::new(ErrorKind::Permanent, message));
         }
         Ok(measured(got.into_stream(), name, extent.end - extent.start))
@@ -190,7 +190,7 @@ fn measured(body: BoxStream<'static, object_store::Result<Bytes>>, name: String,
         match body.try_next().await.map_err(|error| failure::of_body(&error, &name))? {
             Some(piece) if piece.len() as u64 > left => Err(Error::new(
                 ErrorKind::Permanent,
-                format!("{name}: the body is longer than the store said"),
+                format!("{name}: the body is longer than the store announced"),
             )),
             Some(piece) => {
                 let left = left - piece.len() as u64;

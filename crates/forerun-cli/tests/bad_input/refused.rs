@@ -60,11 +60,11 @@ fn a_server_that_is_not_there_is_given_up_soon() {
     store.env("AWS_ACCESS_KEY_ID", "id").env("AWS_SECRET_ACCESS_KEY", "key");
     check_refused(store, &["s3://bucket", "refused", "gave up after 6 tries", "check --endpoint", &endpoint]);
     let site = format!("http://{}/", nobody());
-    check_refused(mount(&[&site]), &[&site, "refused", "are host and port right"]);
+    check_refused(mount(&[&site]), &[&site, "refused", "check the host and the port"]);
     // Of a host that does not exist nobody can say that it refuses.
     check_refused(
         mount(&["http://nowhere.invalid/"]),
-        &["http://nowhere.invalid/", "are host and port right"],
+        &["http://nowhere.invalid/", "check the host and the port"],
     );
     assert!(began.elapsed() < Duration::from_secs(20), "it took {:?}", began.elapsed());
 }

@@ -102,7 +102,7 @@ fn check_endpoint(endpoint: &str) -> Result<()> {
     if known && url::Url::parse(endpoint).is_ok() {
         return Ok(());
     }
-    let message = format!("the endpoint {endpoint:?} is no URL; it is http://host:port or https://host");
+    let message = format!("the endpoint {endpoint:?} is not a URL; write http://host:port or https://host");
     Err(Error::new(ErrorKind::Invalid, message))
 }
 

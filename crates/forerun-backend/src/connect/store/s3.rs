@@ -63,7 +63,7 @@ async fn profile_of(options: &ConnectOptions) -> Result<Profile> {
         None => Ok(profile::read(&environment, "default")?.unwrap_or_default()),
     });
     read.await.map_err(|stopped| {
-        Error::new(ErrorKind::Permanent, format!("reading the profile stopped: {stopped}"))
+        Error::new(ErrorKind::Permanent, format!("the thread that reads the profile stopped: {stopped}"))
     })?
 }
 

@@ -28,7 +28,7 @@ impl Background {
             .enable_all()
             .build()
             .map_err(|error| {
-                let message = format!("cannot start threads: {error}; raise the limit of them");
+                let message = format!("cannot start threads: {error}; raise the limit on threads");
                 Error::new(ErrorKind::Permanent, message)
             })?;
         Ok(Background { handle: runtime.handle().clone(), runtime: Some(runtime) })

@@ -77,8 +77,8 @@ fn wrong_length(
 ) -> Error {
     let Extent { offset, len } = extent;
     let message = format!(
-        "{} sent {what} bytes of {:?} than the {len} asked for at offset {offset}; read again, and check \
-         the server if it happens again",
+        "{} sent {what} bytes of {:?} than the {len} requested at offset {offset}; read again, and check the \
+         server if this repeats",
         backend.url(),
         object.name.path,
     );

@@ -204,8 +204,7 @@ impl State {
         self.announce();
         while let Some(fetch) = self.engine.poll_fetch(self.now) {
             let Some(object) = self.objects.get(fetch.object) else {
-                let gone =
-                    Error::new(ErrorKind::Changed, "the object has another version by now; open it again");
+                let gone = Error::new(ErrorKind::Changed, "the object has changed; open it again");
                 let failure = self.failures.add(gone);
                 self.engine.handle_failed(self.now, fetch.id, failure);
                 continue;

@@ -65,7 +65,9 @@ struct Turn<'a>(&'a Driver);
 
 impl Drop for Turn<'_> {
     fn drop(&mut self) {
-        tracing::error!("the engine has a bug and stops: reads fail from now on");
+        tracing::error!(
+            "the engine stops because of a bug, and all reads fail from now on: mount or connect again, and report it"
+        );
         self.0.shut_down();
     }
 }

@@ -15,13 +15,15 @@ const BYTES_MAX: u64 = 256 << 20;
 pub(super) fn read(path: &Path) -> Result<Option<Profiles>> {
     let shown = path.display();
     let invalid = |what: String| {
-        let advice = "give --learn another name, or move that file away to learn anew";
+        let advice = "give --learn another name, or move that file away to start a new profile";
         Error::new(ErrorKind::Invalid, format!("{shown} is not a profile of Forerun: {what}; {advice}"))
     };
     let text = match fs::metadata(path) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
         Ok(file) if !file.is_file() => return Err(invalid("it is not a file".to_owned())),
-        Ok(file) if file.len() > BYTES_MAX => return Err(invalid(format!("it has {} bytes", file.len()))),
+        Ok(file) if file.len() > BYTES_MAX => {
+            return Err(invalid(format!("it is too large ({} bytes)", file.len())));
+        }
         _ => fs::read(path).map_err(|error| {
             let advice = "make it readable, or give --learn another name";
             Error::new(ErrorKind::Invalid, format!("the profile {shown} cannot be read: {error}; {advice}"))
@@ -60,7 +62,7 @@ fn beside(path: &Path) -> PathBuf {
 
 fn not_written(path: &Path, error: &io::Error) -> Error {
     let shown = path.display();
-    let advice = "give --learn a file in a folder that can";
+    let advice = "give --learn a file in a directory that you may write";
     Error::new(ErrorKind::Permanent, format!("the profile {shown} cannot be written: {error}; {advice}"))
 }
 

@@ -60,7 +60,7 @@ pub(super) fn read(text: &str) -> Result<Profiles, Flaw> {
                 let count: Option<usize> = words.next().and_then(|count| count.parse().ok());
                 return match (count, reader.next()) {
                     (Some(count), None) if profiles.len() == count => Ok(profiles),
-                    _ => Err(reader.flaw("its end does not fit what comes before")),
+                    _ => Err(reader.flaw("its end does not match the lines before it")),
                 };
             }
             (_, Some((name, extents))) if extents.len() < Config::PLAN_EXTENTS_MAX => {
@@ -69,7 +69,7 @@ pub(super) fn read(text: &str) -> Result<Profiles, Flaw> {
                     extent.ok_or_else(|| reader.flaw("an extent is OFFSET+LENGTH, within its object"))?,
                 );
             }
-            _ => return Err(reader.flaw("here should be an object, or the end")),
+            _ => return Err(reader.flaw("an object or the end must stand here")),
         }
     }
     Err(reader.flaw("it has no end: it was cut short"))

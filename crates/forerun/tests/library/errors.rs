@@ -48,7 +48,7 @@ fn an_error_in_the_middle_is_an_error() {
 #[test]
 fn too_few_bytes_are_an_error() {
     let harm = |mut request: Request| request.send(LEN - 1);
-    check(harm, ErrorKind::Transient, "sent fewer bytes of \"a\" than the 16384 asked for at offset 0");
+    check(harm, ErrorKind::Transient, "sent fewer bytes of \"a\" than the 16384 requested at offset 0");
 }
 
 #[test]

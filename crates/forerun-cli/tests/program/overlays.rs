@@ -59,7 +59,7 @@ fn files_that_lie_above_too_many_file_systems_are_read_as_without_and_that_is_sa
     assert_eq!(status.code(), Some(0), "{said}");
     let lines: Vec<&str> = said.lines().collect();
     assert_eq!(lines.len(), 2, "{said}");
-    let reason = "it is on a file system that lies above too many others";
+    let reason = "its file system is stacked on too many others";
     assert!(lines[0].contains(reason) || lines[0].contains("files are read as without"), "{said}");
 }
 

@@ -91,7 +91,10 @@ impl Attachment {
         }
         match self.try_unmount(false) {
             Ok(()) => return Ok(Unmounted::Clean),
-            Err(error) => tracing::debug!("{} is not unmounted at once: {error}", self.directory.display()),
+            Err(error) => tracing::debug!(
+                "{} cannot be unmounted while it is used, and is detached instead: {error}",
+                self.directory.display()
+            ),
         }
         match self.try_unmount(true) {
             Ok(()) => Ok(Unmounted::Detached),
@@ -108,7 +111,10 @@ impl Attachment {
             && fs::metadata(&self.directory).is_err_and(|error| is_dead_mount(&error))
             && let Err(error) = self.try_unmount(true)
         {
-            tracing::warn!("{} cannot be unmounted: {error}", self.directory.display());
+            tracing::warn!(
+                "{} cannot be unmounted: {error}; run `umount -l` on it as root",
+                self.directory.display()
+            );
         }
     }
 

@@ -32,8 +32,8 @@ pub fn check_mount_point(directory: &Path) -> Result<PathBuf> {
         .map_err(|error| invalid(format!("the mount point {shown} cannot be read: {error}")))?;
     if content.next().is_some() {
         return Err(invalid(format!(
-            "the mount point {shown} is not empty, and what it holds would be hidden: \
-             give an empty directory, or unmount what is mounted there"
+            "the mount point {shown} is not empty, and a mount would hide its files: give an empty \
+             directory, or unmount the one mounted there"
         )));
     }
     fs::canonicalize(directory)

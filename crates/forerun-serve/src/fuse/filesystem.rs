@@ -64,7 +64,7 @@ impl Filesystem for ForerunFilesystem {
             | InitFlags::FUSE_NO_EXPORT_SUPPORT;
         // Older kernels lack some; each is only a matter of speed.
         if let Err(missing) = kernel.add_capabilities(wanted) {
-            tracing::debug!("the kernel does without {missing:?}");
+            tracing::debug!("the kernel does not support {missing:?}");
             let _ = kernel.add_capabilities(wanted & !missing);
         }
         if let Some(passthrough) = &self.tree.passthrough {

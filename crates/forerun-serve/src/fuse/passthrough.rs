@@ -43,10 +43,10 @@ impl Passthrough {
     /// the kernel once both have met; else why not, and what to do about it.
     pub(crate) fn begin(&self, device: &OwnedFd) -> std::result::Result<(), String> {
         if !self.is_offered.load(Ordering::Acquire) {
-            return Err("this kernel cannot do that (Linux 6.9 and later can)".to_owned());
+            return Err("this kernel does not support it; Linux 6.9 and later do".to_owned());
         }
         allowed(device).map_err(|errno| match errno {
-            Errno::PERM => "the kernel lets only root do that (CAP_SYS_ADMIN): mount as root".to_owned(),
+            Errno::PERM => "the kernel allows it for root alone (CAP_SYS_ADMIN): mount as root".to_owned(),
             errno => format!("the kernel refuses: {}", io::Error::from(errno)),
         })?;
         self.is_on.store(true, Ordering::Release);
@@ -91,15 +91,15 @@ impl Passthrough {
 
     fn warn(&self, path: &str, error: &io::Error) {
         let why = match Errno::from_io_error(error) {
-            Some(Errno::LOOP) => "it is on a file system that lies above too many others",
-            _ => "the kernel does not take it",
+            Some(Errno::LOOP) => "its file system is stacked on too many others",
+            _ => "the kernel refuses the file",
         };
         if self.has_warned.swap(true, Ordering::Relaxed) {
             tracing::debug!("{path} is not passed through: {why} ({error})");
         } else {
             tracing::warn!(
-                "{path} is not passed through: {why} ({error}); it is read as without, and so are others of \
-                 which nothing more is said"
+                "{path} is not passed through: {why} ({error}); the mount reads it itself, and does not \
+                 warn about further files"
             );
         }
     }

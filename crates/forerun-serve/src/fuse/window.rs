@@ -44,8 +44,8 @@ pub(crate) fn raise(device: Option<(u32, u32)>, bytes: u64) -> Result<()> {
 
 fn denied(why: &str) -> Error {
     let message = format!(
-        "the kernel's readahead cannot be set above 128KiB, for which one must be root and may \
-         write to /sys ({why}); leave it as it is, or choose less"
+        "the kernel's readahead cannot be set above 128KiB: {why}; run as root with a writable /sys, or \
+         choose 128KiB or less"
     );
     Error::new(ErrorKind::Denied, message)
 }

@@ -92,7 +92,7 @@ fn mistakes_are_explained() {
     bad(folder, "info --format nonsense what", "the formats are csv");
     bad(folder, "info missing.csv", "missing.csv: cannot open it");
     bad(folder, "convert good.csv good.csv", "both read and written");
-    bad(folder, "convert good.csv out", "its name does not tell a format");
+    bad(folder, "convert good.csv out", "its name does not tell its format");
     bad(folder, "cut good.csv --file b -o out.csv", "has no file named b");
     bad(folder, "generate sequential --size 1KiB -o x.csv", "not smaller than a request");
 }

@@ -63,7 +63,10 @@ impl Reader {
             let reason = match input.head.is_empty() {
                 true => "the file is empty".to_owned(),
                 false => {
-                    format!("neither content nor name tell its format; name one of {}", Format::list(false))
+                    format!(
+                        "neither its content nor its name tells its format; name one of {}",
+                        Format::list(false)
+                    )
                 }
             };
             return Err(Error::UnknownFormat { name: input.name, reason });

@@ -137,10 +137,12 @@ impl Iterator for Merge {
 fn align(sources: &mut [Source]) -> Result<()> {
     let mut origins = Vec::new();
     for source in sources.iter() {
-        origins.push(source.reader.origin_ns().ok_or_else(|| Error::UnknownFormat {
-            name: format!("a trace in format {}", source.reader.format()),
-            reason: "its times are not those of a clock that another trace could share; merge it without --same-clock"
-                .to_owned(),
+        origins.push(source.reader.origin_ns().ok_or_else(|| {
+            Error::UnknownFormat {
+                name: format!("a trace in format {}", source.reader.format()),
+                reason: "its times have no clock in common with other traces; merge it without --same-clock"
+                    .to_owned(),
+            }
         })?);
     }
     let first = origins.iter().copied().min().unwrap_or(0);

@@ -59,7 +59,7 @@ impl Writer {
         let name = path.display().to_string();
         let format = format.or_else(|| Format::of_name(path)).ok_or_else(|| Error::UnknownFormat {
             name: name.clone(),
-            reason: format!("its name does not tell a format; name one of {}", Format::list(true)),
+            reason: format!("its name does not tell its format; name one of {}", Format::list(true)),
         })?;
         let encode = encoder(format, &name)?;
         let partial = Partial::of(path);

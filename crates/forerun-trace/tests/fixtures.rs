@@ -195,6 +195,6 @@ fn blktrace_of_both_byte_orders() {
         let accesses: Vec<Access> = reader.by_ref().map(Result::unwrap).collect();
         assert_eq!(lines(&accesses, reader.files()), ["10 77 read 8:16 4096+4096 took 100"]);
         let error = read(blktrace(big, 8, b""), None).unwrap_err().to_string();
-        assert!(error.starts_with("given: record 1 at byte 0: it is of version 8"), "{error}");
+        assert!(error.starts_with("given: record 1 at byte 0: it has version 8"), "{error}");
     }
 }

@@ -36,7 +36,7 @@ pub(crate) fn range(words: &[&str]) -> Result<Option<(u64, u64)>, String> {
         }
         [] => Err("the line ends before the sector".to_owned()),
         [first, ..] if first.starts_with('[') || first.parse::<u64>().is_ok() => Ok(None),
-        _ => Err(format!("{} stands where the sector should", quoted(words[0]))),
+        _ => Err(format!("{} stands in the place of the sector", quoted(words[0]))),
     }
 }
 

@@ -54,8 +54,8 @@ impl RecordDecoder for Decoder {
         let version = fields.u32(0) as u8;
         if version != VERSION {
             let reason = format!(
-                "it is of version {version} of blktrace's format; only version {VERSION} is known: record with an \
-                 older blktrace, or convert with blkparse and read its text"
+                "it has version {version} of blktrace's format, and only {VERSION} is known: record with an older \
+                 blktrace, or convert it with blkparse"
             );
             return Err(reason.into());
         }

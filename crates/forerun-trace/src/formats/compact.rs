@@ -99,7 +99,9 @@ impl Decoder {
             return Ok(true);
         }
         if self.varint()? != self.count || self.at != self.block.len() {
-            return Err(format!("the end does not agree that there are {} accesses", self.count).into());
+            return Err(
+                format!("the end disagrees with the number of accesses, which is {}", self.count).into()
+            );
         }
         if bytes.array_or_end::<1>()?.is_some() {
             return Err("something follows the block that ends a trace".into());
@@ -183,7 +185,7 @@ impl RecordDecoder for Decoder {
     fn record(&mut self, bytes: &mut Bytes, files: &mut Files) -> Result<Step, Fault> {
         if !std::mem::replace(&mut self.begun, true) {
             let header = bytes.array_or_end::<12>()?.filter(|header| header.starts_with(MAGIC));
-            let header = header.ok_or("the file does not begin as a trace of Forerun does")?;
+            let header = header.ok_or("the file does not begin like a trace of Forerun")?;
             let version = Fields { bytes: &header, big: false }.u32(8);
             if version != VERSION {
                 return Err(format!("its version is {version}; this program knows version {VERSION}").into());

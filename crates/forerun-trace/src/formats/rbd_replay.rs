@@ -109,7 +109,7 @@ fn first_version(bytes: &mut Bytes) -> Result<Option<Action>, Fault> {
     }
     let len = Fields { bytes: &header, big: false }.u32(2);
     if len > RECORD_BYTES_MAX {
-        return Err(format!("it claims to have {len} bytes, which no action has").into());
+        return Err(format!("it claims to have {len} bytes, more than any action has").into());
     }
     let payload = bytes.vec(len as usize)?;
     // Fields of later versions may follow those that are read.
@@ -150,7 +150,7 @@ impl Action {
         }
         let count = scalars.u32()?;
         if count > DEPENDENCIES_MAX {
-            return Err(format!("it claims to have {count} dependencies, which no action has").into());
+            return Err(format!("it claims to have {count} dependencies, more than any action has").into());
         }
         let after = (0..count).map(|_| scalars.dependency()).collect::<Result<_, Fault>>()?;
         let mut action =

@@ -90,7 +90,7 @@ impl LineDecoder for Decoder {
         let Some(resumed) = text.strip_prefix("<... ") else {
             return self.call(process, time_ns, text, files);
         };
-        let (_, end) = resumed.split_once(" resumed>").ok_or("a call resumes without saying so")?;
+        let (_, end) = resumed.split_once(" resumed>").ok_or("a resumed call is not marked as resumed")?;
         // Without a beginning the call began before the recording.
         let Some((begun_ns, begun)) = self.unfinished.remove(&process) else { return Ok(None) };
         self.call(process, begun_ns, &format!("{begun}{end}"), files)

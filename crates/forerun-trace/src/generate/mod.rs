@@ -107,7 +107,7 @@ impl Plan {
     /// What about the plan makes no sense.
     pub fn generate(&self) -> Result<Generated, String> {
         if self.patterns.is_empty() || self.request_bytes == 0 || self.file_bytes < self.request_bytes {
-            return Err("a plan has a pattern, and its files are not smaller than a request".to_owned());
+            return Err("give at least one pattern, and files that are not smaller than a request".to_owned());
         }
         let mut files = Files::default();
         let mut threads = Vec::new();

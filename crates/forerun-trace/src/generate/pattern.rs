@@ -121,18 +121,20 @@ fn count(plan: &Plan, pattern: Pattern) -> Result<u64, String> {
     let requests = plan.file_bytes.div_ceil(plan.request_bytes);
     let count = match pattern {
         Pattern::Interleaved { streams } if streams == 0 || streams > requests => {
-            return Err(format!("interleaved has 1 to {requests} streams in a file of {requests} requests"));
+            return Err(format!(
+                "interleaved needs 1 to {requests} streams in a file of {requests} requests"
+            ));
         }
         Pattern::Strided { stride } if stride < plan.request_bytes => {
-            return Err("a stride is not smaller than a request".to_owned());
+            return Err("a stride must not be smaller than a request".to_owned());
         }
         Pattern::Sparse { percent } if !(1..=100).contains(&percent) => {
             return Err("sparse reads 1 to 100 percent".to_owned());
         }
-        Pattern::Bursts { requests: 0, .. } => return Err("a burst has at least one request".to_owned()),
+        Pattern::Bursts { requests: 0, .. } => return Err("a burst needs at least one request".to_owned()),
         Pattern::Partial if plan.displaced > 0 => {
             return Err(
-                "a reader of partial answers asks for what follows the last; it is not displaced".to_owned()
+                "partial cannot be displaced: each read begins where the last answer ended".to_owned()
             );
         }
         Pattern::Random => return Ok(plan.count.unwrap_or(requests)),

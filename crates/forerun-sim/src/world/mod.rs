@@ -44,7 +44,7 @@ pub struct Stuck {
 impl fmt::Display for Stuck {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Stuck { time, under_way } = self;
-        write!(f, "after {} ns of virtual time nothing happens any more, and {under_way} steps wait", time.0)
+        write!(f, "nothing happens after {} ns of virtual time, and {under_way} steps wait", time.0)
     }
 }
 

@@ -27,18 +27,18 @@ pub fn tables(outcomes: &[Outcome], caption: impl Fn(&Outcome) -> String) -> Str
 /// What the columns of [`tables`] mean, for outcomes of `repeat` runs each.
 pub fn legend(repeat: usize) -> String {
     let luck = match repeat {
-        1 => "One run each: no margins, and no difference is marked.\n".to_owned(),
+        1 => "Each row is one run: it has no margin, and no difference is marked.\n".to_owned(),
         _ => format!(
-            "Time is the mean of n = {repeat} runs, ± its 99.7 % margin (Student's t), from the device model's\n\
-             randomness alone: what the model gets wrong is not in it. * differs from none, and = does not\n\
-             differ from the fastest (<): paired t-tests on the logarithms, Holm's correction, 99.7 % in all.\n"
+            "Time is the mean of n = {repeat} runs, ± its 99.7 % margin (Student's t). The margin has the device\n\
+             model's randomness, and not its errors. * differs from none, and = does not differ from the\n\
+             fastest (<), by paired t-tests on the logarithms with Holm's correction, 99.7 % in all.\n"
         ),
     };
     format!(
-        "{luck}Of bound: the best possible time as a share of this one; that of the best schedule found by somebody\n\
-         who knows the future, or both ends of the bracket where no bound within 10 % of it is known. Reads are\n\
-         the programs', readahead and demand the fetches from the device. Hit, late and miss are bytes in memory, on\n\
-         their way, and neither when asked for. MB are 10^6 bytes.\n"
+        "{luck}Of bound: the best possible time as a share of this one. It is the time of a schedule that knows the\n\
+         future, or both ends of a bracket where no bound within 10 % is known. Reads are those of the programs;\n\
+         readahead and demand are fetches from the device. Hit, late and miss are bytes in memory, in flight, and\n\
+         neither when they were read. MB are 10^6 bytes.\n"
     )
 }
 
@@ -190,6 +190,6 @@ mod tests {
         assert_eq!(columns(&outcomes, 5), ["plain 1.000 – – –", "eager 0.900 – – <"]);
         outcomes[0].bounds = Bounds { lower_ns: 470_000_000, clairvoyant_ns: 500_000_000, batch_blocks: 1 };
         assert_eq!(columns(&outcomes[..1], 6), ["plain 1.000 – – < 50"]);
-        assert!(legend(1).contains("One run") && legend(5).contains("n = 5"));
+        assert!(legend(1).contains("one run") && legend(5).contains("n = 5"));
     }
 }

@@ -57,7 +57,7 @@ pub fn recordings(paths: &[PathBuf], accesses_max: u64) -> Result<Recordings, Er
 fn find(path: &Path, files: &mut Vec<PathBuf>) -> Result<(), Error> {
     let unfit = |error: std::io::Error| Error::Unfit {
         name: path.display().to_string(),
-        reason: format!("cannot be looked at: {error}"),
+        reason: format!("cannot be read: {error}"),
     };
     if !std::fs::metadata(path).map_err(unfit)?.is_dir() {
         files.push(path.to_owned());

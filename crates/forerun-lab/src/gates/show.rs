@@ -108,7 +108,7 @@ fn wasteful(rows: &[Row]) -> String {
     match lost.filter(|row| row.is_peer_wasteful()).count() {
         0 => String::new(),
         count => {
-            format!("; of those that do not hold, {count} by a peer that does not keep the last promise")
+            format!("; of those that fail, {count} lose to a peer that breaks the last promise")
         }
     }
 }

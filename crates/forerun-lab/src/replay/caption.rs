@@ -45,9 +45,9 @@ fn threads(count: usize) -> String {
 pub fn describe(pace: Pace) -> String {
     match pace {
         Pace::Recorded => "at their recorded times (an open loop)".to_owned(),
-        Pace::Closed => "each as soon as its thread's last is done (a closed loop)".to_owned(),
+        Pace::Closed => "each when the last one of its thread is done (a closed loop)".to_owned(),
         Pace::Dependencies { think_percent } => {
-            format!("each after what it depends on, with {think_percent} % of the recorded think time")
+            format!("each after those it depends on, with {think_percent} % of the recorded think time")
         }
     }
 }

@@ -25,10 +25,10 @@ pub(super) fn section(cases: &[Case<'_>], policies: &[String]) -> Node {
         .with(el("div").class("pair").with_all(figures))
 }
 
-const HOW: &str = "A point on a line says: this share of the reads waited no longer than that. Lines further up and \
-    left are better. Where a line begins at the left edge is the share of reads that did not wait, \
-    or less than the axis shows. Equal lines hide one another. The axis of durations is logarithmic. The curves are of all \
-    seeds together; the table has the means over seeds of the wait that 50, 90, 99 and 99.9 % of the reads did not exceed.";
+const HOW: &str = "Each point shows which share of the reads waited no longer than a duration. Lines further up and left \
+    are better. A line begins, at the left edge, with the share of reads that waited less than the axis shows. Equal lines \
+    hide one another. The axis of durations is logarithmic. The curves have all seeds together. The table has the \
+    means over seeds of the wait that 50, 90, 99 and 99.9 % of the reads did not exceed.";
 
 fn figure(case: &Case<'_>, policies: &[String]) -> Node {
     let counts: Vec<BTreeMap<u64, u64>> = case.outcomes.iter().map(counts).collect();

@@ -19,18 +19,18 @@ const BELOW: f64 = 40.0;
 /// The section.
 pub(super) fn section(cases: &[Case<'_>]) -> Node {
     let shared: Vec<&Case<'_>> = cases.iter().filter(|case| has_many_clients(case)).collect();
-    let section = el("section").set("id", "clients").with(text("h2", "Who finished when"));
+    let section = el("section").set("id", "clients").with(text("h2", "When clients finished"));
     if shared.is_empty() {
         return section
-            .with(text("p", "No workload has more than one client: there is nobody to be unfair to."));
+            .with(text("p", "No workload has more than one client, so there is no fairness to show."));
     }
     section.with(text("p", HOW).class("how")).with_all(shared.into_iter().map(figure))
 }
 
-const HOW: &str = "Each mark is the moment at which a client had all it wanted, in the first seed's run; the bar spans from \
-    the first to the last. Clients that want the same should finish together: short bars are fair, bars that \
-    end further left are fast. Jain's index is over the clients' throughput (1 is equal, 1/n if one of n has everything); \
-    first/last is the first finisher's time divided by the last one's (1 is together).";
+const HOW: &str = "Each mark is the moment at which a client had all its bytes, in the run of the first seed. The bar spans \
+    from the first to the last. Clients with equal work should finish together: short bars are fair, and bars that \
+    end further left are fast. Jain's index is over the clients' throughput: 1 is equal, and 1/n if one of n has everything. \
+    First/last is the first finisher's time divided by the last one's: 1 is together.";
 
 fn has_many_clients(case: &Case<'_>) -> bool {
     case.outcomes.iter().any(|outcome| first_run(outcome).is_some_and(|run| active(run).count() > 1))
@@ -103,7 +103,7 @@ fn fairness(run: &Run) -> String {
     let finishes = || active(run).map(|client| client.finished_ns as f64);
     let (first, last) = (finishes().fold(f64::INFINITY, f64::min), finishes().fold(0.0, f64::max));
     if last == 0.0 {
-        return "nobody did anything".to_owned();
+        return "no client did anything".to_owned();
     }
     let count = active(run).count() as u64;
     format!("n = {}, Jain {:.3}, first/last {:.2}", number::count(count), jain(run), first / last)
@@ -129,6 +129,6 @@ mod tests {
         assert_eq!(fairness(&run(&[client(10), client(10)])), "n = 2, Jain 1.000, first/last 1.00");
         // Rates 10 and 5: 225 / (2 * 125).
         assert_eq!(fairness(&run(&[client(10), client(20)])), "n = 2, Jain 0.900, first/last 0.50");
-        assert_eq!(fairness(&run(&[])), "nobody did anything");
+        assert_eq!(fairness(&run(&[])), "no client did anything");
     }
 }

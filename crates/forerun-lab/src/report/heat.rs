@@ -23,8 +23,8 @@ pub(super) fn section(cases: &[Case<'_>], policies: &[String]) -> Node {
         .with(el("div").class("wide").with(table))
 }
 
-const HOW: &str = "Each number is a policy's time divided by that of the fastest policy of the same row: 1.00 is \
-    the fastest, 2.00 took twice as long. The stronger the colour, the slower. A column without strong colours is a policy that is never a bad choice.";
+const HOW: &str = "Each number is a policy's time divided by that of the fastest policy of the same row. 1.00 is \
+    the fastest, and 2.00 took twice as long. The stronger the colour, the slower. A column without strong colours is a policy that is never a bad choice.";
 
 fn cell(case: &Case<'_>, policy: &str) -> Node {
     let at = case.outcomes.iter().position(|outcome| outcome.policy == policy);

@@ -5,7 +5,7 @@ use super::svg::{Node, el};
 /// What happened to bytes: the colour's class and its name.
 pub(super) const CLASSES: [(&str, &str); 4] = [
     ("hit", "hit: in memory"),
-    ("late", "late: on its way"),
+    ("late", "late: in flight"),
     ("miss", "miss: neither"),
     ("wasted", "wasted: fetched and never read"),
 ];

@@ -12,12 +12,12 @@ use super::raster::Raster;
 use super::svg::{Node, el, text};
 
 /// How to read [`figure`].
-pub(super) const HOW: &str = "Each mark is a read: when (left to right) and where in the file (bottom to top), coloured by \
-    what it found: its bytes in memory (hit), on their way (late), or neither (miss, which makes the reader wait the \
-    longest). Grey is readahead, from the fetch's dispatch to its end; fetches of which bytes were evicted before anybody read \
-    them have the colour of waste, over those bytes. Good readahead is a grey edge just in front of blue marks. \
-    Several files lie one above the other. Each picture has its own axis of time, whose length is in its title. Long runs show a sample. \
-    Point at a mark to see how many reads found the same, and for which kind of reading their bytes were read ahead.";
+pub(super) const HOW: &str = "Each mark is a read: its time (left to right) and its offset in the file (bottom to top). Its colour \
+    tells whether its bytes were in memory (hit), in flight (late), or neither (miss, the longest wait). Grey is readahead, from \
+    the dispatch of the fetch to its end. Readahead that was evicted unread has the colour of waste. Good readahead is \
+    a grey edge just in front of blue marks. Several files lie one above the other. Each picture has its own axis of time, \
+    whose length is in its title. Long runs show a sample. Point at a mark to see how many reads had the same outcome, \
+    and which kind of stream read their bytes ahead.";
 
 /// The legend of [`figure`].
 pub(super) fn legend() -> Node {

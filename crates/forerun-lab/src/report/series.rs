@@ -15,13 +15,13 @@ use super::raster::Raster;
 use super::svg::{Node, el, text};
 
 /// How to read [`windows`].
-pub(super) const HOW_WINDOWS: &str = "Each mark is a window: how much a policy wanted to have read ahead \
-    at a moment. A policy that ramps up starts low; one that gives up has gaps. Colours say what it is for. The sizes have a logarithmic axis.";
+pub(super) const HOW_WINDOWS: &str = "Each mark is a window: the bytes that a policy planned to read ahead at a moment. \
+    A policy that ramps up starts low; one that gives up has gaps. Colours show the kind of stream. The axis of sizes is logarithmic.";
 
 /// How to read [`memory`].
-pub(super) const HOW_MEMORY: &str = "One line is memory that waits for its reader: bytes that nobody has asked for yet, \
-    resident or in flight. The other is all bytes in flight, demand included. The most in each interval is shown. Memory \
-    that keeps what was already read is not in it.";
+pub(super) const HOW_MEMORY: &str = "One line is unread readahead: bytes, resident or in flight, that were not read yet. \
+    The other line is all bytes in flight, demand included. Each interval shows its maximum. Memory that keeps bytes \
+    already read is not included.";
 
 /// The legend of [`windows`].
 pub(super) fn legend_of_windows() -> Node {
@@ -30,7 +30,7 @@ pub(super) fn legend_of_windows() -> Node {
 
 /// The legend of [`memory`].
 pub(super) fn legend() -> Node {
-    legend::squares(&[("unread", "fetched or on its way, and not asked for yet"), ("flight", "in flight")])
+    legend::squares(&[("unread", "resident or in flight, and not read yet"), ("flight", "in flight")])
 }
 
 /// Colours of windows.

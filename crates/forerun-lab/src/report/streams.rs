@@ -16,18 +16,18 @@ use super::svg::{Node, el, text};
 /// Streams of a run that are shown: those that wanted most.
 const SHOWN_MAX: usize = 20;
 
-const HOW_CLASSES: &str = "What was read ahead, by the kind of reading it was for, and what became of it: in memory \
-    when it was asked for, still on its way, or never asked for. Means of all seeds; blocks are counted once, whole.";
+const HOW_CLASSES: &str = "Readahead by the kind of stream that it was for, and by its outcome: in memory when read, in \
+    flight when read, or never read. Means of all seeds; blocks are counted once, whole.";
 
-const HOW_STREAMS: &str = "One row per stream, those that wanted most first; what fills a file, follows a plan or a walk, is \
-    a bet or another policy\u{2019}s is none, and in a row of its own. Began and last are the first and the last window, and what \
-    decided how long that one was; ended, why the stream is over.";
+const HOW_STREAMS: &str = "One row per stream, those with the largest windows in all first. Region readahead, \
+    followers, guesses and the windows of other policies have no streams, and share a row for each kind. Began and last \
+    are the first and the last window, each with the reason for its size. Ended is the reason why the stream is over.";
 
 /// Colours of what became of readahead.
 const OUTCOMES: [(&str, &str); 3] = [
-    ("hit", "in time: in memory when asked for"),
-    ("late", "late: on its way when asked for"),
-    ("wasted", "wasted: never asked for"),
+    ("hit", "in time: in memory when read"),
+    ("late", "late: in flight when read"),
+    ("wasted", "wasted: never read"),
 ];
 
 /// The section.
@@ -123,18 +123,18 @@ fn reasons(groups: &[Group<'_>]) -> Node {
 
 fn meaning(why: Why) -> &'static str {
     match why {
-        Why::FirstWindow => "little is known of its reader yet",
+        Why::FirstWindow => "little is known about its reader yet",
         Why::Growing => "its reader had to wait",
-        Why::Steady => "what its reader takes while a fetch takes its time",
-        Why::LimitedByShare => "its share of what keeps the device busy",
+        Why::Steady => "the bytes that its reader takes during a fetch",
+        Why::LimitedByShare => "its share of the bytes that keep the device busy",
         Why::LimitedByMemory => "its share of the memory",
-        Why::LimitedByLedger => "much was read ahead in vain",
-        Why::EndKnown => "its object or such streams end there",
-        Why::Disordered => "its reader jumps to and fro",
-        Why::Planned => "an earlier run read it",
-        Why::Advised => "a program has said so",
-        Why::Listed => "a walk comes to that file",
-        Why::Bet => "it costs little if it is of no use",
+        Why::LimitedByLedger => "the waste budget: much readahead was wasted",
+        Why::EndKnown => "the expected end of the object or the stream",
+        Why::Disordered => "its reads are out of order",
+        Why::Planned => "it follows the profile of an earlier run",
+        Why::Advised => "it follows the advice of a program",
+        Why::Listed => "it follows the directory to that file",
+        Why::Bet => "it costs little if it is wasted",
         Why::Policy => "the policy\u{2019}s own rules",
     }
 }
@@ -143,9 +143,9 @@ fn ended(class: Class, end: Option<End>) -> &'static str {
     match end {
         Some(End::ObjectEnd) if class == Class::Backward => "at the file\u{2019}s start",
         Some(End::ObjectEnd) => "at the file\u{2019}s end",
-        Some(End::LeftOut) => "left out too much",
+        Some(End::LeftOut) => "skipped too much",
         Some(End::ReaderLeft) => "went elsewhere",
-        Some(End::PushedOut) => "others took its place",
+        Some(End::PushedOut) => "replaced by other streams",
         Some(End::Closed) => "the file was closed",
         Some(End::Forgotten) => "the run was over",
         None => NONE,

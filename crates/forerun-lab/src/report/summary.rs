@@ -14,19 +14,19 @@ use super::svg::{Node, el, text};
 
 /// Headings, and what each means.
 const COLUMNS: [(&str, &str); 13] = [
-    ("policy", "what decides about readahead; the fastest in bold"),
+    ("policy", "the readahead policy; the fastest in bold"),
     ("time", "mean of all seeds"),
     ("±", "99.7 % margin of the mean (Student's t)"),
     ("of bound", "lower bound and best known schedule as shares of the time"),
-    ("read MB", "what the programs read, in 10^6 bytes"),
-    ("fetched", "what the device delivered, as a share of what was read"),
+    ("read MB", "bytes that the programs read, in 10^6"),
+    ("fetched", "bytes from the device, as a share of the bytes read"),
     ("hit", "share of the bytes read that were in memory"),
-    ("late", "share of the bytes read that were on their way"),
+    ("late", "share of the bytes read that were in flight"),
     ("miss", "share of the bytes read that were neither"),
-    ("wasted", "bytes fetched and never read, as a share of what was read"),
-    ("peak MB", "the most memory that was held, in 10^6 bytes"),
+    ("wasted", "bytes fetched and never read, as a share of the bytes read"),
+    ("peak MB", "the peak of memory, in 10^6 bytes"),
     ("p99 wait", "99 of 100 reads waited no longer"),
-    ("hit, late, miss | wasted", "the line is at 100 % of what was read"),
+    ("hit, late, miss | wasted", "the line is at 100 % of the bytes read"),
 ];
 
 /// Wasted bytes that a bar shows at most, as a share of what was read.
@@ -55,10 +55,10 @@ pub(super) fn section(cases: &[Case<'_>]) -> Node {
         .with(el("div").class("wide").with(table))
 }
 
-const HOW: &str = "One row per policy, one block per workload. Shorter times are better; \u{201c}of bound\u{201d} says how \
-    near a time is to what nobody can beat: 100 % is perfect, and the two numbers are a lower bound that ignores \
-    some costs and the best schedule found by somebody who knows the future. In the bars, all that programs read is left \
-    of the line, by what it found when it was asked for; what stands right of it was fetched for nothing.";
+const HOW: &str = "One row per policy, one block per workload. Shorter times are better. \u{201c}Of bound\u{201d} compares \
+    a time with the best possible: 100 % is perfect. Its two numbers are a lower bound that ignores some costs, and the best \
+    known schedule that knows the future. The bars have the bytes that programs read left of the line, as hit, late \
+    and miss, and the wasted bytes right of it.";
 
 fn row(outcome: &Outcome, standing: &Standing, scale: f64) -> Node {
     let of = |part: fn(&Run) -> u64| number::percent(share(outcome, part), 1.0);

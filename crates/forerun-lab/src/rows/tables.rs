@@ -14,10 +14,10 @@ pub fn tables(outcomes: &[Outcome]) -> String {
     let rate = |outcome: &Outcome| number(outcome.runs.first().map_or(0.0, rate));
     let fetched = |outcome: &Outcome| format!("{:.2}", outcome.runs.first().map_or(0.0, fetched));
     format!(
-        "Useful MB/s: what programs asked for, by the time until the last of them had it.\n\
-         best is what somebody reaches who knows the future; of two numbers the second is what nobody can\n\
-         exceed. MB are 10^6 bytes.\n\n{}\n\
-         Fetched/asked: bytes that the device read, by those that programs asked for.\n\n{}",
+        "Useful MB/s: bytes that programs requested, divided by the time until the last of them arrived.\n\
+         best is the rate of a schedule that knows the future; a second number is an upper bound. MB are\n\
+         10^6 bytes.\n\n{}\n\
+         Fetched/asked: bytes that the device read for each byte that programs requested.\n\n{}",
         table(outcomes, Some(best), rate),
         table(outcomes, None, fetched)
     )

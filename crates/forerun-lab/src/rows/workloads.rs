@@ -56,7 +56,7 @@ impl Row {
             ROWS.into_iter().filter(|row| row.name.to_lowercase().contains(&wanted)).collect();
         if rows.is_empty() {
             let known = ROWS.map(|row| row.name).join("\n  ");
-            let reason = format!("is in no workload's name; these are:\n  {known}");
+            let reason = format!("is in no workload's name; the workloads are:\n  {known}");
             return Err(Error::Unfit { name: format!("\"{words}\""), reason });
         }
         Ok(rows)

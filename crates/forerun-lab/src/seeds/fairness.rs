@@ -65,16 +65,15 @@ impl Server {
         match self {
             Server::Forerun => (
                 "",
-                "each write of 8 KiB goes to the disk by itself: Forerun holds no writes back, and who serves \
-                 from a bare disk needs somebody who does",
+                "each write of 8 KiB is a disk write: Forerun delays no writes, so a server on a bare disk needs \
+    a write cache",
             ),
-            Server::OverLinux("linus") => (
-                "",
-                "perhaps: the elevator below still sorts a read that somebody waits for among all the writes",
-            ),
+            Server::OverLinux("linus") => {
+                ("", "perhaps: the elevator below still sorts demand reads among all the writes")
+            }
             _ => (
                 "",
-                "perhaps: the file below serves one request after the other: its disk has nothing to sort",
+                "perhaps: the file below serves one request at a time, so that its disk has nothing to sort",
             ),
         }
     }
@@ -172,7 +171,8 @@ fn claims(finishes: &[Finish]) -> Vec<Claim> {
             mean(OLD, &rate),
             5.8,
             9.8,
-            "perhaps: the model's file system leaves every file whole and has no tables to read: less seeking than ext2",
+            "perhaps: the model's file system keeps every file whole and reads no tables, so that it seeks \
+    less than ext2",
         ),
         Claim::within("128 MB, deadline, cfq and bfq: first / last, at its worst", fair, 0.9, 1.0, ""),
     ];

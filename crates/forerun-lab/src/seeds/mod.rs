@@ -135,13 +135,13 @@ pub const EXPERIMENTS: &[Experiment] = &[
     },
     Experiment {
         id: "G1",
-        title: "what the adaptive readahead costs for each page",
+        title: "the cost of the adaptive readahead for each page",
         tables: &["s002_overhead/cp sparse /dev/null"],
         run: overhead::per_page,
     },
     Experiment {
         id: "G2",
-        title: "what the adaptive readahead costs for each file",
+        title: "the cost of the adaptive readahead for each file",
         tables: &["s002_overhead/find /usr | md5sum"],
         run: overhead::per_file,
     },

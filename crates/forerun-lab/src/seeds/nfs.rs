@@ -39,17 +39,17 @@ const SIZES: [Size; 3] = [
 ];
 
 /// Why Forerun is slower on trees.
-const LONGER_REQUESTS: &str = "clients ask ahead for most of a small file themselves; what is read ahead besides \
-    makes requests longer, and a disk's are done only with their last byte";
+const LONGER_REQUESTS: &str = "clients read most of a small file ahead themselves; further readahead makes requests longer, \
+    and a disk answers a request only with its last byte";
 /// Why one file in sequence differs from the document.
-const DRIVE_HELPS: &str = "elevator and drive mend what disorder does to one stream of small requests, and \
-    large ones that stock reads as they come are late";
+const DRIVE_HELPS: &str = "elevator and drive repair the disorder of one stream of small requests, and large requests, \
+    which stock reads as they come, are late";
 /// The same, where the document's run is known to be wrong.
-const DEFECT: &str = "the document's run met a defect of the rule for servers; 0.904 when it was mended";
+const DEFECT: &str = "the document's run met a defect of the rule for servers; 0.904 after its repair";
 /// Why two files in lock step differ from the document.
-const STOCK_IS_BLIND: &str = "requests in disorder are random to stock, and each moves the head: more often than in \
-    the document, whose last round had 0.514, 0.373 and 0.329";
-const AT_THE_BOUND: &str = "the best schedule that was found does not come to that either";
+const STOCK_IS_BLIND: &str = "disordered requests are random to stock, and each moves the head. This happens more often than \
+    in the document, whose last round had 0.514, 0.373 and 0.329";
+const AT_THE_BOUND: &str = "the best known schedule does not reach that either";
 
 /// D1: trees, and files of 50 MB.
 pub(super) fn first_round() -> Findings {

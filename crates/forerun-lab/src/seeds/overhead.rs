@@ -186,7 +186,7 @@ fn findings(name: &str, column: &str, files: &[Placed]) -> Findings {
     let overhead = (new / old - 1.0) * 100.0;
     let claims = vec![
         Claim::within(
-            format!("the document's own times: adaptive costs {overhead:.2} % more, a size that noise has"),
+            format!("the document's own times: adaptive costs {overhead:.2} % more, as noise may"),
             overhead,
             -NOISE_PERCENT,
             NOISE_PERCENT,
@@ -209,8 +209,8 @@ fn findings(name: &str, column: &str, files: &[Placed]) -> Findings {
             "seconds of processor time",
             "not modelled",
             false,
-            "virtual time has no processor; what Forerun costs is measured by `make bench` \
-             (cargo bench -p forerun --bench hit)",
+            "virtual time has no processor; `make bench` measures the cost of Forerun (cargo bench -p \
+    forerun --bench hit)",
         ),
     ];
     Findings { tables: vec![table], claims }

@@ -80,8 +80,8 @@ pub(super) fn sparse() -> Findings {
     Findings { tables: vec![table], claims }
 }
 
-const ARRAYS_DIFFER: &str = "the disks of this array have buffers that read ahead by themselves, which \
-    makes stock fast too; the document's array is not known";
+const ARRAYS_DIFFER: &str = "the disks of this array have buffers that read ahead by themselves, so that stock is fast too; \
+    the document's array is not known";
 
 /// How many times faster than stock.
 struct Gains {
@@ -164,11 +164,12 @@ pub(super) fn backward() -> Findings {
     findings
 }
 
-const NOT_BACKWARD: &str = "perhaps: Forerun goes backward in leaps, each of which costs the disk a movement that going forward does not";
-const DRIVE_DIFFERS: &str = "both reads make adaptive readahead ask for the same windows, so by its 4.49 s the document's \
-    file for 4k has 177 MB, and a page costs stock readahead 0.26 ms; here it costs 0.20 ms, of which 0.09 are a hit in \
-    the drive's buffer: what a processor of 2006 takes for each request to the disk is left out, since no document tells it; \
-    by these two it was 0.06 ms";
+const NOT_BACKWARD: &str = "perhaps: Forerun reads backward in leaps, and each leap costs the disk a movement that forward \
+    reads do not";
+const DRIVE_DIFFERS: &str = "both reads make adaptive readahead request the same windows. By its 4.49 s the document's file \
+    for 4k thus has 177 MB, and a page costs stock readahead 0.26 ms. Here it costs 0.20 ms, of \
+    which 0.09 are a hit in the drive's buffer. The model leaves out the processor time of 2006 for \
+    each request, since no document tells it. By these two it was 0.06 ms";
 
 /// Requests of a kernel or of Forerun, before anything is merged.
 fn asked(run: &Run) -> u64 {
@@ -203,8 +204,8 @@ pub(super) fn loop_mounted() -> Findings {
     findings
 }
 
-const TREES_DIFFER: &str = "below, the stock kernel reads 128 KiB of one image and then of the other, as in \
-    A1; what the document compared is not known";
+const TREES_DIFFER: &str = "below, the stock kernel reads 128 KiB of each image in turn, as in A1; the document does not \
+    tell its own setup";
 const STACKED: &str = "the readahead below decides: without any above it takes as long as with Forerun";
 const IMAGE_BYTES: u64 = 64 << 20;
 const TREE_BYTES: u64 = 48 << 20;

@@ -137,7 +137,8 @@ fn gain_claims(gains: &[Gain]) -> Vec<Claim> {
             "throughput over that of the plugged queue, each row to 15 %",
             format!("{far} of {} are not: {uptodate}", gains.len()),
             far == 0,
-            "the model's processors are free until all are busy; what 2 to 16 processes share besides is not known",
+            "the model's processors are free until all are busy; the document does not tell what else 2 to \
+    16 processes share",
         ),
         Claim::that(
             "Forerun is at least 0.95 times as fast as an unplugged queue, at its worst",

@@ -178,13 +178,13 @@ fn replay_table(served: &[Served]) -> Table {
 }
 
 /// Why ratios are other than the document's.
-const DISKS: &str = "perhaps: its disks, memory and largest windows are not in the document, and its queues merged what \
-                     stock asked for: 155 sectors are more than 15 pages";
+const DISKS: &str = "perhaps: its disks, memory and largest windows are not in the document. Its queues merged the \
+    requests of stock: 155 sectors are more than 15 pages";
 
 fn claims(simulated: &[Served], replayed: &[Served]) -> Vec<Claim> {
     let windows = |served: &Served| served.window_pages().round();
-    let stock_1m = "with windows of 1 MiB it does not collapse in the model, perhaps since memory cannot hold what it reads \
-                    ahead, and most is read again";
+    let stock_1m = "with windows of 1 MiB it does not collapse in the model. Perhaps memory cannot hold its \
+    readahead, and most is read again";
     let mut claims = vec![
         Claim::within(
             "stock 128K: pages of a window, 15 in the document",
@@ -224,7 +224,8 @@ fn claims(simulated: &[Served], replayed: &[Served]) -> Vec<Claim> {
             ));
         }
     }
-    let short = "perhaps: the recording's files have 3 MB, and many of its windows are those of a beginning";
+    let short =
+        "perhaps: the recording's files have 3 MB, and many of its windows are the first ones of a file";
     claims.extend([
         Claim::within("recording, stock 128K: pages of a window", windows(&replayed[0]), 8.0, 20.0, ""),
         Claim::within("recording, stock 1M: pages of a window", windows(&replayed[1]), 8.0, 20.0, ""),

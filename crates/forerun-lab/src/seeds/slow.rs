@@ -254,12 +254,12 @@ fn claims(rows: &[&[Run]], thrashed: f64) -> Vec<Claim> {
 }
 
 /// Why a claim does not hold.
-const THRASHED: &str = "the mail is of the version of 2005: most of its windows came from the cache, those of version 16 \
-                        come from its state";
-const FALLBACK: &str = "what is known is of windows that never shrink: those come to it here too, with as many requests. \
-                        In 2.6.10 a window after a miss has two pages less, so that in 512 pages they come down to four; \
-                        with the four ahead of them these are read within eight pages' time, and memory keeps a page for \
-                        six: about half are read before they are lost";
-const FAR: &str = "perhaps so many streams with windows of 1 MiB are on the edge of what memory holds";
-const SHARES: &str = "perhaps: Forerun counts the streams that read within a quarter of a second, so that those who read every \
-                      4 s get the share of many, and after 30 s takes what is read ahead for lost by its reader";
+const THRASHED: &str = "the mail is of the version of 2005: most of its windows came from the cache, and those of \
+    version 16 come from its state";
+const FALLBACK: &str = "the known number is of windows that never shrink: those reach it here too, with as many \
+    requests. In 2.6.10 a window after a miss has two pages less, so that windows shrink to four \
+    within 512 pages. These and the four ahead of them are read in the time of eight pages, and \
+    memory keeps a page for six. About half are read before they are evicted";
+const FAR: &str = "perhaps: so many streams with windows of 1 MiB barely fit into memory";
+const SHARES: &str = "perhaps: Forerun counts the streams that read within a quarter of a second. Streams that read \
+    every 4 s then get the share of many. After 30 s it takes their readahead for wasted";

@@ -85,7 +85,7 @@ impl Again {
         };
         access.filter(known).ok_or_else(|| Error::Unfit {
             name: self.path.display().to_string(),
-            reason: "changed while it was replayed; replay it again when it is whole".to_owned(),
+            reason: "changed while it was replayed; replay it again when nothing writes it".to_owned(),
         })
     }
 }

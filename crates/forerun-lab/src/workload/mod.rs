@@ -50,7 +50,7 @@ impl Workload {
             if access.op.has_extent() && access.extent.end() > FILE_BYTES_MAX {
                 let number = scan.access_count + 1;
                 return Err(unfit(format!(
-                    "access {number} ends at byte {}, past what devices hold: is it a recording of accesses?",
+                    "access {number} ends at byte {}, more than devices hold: is it a recording of accesses?",
                     access.extent.end()
                 )));
             }
@@ -64,11 +64,9 @@ impl Workload {
             scan.add(&access);
         }
         match scan {
-            Scan { access_count: 0, .. } => {
-                Err(unfit("is a trace without accesses; nothing to replay".into()))
-            }
+            Scan { access_count: 0, .. } => Err(unfit("has no accesses; nothing to replay".into())),
             Scan { read_count: 0, .. } => Err(unfit(format!(
-                "has {} accesses and no read among them; nothing to replay",
+                "has {} accesses, and none is a read; nothing to replay",
                 scan.access_count
             ))),
             _ => Ok(Workload {
@@ -211,9 +209,9 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("trace.csv");
         for (row, reason) in [
-            ("", "without accesses"),
-            ("0,W,a,0,512", "no read among them"),
-            ("0,R,a,9223372036854770000,4096", "past what devices hold"),
+            ("", "has no accesses"),
+            ("0,W,a,0,512", "none is a read"),
+            ("0,R,a,9223372036854770000,4096", "more than devices hold"),
             ("18446744073709551,R,a,0,512", "more than a century"),
         ] {
             std::fs::write(&path, format!("ts_us,op,file_or_dev,offset,length\n{row}\n")).unwrap();

@@ -109,6 +109,7 @@ pub(super) fn range() -> Findings {
     Findings { tables: vec![table], claims }
 }
 
-const NOT_SEEN: &str = "what waiting in a place costs is not seen to be more than what its rest would";
-const NOT_WORTH_IT: &str = "reads that happen to be neighbours are taken for streams, and what is read ahead \
-    for them is evicted unread";
+const NOT_SEEN: &str =
+    "it does not notice that waiting for parts of a region costs more than reading the rest of it";
+const NOT_WORTH_IT: &str = "reads that are neighbours by chance are taken for streams, and their readahead is evicted \
+    unread";

@@ -140,10 +140,10 @@ impl Series {
 
 /// Why ratios differ from the document's.
 const OTHER_ACCESSES: &str =
-    "the document's counts tell neither how reads are mixed nor how many are under way at once";
+    "the document's counts tell neither the mix of reads nor how many are in flight at once";
 /// Why Forerun can lose.
-const IN_THE_WAY: &str = "where runs go on it reads ahead less than librbd, whose first window is ten reads at once; where they \
-    end, what was read ahead is in the way of the next read";
+const IN_THE_WAY: &str = "in long runs it reads ahead less than librbd, whose first window is ten reads at once. Where \
+    runs end, its readahead delays the next read";
 
 fn claims(name: &str, rows: &[data::Row], recorded: &Series, counted: &Series) -> Vec<Claim> {
     let none = rows[0].number("time_s");
@@ -155,7 +155,7 @@ fn claims(name: &str, rows: &[data::Row], recorded: &Series, counted: &Series) -
         let what = format!("{name}: {strategy} / none, {document:.3} in the document");
         claims.push(Claim::within(what, counted.ratio(at), document - 0.1, document + 0.1, OTHER_ACCESSES));
     }
-    let what = format!("{name}: what the document's margins tell apart is in its order");
+    let what = format!("{name}: the order is the document's, beyond its margins");
     let seen = (0..4).map(|at| format!("{:.3}", counted.ratio(at))).collect::<Vec<_>>().join(", ");
     claims.push(Claim::that(what, seen, same_order(rows, counted), OTHER_ACCESSES));
     for (series, of) in [(recorded, "recorded"), (counted, "counted")] {

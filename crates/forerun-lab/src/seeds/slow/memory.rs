@@ -73,9 +73,10 @@ pub(in crate::seeds) fn memory() -> Findings {
     Findings { tables: vec![table], claims }
 }
 
-const THEORY: &str = "perhaps: the theory counts two windows against one; but stock's first one is given back while it is read, \
-                      and adaptive leaves half of what would survive unused";
-const SMALL: &str = "its windows are what rate and latency call for and no larger: more and smaller requests";
+const THEORY: &str = "perhaps: the theory counts two windows against one. But stock frees its first window while it \
+    is read, and adaptive leaves half of the pages that would survive unused";
+const SMALL: &str =
+    "its windows are no larger than rate and latency require, which makes more and smaller requests";
 
 /// The fewest steps of memory that `suffice`, if the most of them do.
 fn least_steps(suffice: impl Fn(u64) -> bool) -> Option<u64> {

@@ -34,7 +34,9 @@ pub(crate) fn start(verbose: u8, file: Option<&Path>) -> Result<(), String> {
         Some(path) => {
             let file = OpenOptions::new().create(true).append(true).open(path).map_err(|error| {
                 let shown = path.display();
-                format!("the log file {shown} cannot be written: {error}; give --log a file that can")
+                format!(
+                    "the log file {shown} cannot be written: {error}; give --log a file that you may write"
+                )
             })?;
             log.with_writer(Arc::new(file)).with_ansi(false).init();
         }

@@ -19,8 +19,8 @@ use clap::{Parser, Subcommand};
 
 /// Read slow storage fast
 ///
-/// Forerun stands between programs and slow storage, watches how each of them reads, and fetches
-/// what comes next just before it is asked for, within a memory budget that it never exceeds.
+/// Forerun stands between programs and slow storage. It watches how each program reads, and fetches
+/// the next bytes just before they are requested. It never exceeds its memory budget.
 #[derive(Debug, Parser)]
 #[command(name = "forerun", version, arg_required_else_help = true)]
 struct Cli {

@@ -127,7 +127,7 @@ fn what_cannot_be_is_said_with_what_could() {
         (vec!["floppy", directory], 2, "ide-2006"),
         (vec!["ide-2006", path(&missing)], 1, "mkdir -p"),
         (vec!["ide-2006", directory, "--size", "0"], 1, "--size such as 1GiB"),
-        (vec!["ide-2006", directory, "--size", "1T"], 1, "give a --size that is not more"),
+        (vec!["ide-2006", directory, "--size", "1T"], 1, "give a --size of at most that"),
         (vec!["ide-2006", directory, "--size", "big"], 2, "256MiB"),
         (vec!["ide-2006", directory, "--speed", "0"], 2, "1..=1000"),
         (vec!["ide-2006", directory, "--elevator", "lift"], 2, "deadline"),

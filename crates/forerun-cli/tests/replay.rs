@@ -65,8 +65,8 @@ fn a_table_for_each_recording_device_and_budget() {
     for part in [
         "seq on demo, 8 MiB of memory",
         "dependent on s3, 16 MiB of memory",
-        "200 reads and 10 writes by one thread, each as soon as its thread's last is done",
-        "64 reads by one thread, each after what it depends on, with 100 % of the recorded think time",
+        "200 reads and 10 writes by one thread, each when the last one of its thread is done",
+        "64 reads by one thread, each after those it depends on, with 100 % of the recorded think time",
         "n = 2 runs",
     ] {
         assert!(text.contains(part), "no {part:?} in {text}");
@@ -145,9 +145,9 @@ fn recordings_that_cannot_be_replayed() {
     bad(folder, "seq.csv wrong.csv", 1, &["wrong.csv: line 3: "]);
     bad(folder, "far.csv", 1, &["far.csv: "]);
     bad(folder, "large.csv --device rbd-2014", 1, &["large.csv: ", "larger device"]);
-    bad(folder, "writes.csv", 1, &["writes.csv: has 1 accesses and no read among them"]);
-    bad(folder, "no-rows.csv", 1, &["no-rows.csv: is a trace without accesses"]);
-    bad(folder, "nothing.csv", 1, &["nothing.csv: is a trace without accesses"]);
+    bad(folder, "writes.csv", 1, &["writes.csv: has 1 accesses, and none is a read"]);
+    bad(folder, "no-rows.csv", 1, &["no-rows.csv: has no accesses"]);
+    bad(folder, "nothing.csv", 1, &["nothing.csv: has no accesses"]);
     bad(folder, "missing.csv", 1, &["missing.csv: cannot open it"]);
     bad(folder, "seq.csv seq.csv", 1, &["seq.csv: is named twice"]);
 }
@@ -161,7 +161,7 @@ fn options_that_make_no_sense() {
     bad(folder, "seq.csv --device network:speed=1", 2, &["no parameter \"speed\"", "latency=50ms"]);
     bad(folder, "seq.csv --memory 1KiB", 1, &["memory budget of 1024 bytes"]);
     bad(folder, "seq.csv --repeat 0", 2, &["--repeat"]);
-    bad(folder, "seq.csv --pace dependencies", 1, &["seq.csv does not tell what its accesses depend on"]);
-    bad(folder, "seq.csv --think 10", 1, &["--think: seq.csv does not tell"]);
-    bad(folder, "dependent.frt --pace closed --think 10", 1, &["--think is for --pace dependencies"]);
+    bad(folder, "seq.csv --pace dependencies", 1, &["seq.csv has no dependencies between accesses"]);
+    bad(folder, "seq.csv --think 10", 1, &["--think: seq.csv has no dependencies"]);
+    bad(folder, "dependent.frt --pace closed --think 10", 1, &["--think needs --pace dependencies"]);
 }

@@ -29,11 +29,11 @@ use self::store::Store;
 use crate::print::{show, tell};
 use crate::units::{parse_duration, parse_size, show_size};
 
-/// See what reading ahead does, on this machine
+/// Show the gain from readahead, on this machine
 ///
-/// Starts an S3-compatible store behind a slow link (10 ms per request, 80 MB/s per connection,
-/// 400 MB/s in all), mounts it with each policy in turn, reads from it in five patterns, checks
-/// every byte, and prints a table. Takes less than two minutes and leaves nothing behind.
+/// Starts an S3-compatible store behind a slow link: 10 ms per request, 80 MB/s per connection, 400
+/// MB/s in all. Mounts it with each policy in turn, reads from it in five patterns, checks every
+/// byte, and prints a table. Takes less than two minutes and leaves nothing behind.
 #[derive(Debug, clap::Args)]
 pub(crate) struct DemoCommand {
     /// How long each request waits for its first byte, as in 10ms
@@ -52,11 +52,11 @@ pub(crate) struct DemoCommand {
     #[arg(long, value_name = "READERS", value_delimiter = ',', value_parser = parse_demo_pattern)]
     only: Vec<Pattern>,
 
-    /// How much each reader reads, except at random, as in 1GiB
+    /// How much each reader reads, as in 1GiB; the random reader reads less
     #[arg(long, value_name = "SIZE", default_value = "1GiB", value_parser = parse_bytes)]
     size: u64,
 
-    /// How long each reader reads at most, as in 5s
+    /// The longest time that a reader reads, as in 5s
     #[arg(long, value_name = "TIME", default_value = "5s", value_parser = parse_duration)]
     time: Duration,
 }
@@ -151,7 +151,7 @@ fn cell(measured: &Measured, shape: Shape) -> String {
 /// Serve the demo's store until standard input is closed
 #[derive(Debug, clap::Args)]
 pub(crate) struct StoreCommand {
-    /// How large `one.bin` is, and the files of `big/` together
+    /// The size of `one.bin`, and of all files of `big/` together
     #[arg(long, value_name = "SIZE", default_value = "1GiB", value_parser = parse_bytes)]
     size: u64,
 }

@@ -76,10 +76,15 @@ pub(super) fn find(target: Option<&str>) -> Result<Running, Box<dyn Error>> {
         }
         ([], target) => {
             let all: Vec<&Running> = running.iter().collect();
-            Err(format!("no mount of {}; there is {}", target.unwrap_or_default(), list(&all)).into())
+            Err(format!(
+                "there is no mount of {}; running mounts: {}",
+                target.unwrap_or_default(),
+                list(&all)
+            )
+            .into())
         }
         (several, _) => Err(format!(
-            "more than one mount: name one by its directory or process; there is {}",
+            "more than one mount is running: name one by its directory or process; running mounts: {}",
             list(several)
         )
         .into()),
@@ -95,7 +100,7 @@ fn running() -> Vec<Running> {
             Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
             // Of another user: what XDG_RUNTIME_DIR says after `sudo`, for one.
             Err(error) => {
-                say(&format!("mounts in {} cannot be asked: {error}", folder.display()));
+                say(&format!("mounts in {} cannot be reached: {error}", folder.display()));
                 continue;
             }
         };

@@ -25,11 +25,11 @@ Examples:
   For a program:
       forerun explain --json /mnt/data";
 
-/// Say what a running mount reads ahead, and why
+/// Show what a running mount reads ahead, and why
 ///
-/// For each object that is open: the streams that read it, which way they go and how far they are,
-/// how much is read ahead of them and what decides that; and what became of what was read ahead:
-/// whether it was there in time, late, or in vain. Mounts are asked that the same user has started.
+/// For each open object it shows the streams: their kind, position and window, and the reason for
+/// the window. For each object it also shows how much readahead was in time, late or wasted. It
+/// finds the mounts that the same user has started.
 #[derive(Debug, clap::Args)]
 #[command(after_long_help = EXAMPLES)]
 pub(crate) struct ExplainCommand {
@@ -37,7 +37,7 @@ pub(crate) struct ExplainCommand {
     #[arg(value_name = "URL|PID|DIR")]
     mount: Option<String>,
 
-    /// JSON instead of words
+    /// Print JSON instead of words
     #[arg(long)]
     json: bool,
 }

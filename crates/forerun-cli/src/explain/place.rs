@@ -44,7 +44,7 @@ pub(super) fn check(folder: &Path) -> io::Result<()> {
     if is_own && found.mode() & 0o077 == 0 {
         return Ok(());
     }
-    Err(io::Error::new(io::ErrorKind::PermissionDenied, "it is not a folder of this user alone"))
+    Err(io::Error::new(io::ErrorKind::PermissionDenied, "it does not belong to this user alone"))
 }
 
 /// The socket of `process` in `folder`.

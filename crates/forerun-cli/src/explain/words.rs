@@ -112,26 +112,30 @@ fn of_stream(one: &Explained, stream: &StreamReport, of: Option<u64>) -> String 
 fn why(stream: &StreamReport) -> String {
     let count = stream.active_count;
     let shared = |what: &str| match count {
-        1 => format!("that is {what}"),
-        _ => format!("that is its share of {what}, among {count} active streams"),
+        1 => format!("limited to {what}"),
+        _ => format!("limited to its share of {what}, among {count} active streams"),
     };
     match stream.why {
-        Why::FirstWindow => "the first, while little is known of the reader".to_owned(),
-        Why::Growing => "growing, since the reader had to wait".to_owned(),
+        Why::FirstWindow => "the first window, while little is known about the reader".to_owned(),
+        Why::Growing => "growing, because the reader had to wait".to_owned(),
         Why::Steady => {
             let (rate, service) = (rate(stream.rate_bytes_per_s), time(stream.service_ns));
-            format!("the reader takes {rate} and a fetch {service}")
+            format!("the reader takes {rate}, and a fetch takes {service}")
         }
-        Why::LimitedByShare => shared("what keeps the storage busy"),
+        Why::LimitedByShare => shared("the bytes that keep the storage busy"),
         Why::LimitedByMemory => shared("the memory (--memory)"),
-        Why::LimitedByLedger => "no larger, since much of what was read ahead here was in vain".to_owned(),
-        Why::EndKnown => "up to where it is expected to end".to_owned(),
-        Why::Disordered => "the reader jumps to and fro, and all that may come next is kept".to_owned(),
-        Why::Planned => "as an earlier run read it".to_owned(),
-        Why::Advised => "as a program has said".to_owned(),
-        Why::Listed => "the files of the directory are read one after the other".to_owned(),
-        Why::Bet => "a bet".to_owned(),
-        Why::Policy => "as the policy has it".to_owned(),
+        Why::LimitedByLedger => {
+            "limited by the waste budget: much readahead of this object was wasted".to_owned()
+        }
+        Why::EndKnown => "up to the expected end of the stream".to_owned(),
+        Why::Disordered => {
+            "the reads are out of order, and the window covers all that may come next".to_owned()
+        }
+        Why::Planned => "follows the profile of an earlier run".to_owned(),
+        Why::Advised => "follows the advice of a program".to_owned(),
+        Why::Listed => "follows the directory, whose files are read one after the other".to_owned(),
+        Why::Bet => "a guess that costs little if it is wasted".to_owned(),
+        Why::Policy => "set by the policy".to_owned(),
     }
 }
 
@@ -142,7 +146,7 @@ fn became(readahead: ClassCounters, waiting_bytes: u64, missed_bytes: u64) -> St
         _ => outcome(readahead),
     };
     if missed_bytes > 0 {
-        let _ = write!(became, "; {} had to be fetched when asked for", size(missed_bytes));
+        let _ = write!(became, "; {} fetched on demand", size(missed_bytes));
     }
     became
 }
@@ -151,7 +155,7 @@ fn became(readahead: ClassCounters, waiting_bytes: u64, missed_bytes: u64) -> St
 fn outcome(counters: ClassCounters) -> String {
     let all = counters.sum();
     if all == 0 {
-        return "nothing that was read ahead was asked for yet".to_owned();
+        return "no readahead was used yet".to_owned();
     }
     let part = |bytes: u64, word: &str| match bytes {
         0 => format!("nothing {word}"),
@@ -171,11 +175,11 @@ fn repeated(counters: &Counters) -> Option<String> {
     let Counters { repeated_count, repeated_bytes, won_count, .. } = *counters;
     let requests = match repeated_count {
         0 => return None,
-        1 => "1 late request was".to_owned(),
-        more => format!("{more} late requests were"),
+        1 => "1 late request was hedged".to_owned(),
+        more => format!("{more} late requests were hedged"),
     };
     let bytes = size(repeated_bytes);
-    Some(format!("{requests} made again, {bytes}: {won_count} of them answered before the first"))
+    Some(format!("{requests}, {bytes}: {won_count} of the second requests answered first"))
 }
 
 /// Names may hold anything; a terminal gets no commands of them.
@@ -200,26 +204,23 @@ mod tests {
             repeated(&Counters { repeated_count, won_count, repeated_bytes: 3 << 20, ..Counters::default() })
         };
         assert_eq!(of(0, 0), None);
-        let said = "12 late requests were made again, 3 MiB: 9 of them answered before the first";
+        let said = "12 late requests were hedged, 3 MiB: 9 of the second requests answered first";
         assert_eq!(of(12, 9).as_deref(), Some(said));
-        assert!(of(1, 1).is_some_and(|said| said.starts_with("1 late request was")));
+        assert!(of(1, 1).is_some_and(|said| said.starts_with("1 late request was hedged")));
     }
 
     #[test]
     fn what_was_not_read_ahead_is_not_said_to_wait() {
         let none = ClassCounters::default();
-        assert_eq!(
-            became(none, 0, 20_480),
-            "nothing was read ahead; 20 KiB had to be fetched when asked for"
-        );
-        assert_eq!(became(none, 20_480, 0), "nothing that was read ahead was asked for yet");
+        assert_eq!(became(none, 0, 20_480), "nothing was read ahead; 20 KiB fetched on demand");
+        assert_eq!(became(none, 20_480, 0), "no readahead was used yet");
     }
 
     #[test]
     fn outcomes_in_words() {
         let counters = ClassCounters { in_time_bytes: 998, late_bytes: 2, wasted_bytes: 0 };
         assert_eq!(outcome(counters), "99.8 % in time, 0.2 % late, nothing wasted");
-        assert_eq!(outcome(ClassCounters::default()), "nothing that was read ahead was asked for yet");
+        assert_eq!(outcome(ClassCounters::default()), "no readahead was used yet");
         assert_eq!(printable("a\u{1b}[31m.mp4"), "a\\u{1b}[31m.mp4");
     }
 }

@@ -19,38 +19,38 @@ const SAMPLES: &str = "samples";
 
 /// Check that adaptive is never worse
 ///
-/// Replays every recording and one workload of each generated pattern with adaptive, with none and
-/// with other policies at their best, and tells where adaptive is slower than none by a percent or
-/// more, slower than the best peer by two, far from what somebody reaches who knows the future (of
-/// streams, and with a learned profile of boots and starts), or reads much that nobody wants. Ends with 1 if there is such a row. The same bytes come out on any
-/// machine. How to read it: docs/gates.md.
+/// Replays every recording and each generated pattern with adaptive, with none, and with other
+/// policies at their best. A row fails if adaptive is 1 % slower than none, or 2 % slower than the
+/// best of the others. It also fails if adaptive is far from the best possible time, or wastes many
+/// bytes. The command ends with status 1 if a row fails. The output is the same on any machine;
+/// docs/gates.md explains it.
 #[derive(Debug, clap::Args)]
 pub(crate) struct GatesCommand {
     /// Recordings, or folders of them, besides those of ./samples
     #[arg(long, value_name = "PATH", num_args = 1..)]
     traces: Vec<PathBuf>,
 
-    /// On which devices, with commas; `forerun help replay` lists them
+    /// The devices, with commas; `forerun help replay` lists them
     #[arg(long, value_name = "DEVICE,...", default_value = "ide-2006,nvme,rbd-2014,s3")]
     device: Devices,
 
-    /// With how much memory, with commas, as in 16MiB,64MiB
+    /// The memory budgets, with commas, as in 16MiB,64MiB
     #[arg(long, value_name = "SIZE,...", default_value = "256MiB", value_delimiter = ',', value_parser = parse_size)]
     memory: Vec<u64>,
 
-    /// How many seeds devices have whose answers depend on luck
+    /// The number of seeds for devices whose answers are random
     #[arg(long, value_name = "N", default_value_t = 20, value_parser = clap::value_parser!(u64).range(2..=10_000))]
     seeds: u64,
 
-    /// How many they have where that does not decide
+    /// The number of seeds for rows that those do not decide
     #[arg(long, value_name = "N", default_value_t = 200, value_parser = clap::value_parser!(u64).range(2..=10_000))]
     seeds_max: u64,
 
-    /// How many accesses of a recording are replayed at most, its first ones
+    /// The number of accesses to replay of each recording, from its beginning
     #[arg(long, value_name = "N", default_value_t = 20_000, value_parser = clap::value_parser!(u64).range(1..))]
     accesses: u64,
 
-    /// Only the workloads whose name has these words
+    /// Only the workloads whose names contain these words
     #[arg(long, value_name = "WORDS")]
     only: Option<String>,
 
@@ -96,7 +96,9 @@ impl GatesCommand {
             cases.retain(|case| case.workload.name().to_lowercase().contains(&wanted));
             if cases.is_empty() {
                 let known = names.join("\n  ");
-                return Err(format!("no workload's name has {words:?}; these are:\n  {known}").into());
+                return Err(
+                    format!("no workload's name contains {words:?}; the workloads are:\n  {known}").into()
+                );
             }
         }
         Ok(Plan {

@@ -14,7 +14,7 @@ use clap::Subcommand;
 
 pub(crate) use self::kernel::{BenchKernelCommand, ReaderCommand};
 
-/// Try things out on storage that is modelled
+/// Run experiments on modelled storage
 #[derive(Debug, clap::Args)]
 pub(crate) struct LabCommand {
     #[command(subcommand)]

@@ -12,16 +12,16 @@ use crate::units::parse_size;
 
 /// Run the standard workloads under every policy
 ///
-/// Sequential, backward, strided, interleaved, displaced, sparse and random readers, a walk over small
-/// files and many paced readers, in virtual time: useful MB/s, and bytes fetched for each byte asked
-/// for, beside what nobody could beat.
+/// Runs sequential, backward, strided, interleaved, displaced, sparse and random readers, a walk
+/// over small files, and many paced readers in virtual time. Prints useful MB/s and the bytes
+/// fetched for each byte requested, beside the best possible.
 #[derive(Debug, clap::Args)]
 pub(crate) struct RowsCommand {
-    /// On which device; `forerun help replay` lists them
+    /// The device; `forerun help replay` lists them
     #[arg(long, value_name = "NAME", default_value = "demo", value_parser = Preset::from_name)]
     device: Preset,
 
-    /// The budget, as in 256MiB
+    /// The memory budget, as in 256MiB
     #[arg(long, value_name = "SIZE", default_value = "256MiB", value_parser = parse_size)]
     memory: u64,
 
@@ -29,7 +29,7 @@ pub(crate) struct RowsCommand {
     #[arg(long, value_name = "POLICIES", default_value = "all")]
     policy: Policies,
 
-    /// Only the workloads whose name has these words
+    /// Only the workloads whose names contain these words
     #[arg(long, value_name = "WORDS")]
     only: Option<String>,
 }

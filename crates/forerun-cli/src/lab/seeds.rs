@@ -10,14 +10,15 @@ use forerun_lab::seeds::{self, EXPERIMENTS, Experiment};
 use crate::print::say as tell;
 use crate::print::show as print;
 
-/// Make the tables of the readahead literature again
+/// Reproduce the tables of the readahead literature
 ///
-/// Each experiment runs the algorithms of its document's time on a model of its machine, Forerun
-/// beside them, and somebody who knows the future; and says which of the document's claims the
-/// model shows. All of them take about two minutes; the same bytes come out on any machine.
+/// Each experiment runs the algorithms of its document on a model of the machine of that time.
+/// Forerun and a schedule that knows the future run beside them. The output tells which claims of
+/// the document hold in the model. All experiments take about two minutes, and the output is the
+/// same on any machine.
 #[derive(Debug, clap::Args)]
 pub(crate) struct SeedsCommand {
-    /// Only these experiments, as in A1,C1; or all whose name begins so, as in I
+    /// Only these experiments, as in A1,C1, or all whose names begin so, as in I
     #[arg(long, value_name = "NAMES", value_delimiter = ',')]
     only: Vec<String>,
 
@@ -25,7 +26,7 @@ pub(crate) struct SeedsCommand {
     #[arg(long)]
     list: bool,
 
-    /// Write each experiment's tables into a file of this directory, too
+    /// Also write each experiment's tables into a file of this directory
     #[arg(long, value_name = "DIRECTORY")]
     out: Option<PathBuf>,
 }
@@ -52,7 +53,7 @@ impl SeedsCommand {
                     .map_err(|error| format!("writing {}: {error}", path.display()))?;
             }
         }
-        tell("claims that do not hold say why; docs/seeds.md tells what is modelled and how");
+        tell("each claim that does not hold gives a reason; docs/seeds.md describes the models");
         Ok(ExitCode::SUCCESS)
     }
 

@@ -41,7 +41,7 @@ pub(crate) fn unmount(mount: Mount) -> Result<(), Box<dyn Error>> {
     match mount.unmount()? {
         Unmounted::Clean => say(&format!("unmounted {directory}")),
         Unmounted::Detached => say(&format!(
-            "{directory} was in use; it is unmounted, and programs that have it open get errors from now on"
+            "{directory} was in use: it is unmounted, and programs that still use it get errors"
         )),
     }
     Ok(())

@@ -36,7 +36,7 @@ impl KernelReadahead {
         match parse_size(text)? {
             // Without any, the kernel would read page by page.
             bytes @ KERNEL_READAHEAD_BYTES..=BYTES_MAX => Ok(KernelReadahead::Bytes(bytes)),
-            _ => Err("expected from 4KiB, which is a page, to 1GiB, or auto".to_owned()),
+            _ => Err("expected auto, or a size from 4KiB (one page) to 1GiB".to_owned()),
         }
     }
 }

@@ -15,8 +15,8 @@ fn too_much(bytes: u64, all: u64) -> Option<String> {
     let (wanted, all_shown) = (show_size(bytes), show_size(all >> 20 << 20));
     (bytes > all).then(|| {
         format!(
-            "--memory {wanted} is more than this machine has ({all_shown}): when so much was read it will swap, or \
-             end the mount; give --memory a part of that"
+            "--memory {wanted} is more than this machine has ({all_shown}): once the mount uses that much, the \
+             machine swaps or ends it; give a smaller --memory"
         )
     })
 }

@@ -39,12 +39,12 @@ To unmount, interrupt the program, or run `fusermount3 -u DIR` (as root `umount 
 
 /// Mount a URL as a read-only directory
 ///
-/// Mounts what is at URL as a read-only directory, and reads ahead of whoever reads from it. It
-/// stays mounted until the program is interrupted or the directory is unmounted.
+/// Mounts the files at URL as a read-only directory, and reads ahead for the programs that read
+/// them. The mount stays until the program is interrupted or the directory is unmounted.
 #[derive(Debug, clap::Args)]
 #[command(after_long_help = EXAMPLES)]
 pub(crate) struct MountCommand {
-    /// What to mount: s3://BUCKET/PREFIX, https://HOST/PATH, a directory, or a single object
+    /// The source: s3://BUCKET/PREFIX, https://HOST/PATH, a directory, or a single object
     ///
     /// Google Cloud Storage is gs://BUCKET/PREFIX, Azure Blob Storage az://CONTAINER/PREFIX. A
     /// single object is shown as a directory with that one file.
@@ -57,25 +57,25 @@ pub(crate) struct MountCommand {
 
     /// Memory for data, as in 256MiB or 1G
     ///
-    /// What has been read and what is read ahead is kept in this much memory, data in flight
-    /// included. The kernel keeps a copy of what programs have read in its page cache.
+    /// Bytes in flight, bytes read ahead and bytes already read share this memory. The kernel also
+    /// keeps the bytes that programs have read in its page cache.
     #[arg(long, value_name = "SIZE", default_value = "256MiB", value_parser = parse_size)]
     memory: u64,
 
-    /// Which policy decides what is read ahead
+    /// The policy that decides what is read ahead
     ///
     /// `adaptive` follows several readers of one object and sizes its windows by the storage's
-    /// latency and rate. `ondemand` is what Linux does for local disks. `plain`, `aligned` and
-    /// `eager` are Ceph RBD's. `none` reads nothing ahead. The others are readahead of the past, to
-    /// compare with.
+    /// latency and rate. `ondemand` is the readahead of Linux for local disks. `plain`,
+    /// `aligned` and `eager` are those of Ceph RBD. `none` reads nothing ahead. The others are
+    /// historic, for comparison.
     #[arg(long, value_name = "POLICY", default_value = PolicyKind::default().name(), value_parser = policy_values())]
     policy: String,
 
-    /// The object store's server, for others than the provider's own
+    /// The server of the object store, if it is not the provider's own
     #[arg(long, value_name = "URL")]
     endpoint: Option<String>,
 
-    /// Send no credentials, as public buckets ask
+    /// Send no credentials, as for public buckets
     #[arg(long)]
     anonymous: bool,
 
@@ -83,62 +83,61 @@ pub(crate) struct MountCommand {
     #[arg(long, value_name = "REGION")]
     region: Option<String>,
 
-    /// Which profile of ~/.aws to take credentials from
+    /// The profile of ~/.aws to take credentials from
     #[arg(long, value_name = "PROFILE")]
     profile: Option<String>,
 
     /// How long names, sizes and times may be out of date, as in 500ms, 1s or 5m
     ///
-    /// The program remembers them for this long, and so does the kernel: at worst what is shown is
-    /// twice as old. What is read from an object is never a mixture of two versions, whatever this
-    /// says.
+    /// The program and the kernel each remember them for this long, so that a program may see them
+    /// twice as old. The bytes of an object never mix two versions, at any value.
     #[arg(long, value_name = "TIME", default_value = "1s", value_parser = parse_duration)]
     metadata_ttl: Duration,
 
     /// How far the kernel itself may read ahead, as in 128KiB, or auto
     ///
-    /// The kernel reads this much around every page that a program touches in a mapped file, as well
-    /// as ahead of who reads forward. `auto` is one page (4KiB) with policy `adaptive`: programs that
-    /// map files then cause no more reading than they need, and those that read forward get what
-    /// comes next all the same. With other policies it is the kernel's own 128KiB. More than that
-    /// needs root.
+    /// The kernel reads this much around each page that a program touches through mmap, and ahead of
+    /// sequential reads. `auto` is one page (4KiB) with policy `adaptive`: mapped files then cause no
+    /// needless fetches, and the mount itself reads ahead. With other policies `auto` is the kernel's
+    /// default of 128KiB. Larger values need root.
     #[arg(long, value_name = "SIZE", default_value = "auto", value_parser = KernelReadahead::parse)]
     kernel_readahead: KernelReadahead,
 
     /// Let the kernel read the files of a fast local directory itself
     ///
-    /// An open file is then the file of the directory: it is read as fast as there, nothing of it is
-    /// read ahead or kept in --memory, and what is written to it is seen at once, where a mount
-    /// without this gives an error. Names, sizes and times are shown as ever. For directories that
-    /// are about as fast as memory; a slow one is better read ahead of. Needs Linux 6.9 and root;
-    /// otherwise files are read as without it, and the program says so.
+    /// An open file is then the directory's own file, and as fast. Nothing of it is read ahead or kept
+    /// in --memory. A reader sees writes to it at once, where a mount without this option reports an
+    /// error. Names, sizes and times are shown as usual. Use it for directories that are about as fast
+    /// as memory; slower ones need readahead. It needs Linux 6.9 and root; otherwise the mount reads
+    /// the files itself and says so.
     #[arg(long, conflicts_with_all = ["learn", "hints"])]
     passthrough: bool,
 
-    /// Keep in FILE what is read of each object and in which order, and read ahead by it
+    /// Record in FILE which parts of each object are read in which order, and read ahead along it
     ///
-    /// Boots of a machine and starts of a program repeat what they read. FILE is made if it is not
-    /// there; docs/profiles.md describes it. An object that has changed is learned anew.
+    /// Use it for reads that repeat, such as the boot of a machine or the start of a program. FILE is
+    /// created if it does not exist; docs/profiles.md describes it. An object that has changed is
+    /// learned again.
     #[arg(long, value_name = "FILE")]
     learn: Option<PathBuf>,
 
-    /// Let programs say how they will read by an extended attribute
+    /// Let programs give advice through an extended attribute
     ///
-    /// `setfattr -n user.forerun.advice -v sequential FILE`; also random, normal, `willneed
-    /// OFFSET+LENGTH ...` and `dontneed OFFSET+LENGTH`. The mount then shows as writable, and
-    /// refuses all writes.
+    /// `setfattr -n user.forerun.advice -v sequential FILE` announces sequential reads. Other values
+    /// are random, normal, `willneed OFFSET+LENGTH ...` and `dontneed OFFSET+LENGTH`. The mount then
+    /// looks writable, and refuses all writes.
     #[arg(long)]
     hints: bool,
 
     /// Let other users use the mount
     ///
-    /// For users other than root this needs the line `user_allow_other` in /etc/fuse.conf.
+    /// Users other than root need the line `user_allow_other` in /etc/fuse.conf for this.
     #[arg(long)]
     allow_other: bool,
 
     /// Go into the background once mounted
     ///
-    /// The command ends with status 0 when the directory can be used. The log goes nowhere unless
+    /// The command ends with status 0 once the directory can be used. The log is discarded unless
     /// --log is given.
     #[arg(long)]
     daemon: bool,
@@ -147,7 +146,7 @@ pub(crate) struct MountCommand {
     #[arg(long, value_name = "FILE")]
     log: Option<PathBuf>,
 
-    /// Log more; twice for what programs ask, three times for everything
+    /// Log more: -vv also logs the requests of programs, and -vvv everything
     #[arg(short, long, action = clap::ArgAction::Count)]
     verbose: u8,
 }
@@ -166,7 +165,10 @@ impl MountCommand {
         let forerun = Forerun::connect(&self.url, self.options())?;
         if self.passthrough && !forerun.url().starts_with("file:") {
             let url = forerun.url();
-            return Err(format!("{url} is not a directory of this system: leave --passthrough out").into());
+            return Err(format!(
+                "--passthrough needs a local directory, and {url} is not one: leave the option out"
+            )
+            .into());
         }
 
         // From here on a signal unmounts; until here there is nothing to undo.
@@ -196,7 +198,7 @@ impl MountCommand {
             show_size(self.memory)
         ));
         if let Some(why) = mount.not_passed() {
-            say(&format!("files are read as without --passthrough: {why}"));
+            say(&format!("--passthrough is not used: {why}"));
         }
         self.explain_itself(socket, &forerun, mount.directory());
         drop(context);

@@ -61,7 +61,7 @@ impl FromStr for Devices {
 
 /// Every device, for the long help.
 pub(super) fn device_help() -> String {
-    let mut text = String::from("On which devices, with commas:\n\n");
+    let mut text = String::from("The devices, with commas:\n\n");
     for preset in Preset::ALL.iter().filter_map(|name| Preset::from_name(name).ok()) {
         text += &format!("- {:<12} {}\n", preset.name(), preset.title());
     }

@@ -27,20 +27,20 @@ Examples:
   Two policies on S3 and on a store that you describe, with two budgets:
       forerun replay app.strace --policy none,adaptive --memory 64MiB,1GiB \\
           --device s3,network:latency=50ms,connection=80MB/s,total=400MB/s
-  As it was recorded, in time, with the numbers of every run for other programs:
+  At the recorded times, with the numbers of every run for other programs:
       forerun replay disk.blktrace.0 --pace recorded --csv runs.csv
-  As fast as it goes on real storage, through the library, with files of the needed sizes made:
+  As fast as possible on real storage, through the library, with the files created:
       forerun replay app.strace --live /mnt/slow/replay --live-create --policy none,adaptive
   The numbers only:
       forerun replay boot.csv.gz --json - | jq '.outcomes[].policy'
 
-How to record, and what the numbers mean: docs/replay.md.";
+docs/replay.md tells how to record, and explains the numbers.";
 
 /// Replay recorded accesses against readahead policies, on modelled storage
 ///
-/// Shows for each recording, device and budget how long it would have taken with each policy, how
-/// near that is to the best possible, and what was fetched for it. Nothing waits: time is
-/// computed, and the same command prints the same everywhere.
+/// Shows the time that each recording takes with each device, budget and policy, beside the best
+/// possible, and the bytes fetched. Nothing waits: time is computed, and the output is the same on
+/// any machine.
 #[derive(Debug, clap::Args)]
 #[command(after_long_help = EXAMPLES)]
 pub(crate) struct ReplayCommand {
@@ -48,43 +48,43 @@ pub(crate) struct ReplayCommand {
     #[arg(value_name = "TRACE", required = true)]
     traces: Vec<PathBuf>,
 
-    /// Which policies, with commas, or all
+    /// The policies, with commas, or all
     #[arg(long, value_name = "POLICY,...", default_value = "all")]
     policy: Policies,
 
-    /// Also with a profile: `adaptive` with what it learned of an earlier run of the same
+    /// Also run `adaptive` with the profile of an earlier run of the same recording
     #[arg(long, conflicts_with = "live")]
     learned: bool,
 
-    /// On which devices, with commas
+    /// The devices, with commas
     #[arg(long, value_name = "DEVICE,...", default_value = "demo", long_help = lists::device_help())]
     device: Devices,
 
-    /// With how much memory, with commas, as in 64MiB,1G
+    /// The memory budgets, with commas, as in 64MiB,1G
     #[arg(long, value_name = "SIZE,...", default_value = "256MiB", value_delimiter = ',', value_parser = parse_size)]
     memory: Vec<u64>,
 
-    /// How often, each time with other luck of the device
+    /// How often to run each row, each time with another seed
     #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u64).range(1..=100_000))]
     repeat: u64,
 
-    /// The seed of the device's luck the first time; it grows by one each time
+    /// The seed of a device whose answers are random; it grows by one each time
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u64).range(..=1 << 62))]
     seed: u64,
 
-    /// When accesses are made; by their dependencies if the recording has some, else closed
+    /// The pace of the accesses; the default is dependencies if the recording has some, else closed
     #[arg(long, value_name = "PACE")]
     pace: Option<PaceName>,
 
-    /// How much of the recorded think time to keep between accesses that depend on one another
+    /// The share of the recorded think time to keep between dependent accesses, in percent
     #[arg(long, value_name = "PERCENT", value_parser = clap::value_parser!(u64).range(..=10_000))]
     think: Option<u64>,
 
-    /// What every read costs its reader besides waiting, as in 20us
+    /// The time that each read costs its reader besides the wait, as in 20us
     #[arg(long, value_name = "TIME", default_value = "0", value_parser = parse_read_cost)]
     read_cost: Duration,
 
-    /// The most that policies with a fixed ceiling read ahead at once; adaptive has none
+    /// The largest window of policies that have a fixed maximum; adaptive has none
     #[arg(long, value_name = "SIZE", value_parser = parse_size)]
     window: Option<u64>,
 
@@ -111,11 +111,11 @@ fn parse_read_cost(text: &str) -> Result<Duration, String> {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum PaceName {
-    /// At their recorded times, whatever became of the ones before
+    /// Each access at its recorded time, even if earlier ones are late
     Recorded,
-    /// Each as soon as the one before it in its thread is done
+    /// Each access when the one before it in its thread is done
     Closed,
-    /// Each when what it depends on is done and its thread has thought
+    /// Each access when those it depends on are done and its thread has thought
     Dependencies,
 }
 
@@ -178,7 +178,7 @@ impl ReplayCommand {
     fn check_pace(&self, workload: &Workload) -> Result<(), String> {
         let option = match (self.pace, self.think) {
             (Some(PaceName::Recorded | PaceName::Closed), Some(_)) => {
-                return Err("--think is for --pace dependencies only; leave one of them out".to_owned());
+                return Err("--think needs --pace dependencies; leave one of them out".to_owned());
             }
             (Some(PaceName::Dependencies), _) => "--pace dependencies",
             (None, Some(_)) => "--think",
@@ -188,8 +188,6 @@ impl ReplayCommand {
             return Ok(());
         }
         let path = workload.path().display();
-        Err(format!(
-            "{option}: {path} does not tell what its accesses depend on; use --pace closed or recorded"
-        ))
+        Err(format!("{option}: {path} has no dependencies between accesses; use --pace closed or recorded"))
     }
 }

@@ -18,8 +18,8 @@ use crate::units::show_size;
 pub(super) struct Output {
     /// Write every run's numbers as JSON to FILE, or - for the terminal instead of the tables
     ///
-    /// With what was read ahead for which kind of reading and what became of it; and what each
-    /// stream wanted and why, of the first device, budget and seed.
+    /// The file also has the readahead of each kind of stream, and whether it was used. For the first
+    /// device, budget and seed it has the windows of each stream, and their reasons.
     #[arg(long, value_name = "FILE")]
     json: Option<PathBuf>,
 
@@ -29,8 +29,8 @@ pub(super) struct Output {
 
     /// Write a page of charts to FILE, or - for the terminal instead of the tables
     ///
-    /// The page needs nothing else, no network and no script. What it shows of single runs is of
-    /// the first device, budget and seed.
+    /// The page works without a network and without scripts. Its charts of single runs are of the first
+    /// device, budget and seed.
     #[arg(long, value_name = "FILE")]
     html: Option<PathBuf>,
 }
@@ -50,7 +50,7 @@ impl Output {
             check_output(path, &traces)?;
             check_folder(path)?;
             if self.paths().take(at).any(|before| before == path) {
-                return Err(format!("two outputs go to {}; give each its own", path.display()));
+                return Err(format!("two outputs go to {}; give each a file of its own", path.display()));
             }
         }
         Ok(())

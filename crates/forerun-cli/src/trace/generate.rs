@@ -12,15 +12,15 @@ use crate::units::parse_size;
 
 /// Write accesses of a known pattern
 ///
-/// The same options give the same accesses on every machine. Several patterns happen at the same
+/// The same options give the same accesses on every machine. Several patterns run at the same
 /// time, each in a thread with files of its own. Every reader waits for its answers.
 #[derive(Debug, clap::Args)]
 pub(super) struct GenerateCommand {
-    /// In which order to read; more than one for a mix
+    /// The order of the reads; several patterns make a mix
     #[arg(value_name = "PATTERN", required = true, num_args = 1..)]
     patterns: Vec<Name>,
 
-    /// The size of a file; of a tree's files, the largest
+    /// The size of a file, or of the largest file of a tree
     #[arg(long, value_name = "SIZE", default_value = "64MiB", value_parser = parse_size)]
     size: u64,
 
@@ -28,11 +28,11 @@ pub(super) struct GenerateCommand {
     #[arg(long, value_name = "SIZE", default_value = "128KiB", value_parser = parse_size)]
     request: u64,
 
-    /// How many threads do each pattern
+    /// The number of threads for each pattern
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..))]
     clients: u16,
 
-    /// The most accesses of each thread
+    /// The largest number of accesses of each thread
     #[arg(long, value_name = "N")]
     count: Option<u64>,
 
@@ -40,23 +40,23 @@ pub(super) struct GenerateCommand {
     #[arg(long, value_name = "DURATION", default_value = "0", value_parser = parse_time)]
     think: Duration,
 
-    /// How many places early or late a read may come
+    /// How far a read may move from its place in the order, in reads
     #[arg(long, value_name = "N", default_value_t = 0)]
     displaced: usize,
 
-    /// Streams of interleaved
+    /// The number of streams of `interleaved`
     #[arg(long, value_name = "N", default_value_t = 4)]
     streams: u64,
 
-    /// Bytes from one read to the next of strided
+    /// The distance from one read of `strided` to the next
     #[arg(long, value_name = "SIZE", default_value = "1MiB", value_parser = parse_size)]
     stride: u64,
 
-    /// How many of a hundred reads sparse makes
+    /// How many of a hundred reads `sparse` makes
     #[arg(long, value_name = "N", default_value_t = 25)]
     percent: u64,
 
-    /// Reads in a burst of bursts
+    /// The number of reads in a burst of `bursts`
     #[arg(long, value_name = "N", default_value_t = 16)]
     burst: u64,
 
@@ -64,11 +64,11 @@ pub(super) struct GenerateCommand {
     #[arg(long, value_name = "DURATION", default_value = "100ms", value_parser = parse_time)]
     pause: Duration,
 
-    /// Files of a tree, 1000 if not given, or of each file-server client, 10 if not given
+    /// The files of a tree (default 1000), or of each client of a file server (default 10)
     #[arg(long, value_name = "N")]
     files: Option<u64>,
 
-    /// Another seed gives other accesses
+    /// The seed; another one gives other accesses
     #[arg(long, value_name = "N", default_value_t = 1)]
     seed: u64,
 
@@ -80,7 +80,7 @@ pub(super) struct GenerateCommand {
 enum Name {
     /// From the beginning to the end
     Sequential,
-    /// Several places of one file, taking turns
+    /// Several readers of one file, in turns
     Interleaved,
     /// Parts at equal distances
     Strided,
@@ -96,7 +96,7 @@ enum Name {
     Tree,
     /// Write a file, read it back, and so on with the next
     FileServer,
-    /// Sequential, always asking for the whole rest of the file and getting some tens of KiB
+    /// Sequential, requesting the whole rest of the file each time and getting some tens of KiB
     Partial,
 }
 

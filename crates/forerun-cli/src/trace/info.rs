@@ -10,7 +10,7 @@ use super::Input;
 use crate::print::show;
 use crate::units::show_size;
 
-/// Show what recordings are like
+/// Show the sizes, order and times of recordings
 #[derive(Debug, clap::Args)]
 pub(super) struct InfoCommand {
     /// The recordings
@@ -55,7 +55,7 @@ fn describe(summary: &Summary) -> String {
         "sequential",
         format!("{} % begin where the last in their file ended", percent(summary.sequential, moved)),
     );
-    row("partial", format!("{} % got less than they asked for", percent(summary.partial, moved)));
+    row("partial", format!("{} % got fewer bytes than requested", percent(summary.partial, moved)));
     if let (count @ 1.., sum) = summary.serviced {
         row("service time", format!("{:.3} ms on average, of {count}", sum as f64 / count as f64 / 1e6));
     }

@@ -17,7 +17,7 @@ use crate::units::parse_duration;
 
 const EXAMPLES: &str = "\
 Examples:
-  What is in a recording:
+  The contents of a recording:
       forerun trace info boot.csv.gz
   A recording for fio to replay:
       forerun trace convert boot.rbdreplay boot.iolog
@@ -32,8 +32,8 @@ Formats: see `forerun trace formats`. Files whose name ends in .gz or .bz2 are c
 
 /// Look at recorded accesses, convert and generate them
 ///
-/// Reads what programs and devices did from the recordings of many tools, shows what they are
-/// like, converts them into one another, and generates the patterns that readahead meets.
+/// Reads the recordings of many tools, shows their sizes, order and times, converts them into one
+/// another, and generates the patterns that readahead meets.
 #[derive(Debug, clap::Args)]
 #[command(after_long_help = EXAMPLES)]
 pub(crate) struct TraceCommand {
@@ -70,14 +70,14 @@ impl TraceCommand {
 /// How traces are read, for the commands that do.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Input {
-    /// The format of what is read, if content and name do not tell
+    /// The format of the input, if its content and its name do not tell
     #[arg(long, value_name = "FORMAT")]
     format: Option<Format>,
 
-    /// Of block layer recordings, what was dispatched, with service times
+    /// Read the dispatched requests of block layer recordings, with service times
     ///
-    /// Recordings of blktrace and ftrace tell what programs queued, which is read normally, and
-    /// what was dispatched to the device after requests were merged, which is read with this.
+    /// Recordings of blktrace and ftrace have the requests that programs queued, which are read by
+    /// default. They also have the merged requests that the device received, which this option reads.
     #[arg(long)]
     dispatched: bool,
 }
@@ -106,7 +106,7 @@ pub(crate) fn check_output(output: &Path, inputs: &[&Path]) -> Result<(), String
 fn report(written: Written, output: &Path) {
     if written.left_out > 0 {
         say(&format!(
-            "{} of {} accesses are not in {}: its format has no word for what they did",
+            "{} of {} accesses are not in {}: its format cannot express them",
             written.left_out,
             written.left_out + written.written,
             output.display()

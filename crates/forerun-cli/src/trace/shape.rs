@@ -12,11 +12,11 @@ use crate::print::say;
 /// Write a recording in another format
 #[derive(Debug, clap::Args)]
 pub(super) struct ConvertCommand {
-    /// What to read
+    /// The recording to read
     #[arg(value_name = "IN")]
     input_path: PathBuf,
 
-    /// What to write; its name tells the format, unless --to-format does
+    /// The file to write; its name tells the format unless --to-format does
     #[arg(value_name = "OUT")]
     output: PathBuf,
 
@@ -26,9 +26,9 @@ pub(super) struct ConvertCommand {
 
     /// Make dependencies on submissions wait for completions
     ///
-    /// rbd-replay-prep has written traces since 2015 whose requests do not wait for what the
-    /// recorded program had waited for. DURATION is how long requests took on the recorded
-    /// device, which the trace does not tell, as in 0 or 5ms; it is taken off each delay.
+    /// Since 2015 rbd-replay-prep writes traces whose requests do not wait for the answers that the
+    /// recorded program waited for. DURATION is the time that requests took on the recorded device, as
+    /// in 0 or 5ms; the trace does not tell it. It is taken off each delay.
     #[arg(long, value_name = "DURATION", value_parser = parse_time)]
     repair: Option<Duration>,
 
@@ -58,19 +58,18 @@ impl ConvertCommand {
 
 /// Write a part of a recording
 ///
-/// Keeps the accesses from a time on and before another, of all files or of some. Time begins
-/// at 0 again.
+/// Keeps the accesses between two times, of all files or of some. Time begins at 0 again.
 #[derive(Debug, clap::Args)]
 pub(super) struct CutCommand {
-    /// What to read
+    /// The recording to read
     #[arg(value_name = "IN")]
     input_path: PathBuf,
 
-    /// From when on, from the beginning, as in 1500ms
+    /// The beginning of the part, as time since the start of the recording, as in 1500ms
     #[arg(long, value_name = "DURATION", default_value = "0", value_parser = parse_time)]
     from: Duration,
 
-    /// Until when, from the beginning
+    /// The end of the part, as time since the start of the recording
     #[arg(long, value_name = "DURATION", value_parser = parse_time)]
     to: Option<Duration>,
 
@@ -99,9 +98,10 @@ impl CutCommand {
             cut.files.iter().find(|name| !reader.files().iter().any(|known| known == name.as_str()));
         if let Some(missing) = missing {
             let path = self.input_path.display();
-            return Err(
-                format!("{path} has no file named {missing}; see it with `forerun trace convert`").into()
-            );
+            return Err(format!(
+                "{path} has no file named {missing}; `forerun trace convert` to CSV shows the names"
+            )
+            .into());
         }
         report(writer.finish(reader.files())?, &self.output.path);
         Ok(())
@@ -111,13 +111,13 @@ impl CutCommand {
 /// Write several recordings as one, in the order of time
 #[derive(Debug, clap::Args)]
 pub(super) struct MergeCommand {
-    /// What to read
+    /// The recordings to read
     #[arg(value_name = "IN", required = true, num_args = 1..)]
     inputs: Vec<PathBuf>,
 
-    /// They are of one machine: keep the times between them, and its threads
+    /// Keep the times and the threads of recordings from one machine
     ///
-    /// Without this all of them begin at the same time, and no two share a thread.
+    /// Without this option all recordings begin at the same time, and no two share a thread.
     #[arg(long)]
     same_clock: bool,
 
@@ -145,7 +145,7 @@ impl MergeCommand {
 /// What is written, for the commands that have one output.
 #[derive(Debug, clap::Args)]
 pub(super) struct Output {
-    /// What to write; its name tells the format, unless --to-format does
+    /// The file to write; its name tells the format unless --to-format does
     #[arg(short = 'o', long = "output", value_name = "OUT")]
     path: PathBuf,
 

@@ -125,7 +125,8 @@ fn which_mounts_there_are_is_said_where_none_or_more_than_one_is_meant() {
     let (code, _, said) = run(runtime, &["s3://elsewhere/"]);
     assert_eq!(code, Some(1), "{said}");
     assert!(
-        said.starts_with("forerun: no mount of s3://elsewhere/; there is ") && said.lines().count() == 1,
+        said.starts_with("forerun: there is no mount of s3://elsewhere/; running mounts: ")
+            && said.lines().count() == 1,
         "{said}"
     );
     assert!(said.contains(directory.path().to_str().unwrap()), "{said}");

@@ -56,7 +56,7 @@ impl Passed {
         passed.mount.signal(Signal::TERM);
         let (_, said) = passed.mount.end();
         assert!(
-            said.contains(" as without ") || log.contains(" as without"),
+            said.contains("--passthrough is not used") || log.contains("is not passed through"),
             "not passed through: {said}{log}"
         );
         println!("skipped: files cannot be passed through here: {said}{log}");

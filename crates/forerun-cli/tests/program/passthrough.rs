@@ -134,7 +134,7 @@ fn where_it_is_not_allowed_files_are_read_as_without_and_that_is_said_once() {
     assert_eq!(status.code(), Some(0), "{said}");
     let lines: Vec<&str> = said.lines().collect();
     assert_eq!(lines.len(), 2, "{said}");
-    assert!(lines[0].starts_with("forerun: files are read as without --passthrough: "), "{said}");
+    assert!(lines[0].starts_with("forerun: --passthrough is not used: "), "{said}");
     assert!(
         lines[0].ends_with("mount as root") || lines[0].contains("this kernel does not support"),
         "{said}"

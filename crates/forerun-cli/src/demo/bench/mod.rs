@@ -22,10 +22,10 @@ const TIME_MAX: Duration = Duration::from_secs(600);
 /// What other programs may use of the processors before rates are in doubt.
 pub(crate) const PROCESSORS_TAKEN_MAX: f64 = 0.2;
 
-/// Measure what the mount promises and fail if it does not hold
+/// Measure the mount, and fail if it misses a promised rate
 ///
-/// Reads through the mount with policy `adaptive`, takes medians, and compares them with what is
-/// promised: the demo's readers at several latencies, the others at the demo's own.
+/// Reads through the mount with policy `adaptive`, and compares the medians with the promises. The
+/// demo's readers run at several latencies, the others at the latency of the demo.
 #[derive(Debug, clap::Args)]
 pub(crate) struct BenchCommand {
     /// The latencies to measure at
@@ -36,11 +36,11 @@ pub(crate) struct BenchCommand {
     #[arg(long, value_name = "READERS", value_delimiter = ',', value_parser = parse_pattern)]
     only: Vec<Pattern>,
 
-    /// How often to measure; medians count
+    /// How often to measure; the table has medians
     #[arg(long, value_name = "COUNT", default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..=99))]
     repeat: u32,
 
-    /// How large `one.bin` is, and the files of `big/` together, as in 1GiB
+    /// The size of `one.bin`, and of all files of `big/` together, as in 1GiB
     #[arg(long, value_name = "SIZE", default_value = "1GiB", value_parser = parse_bytes)]
     size: u64,
 }

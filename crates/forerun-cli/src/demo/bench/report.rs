@@ -40,8 +40,9 @@ pub(super) fn report(judged: &[(&Row, Gate, Outcome)]) -> String {
         })
         .collect();
     format!(
-        "\n{}\nPolicy `adaptive`; medians of MB/s, the worst of the rest. Random reads are compared with policy \
-         `none`, measured in turn. `waits`: reads of players that had to wait after the first second.\n{}",
+        "\n{}\nPolicy `adaptive`: medians of MB/s, and the worst run of the other columns. Random reads are \
+         compared with policy `none`, measured in turn. `waits` counts the reads of players that waited \
+         after the first second.\n{}",
         table::render(&HEADER.map(str::to_owned), &rows),
         doubt(judged.iter().map(|(_, _, outcome)| outcome.processors_taken).fold(0.0, f64::max))
     )

@@ -16,7 +16,8 @@ const START_MAX: Duration = Duration::from_secs(30);
 /// This program, to be run in a process group of its own: an interrupt typed on
 /// the terminal reaches only the first process, which ends the others in order.
 pub(crate) fn this_program() -> Result<Command, String> {
-    let program = std::env::current_exe().map_err(|error| format!("this program's own file: {error}"))?;
+    let program =
+        std::env::current_exe().map_err(|error| format!("this program cannot find its own file: {error}"))?;
     let mut command = Command::new(program);
     command.process_group(0).kill_on_drop(true);
     Ok(command)

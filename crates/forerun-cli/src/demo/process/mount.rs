@@ -87,7 +87,7 @@ impl MountProcess {
             return Ok(mount);
         }
         mount.stop().await?;
-        Err("a mount does not come up: see above for why".to_owned())
+        Err("the mount failed: its message above says why".to_owned())
     }
 
     pub(crate) fn directory(&self) -> &Path {
@@ -122,7 +122,7 @@ impl MountProcess {
         remove(&self.directory)?;
         match ended {
             Ok(_) => Ok(()),
-            Err(_) => Err(format!("`forerun mount` did not unmount within {STOP_MAX:?} and was ended")),
+            Err(_) => Err(format!("`forerun mount` did not unmount within {STOP_MAX:?} and was killed")),
         }
     }
 }
@@ -154,7 +154,7 @@ fn remove(directory: &Path) -> Result<(), String> {
     let _ = std::process::Command::new("fusermount3").args(["-u", "-z"]).arg(directory).status();
     std::fs::remove_dir(directory).map_err(|error| {
         let directory = directory.display();
-        format!("{directory} is left behind ({error}): unmount it with `fusermount3 -u {directory}`")
+        format!("{directory} is still mounted ({error}): unmount it with `fusermount3 -u {directory}`")
     })
 }
 

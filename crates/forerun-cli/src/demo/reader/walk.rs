@@ -22,7 +22,8 @@ fn directory(mounted: Mounted<'_>, path: &Path) -> Result<Tally, String> {
         let more = if entry.file_type().map_err(failed)?.is_dir() {
             directory(mounted, &below)?
         } else {
-            let name = below.to_str().ok_or_else(|| format!("{} is no name of the demo", below.display()))?;
+            let name =
+                below.to_str().ok_or_else(|| format!("{} is not a name of the demo", below.display()))?;
             let size = mounted.size_of(name)?;
             mounted.open(name)?.read_all((0..size).step_by(READ_BYTES), READ_BYTES)?
         };

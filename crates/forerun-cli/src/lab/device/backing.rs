@@ -48,7 +48,7 @@ impl Backing {
         let size = size.unwrap_or(if len == 0 { SIZE_DEFAULT } else { len });
         if size < len {
             return Err(format!(
-                "the backing file {shown} has {}: leave --size out, or give one that is not less",
+                "the backing file {shown} has {}: leave --size out, or give at least that",
                 show_size(len)
             ));
         }

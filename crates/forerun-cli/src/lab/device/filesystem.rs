@@ -124,7 +124,7 @@ impl Filesystem for DeviceFilesystem {
         // A loop device submits without waiting only if the kernel does, too.
         let wanted = InitFlags::FUSE_ASYNC_READ | InitFlags::FUSE_ASYNC_DIO;
         if let Err(missing) = kernel.add_capabilities(wanted) {
-            tracing::warn!("this kernel does without {missing:?}: requests will wait for one another");
+            tracing::warn!("this kernel does not support {missing:?}: requests will wait for one another");
             let _ = kernel.add_capabilities(wanted & !missing);
         }
         let _ = kernel.set_max_background(REQUESTS_MAX);
@@ -256,6 +256,6 @@ impl Filesystem for DeviceFilesystem {
 }
 
 fn errno(error: &io::Error) -> Errno {
-    tracing::warn!("the backing file: {error}");
+    tracing::warn!("the backing file cannot be read or written: {error}");
     error.raw_os_error().map_or(Errno::EIO, Errno::from_i32)
 }

@@ -31,21 +31,21 @@ Examples:
       forerun lab device --daemon ide-2006 /mnt/lab --size 4GiB
       losetup --find --show --direct-io=on /mnt/lab/disk
       mkfs.ext4 /dev/loop0 && mount /dev/loop0 /mnt/disk
-  What it has done so far:
+  The counters of the device:
       cat /mnt/lab/stats
-  How well it keeps time on this machine:
+  A check of its timing on this machine:
       forerun lab device ide-2006 /mnt/lab --self-check";
 
 /// Mount a file that is as slow as a modelled device
 ///
-/// Mounts a directory with a file `disk`, whose reads and writes take as long as the modelled
-/// device needs for them, so that a loop device over it lets any program and the kernel run on that
-/// device. A file `stats` beside it counts what the device has done. It stays mounted until the
-/// program is interrupted or the directory is unmounted.
+/// Mounts a directory with a file `disk`, whose reads and writes take as long as on the modelled
+/// device. Through a loop device over it, the kernel and any program can use that device. A file
+/// `stats` beside it counts the work of the device. The mount stays until the program is
+/// interrupted or the directory is unmounted.
 #[derive(Debug, clap::Args)]
 #[command(after_long_help = EXAMPLES)]
 pub(crate) struct DeviceCommand {
-    /// The device, by its name
+    /// The name of the device
     #[arg(value_name = "PRESET", value_parser = Preset::from_name)]
     preset: Preset,
 
@@ -53,31 +53,31 @@ pub(crate) struct DeviceCommand {
     #[arg(value_name = "DIR")]
     directory: PathBuf,
 
-    /// How large the device is, as in 4GiB [default: the backing file's size, or 1GiB]
+    /// The size of the device, as in 4GiB [default: the backing file's size, or 1GiB]
     #[arg(long, value_name = "SIZE", value_parser = parse_size)]
     size: Option<u64>,
 
     /// How many times faster than the model everything is
     ///
-    /// What programs do besides is not faster: at high speeds they wait less than they would.
+    /// Programs do not compute faster: at high speeds they wait a smaller share of their time.
     #[arg(long, value_name = "FACTOR", default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..=1000))]
     speed: u64,
 
-    /// Where the bytes are: a file, which is kept, or a directory for one that is not
+    /// The place of the bytes: a file, which is kept, or a directory for a temporary file
     ///
-    /// The temporary directory unless given. A directory in memory, such as /dev/shm, keeps the
-    /// machine's own disk from taking its time, too.
+    /// The default is the temporary directory. A directory in memory, such as /dev/shm, avoids the
+    /// delays of the machine's own disk.
     #[arg(long, value_name = "PATH")]
     backing: Option<PathBuf>,
 
-    /// Which elevator puts requests in order before the device gets them
+    /// The elevator that orders requests before they reach the device
     ///
-    /// noop, linus, deadline, cfq or bfq; as they come unless given. The kernel has one of its own
-    /// for a loop device.
+    /// One of noop, linus, deadline, cfq or bfq; without it, requests keep their order. The kernel has
+    /// an elevator of its own for a loop device.
     #[arg(long, value_name = "ELEVATOR", value_parser = parse_elevator)]
     elevator: Option<&'static str>,
 
-    /// Which luck a device has that is not always the same
+    /// The seed of a device whose answers are random
     #[arg(long, value_name = "NUMBER", default_value_t = 1)]
     seed: u64,
 
@@ -151,7 +151,7 @@ impl DeviceCommand {
             return Ok(());
         }
         let (name, capacity) = (self.preset.name(), show_size(capacity));
-        Err(format!("{name} holds {capacity}: give a --size that is not more"))
+        Err(format!("{name} holds {capacity}: give a --size of at most that"))
     }
 
     fn model(&self) -> Model {

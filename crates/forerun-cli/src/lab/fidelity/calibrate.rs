@@ -76,9 +76,9 @@ impl Calibration {
     pub(super) fn describe(&self) -> String {
         let ms = |ns: u64| ns as f64 / 1e6;
         format!(
-            "At {} ms: opening a file takes {:.1} ms, {:.1} ms in a directory; a request to the store {:.2} ms \
-             besides its latency; a read {:.1} us and {:.1} us for each page, and through the mount {:.0} us \
-             and {:.1} us more.",
+            "At {} ms: opening a file takes {:.1} ms, and {:.1} ms in a directory. A request to the store takes \
+             {:.2} ms besides its latency. A read takes {:.1} us and {:.1} us for each page, and through the \
+             mount {:.0} us and {:.1} us more.",
             self.shape.latency.as_millis(),
             ms(self.open_ns),
             ms(self.open_below_ns),

@@ -24,9 +24,9 @@ use crate::units::{parse_duration, parse_size};
 
 /// Compare the simulator with a real mount
 ///
-/// Runs the readers of `forerun demo` through a real mount, and the same readers in the simulator;
-/// prints both rates, and fails if they differ by more than 15 % anywhere. What is real time only,
-/// processors at work, is measured once before. Let the machine do nothing else meanwhile.
+/// Runs the readers of `forerun demo` through a real mount and in the simulator, and prints both
+/// rates. Fails if they differ by more than 15 % in any row. The processor times that the simulator
+/// needs are measured once before. Run nothing else on the machine meanwhile.
 #[derive(Debug, clap::Args)]
 pub(crate) struct FidelityCommand {
     /// How long each request to the store waits for its first byte, as in 10ms
@@ -41,11 +41,11 @@ pub(crate) struct FidelityCommand {
     #[arg(long, value_name = "READERS", value_delimiter = ',', value_parser = parse_demo_pattern)]
     only: Vec<Pattern>,
 
-    /// How often to measure, at least; medians count
+    /// How often to measure at least; the table has medians
     #[arg(long, value_name = "COUNT", default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..=99))]
     repeat: u32,
 
-    /// How much each reader reads, except at random, as in 1GiB
+    /// How much each reader reads, as in 1GiB; the random reader reads less
     #[arg(long, value_name = "SIZE", default_value = "1GiB", value_parser = parse_bytes)]
     size: u64,
 
@@ -53,7 +53,7 @@ pub(crate) struct FidelityCommand {
     #[arg(long, value_name = "SIZE", default_value = "256MiB", value_parser = parse_size)]
     memory: u64,
 
-    /// How long each reader reads at most, as in 5s
+    /// The longest time that a reader reads, as in 5s
     #[arg(long, value_name = "TIME", default_value = "5s", value_parser = parse_duration)]
     time: Duration,
 }

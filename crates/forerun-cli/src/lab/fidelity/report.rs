@@ -28,10 +28,10 @@ pub(super) fn report(calibrations: &[Calibration], cells: &[Cell], memory_bytes:
         ),
     };
     format!(
-        "\n{}\nThe readers of `forerun demo` through a real mount with {} of memory, and the same readers in\n\
-         the simulator, medians. Of rows that luck decides, all measurements are shown, and a prediction\n\
-         among them is right. The simulator is threads, Linux's page cache and its readahead, the engine, and the store. Measured\n\
-         before on this machine, and the same for all rows:\n{}\n{doubt}",
+        "\n{}\nMedians of the readers of `forerun demo`, through a real mount with {} of memory and in the simulator.\n\
+         Rows that chance decides show the range of all measurements; a prediction within it is right.\n\
+         The simulator models threads, Linux's page cache and its readahead, the engine, and the store.\n\
+         These times were measured before on this machine, and hold for all rows:\n{}\n{doubt}",
         render(&header.map(str::to_owned), &rows),
         show_size(memory_bytes),
         measured.join("\n"),

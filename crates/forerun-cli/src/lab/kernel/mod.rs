@@ -20,9 +20,9 @@ use crate::units::show_size;
 
 /// Measure real reads on a modelled disk, through the kernel and through a mount
 ///
-/// Puts an ext4 file system on a loop device over `forerun lab device`, and reads from it in limited
-/// memory: with the kernel's readahead of 128 KiB, of 1 MiB, and through `forerun mount`, whose
-/// process shares the memory. Needs root, cgroup v1, loop devices and mkfs.ext4.
+/// Puts an ext4 file system on a loop device over `forerun lab device`, and reads from it in
+/// limited memory. Compares the kernel's readahead of 128 KiB and of 1 MiB with `forerun mount`,
+/// whose process shares the memory. Needs root, cgroup v1, loop devices and mkfs.ext4.
 #[derive(Debug, clap::Args)]
 pub(crate) struct BenchKernelCommand {
     /// The modelled disk
@@ -33,7 +33,7 @@ pub(crate) struct BenchKernelCommand {
     #[arg(long, value_name = "FACTOR", default_value_t = 3, value_parser = clap::value_parser!(u64).range(1..=100))]
     speed: u64,
 
-    /// How often to measure; medians count
+    /// How often to measure; the table has medians
     #[arg(long, value_name = "COUNT", default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..=99))]
     repeat: u32,
 
@@ -41,7 +41,7 @@ pub(crate) struct BenchKernelCommand {
     #[arg(long, value_name = "KIB", default_value_t = 128)]
     below: u64,
 
-    /// The rows to measure: those whose names have one of these words
+    /// Only the rows whose names contain one of these words
     #[arg(long, value_name = "WORDS", value_delimiter = ',')]
     only: Vec<String>,
 }
@@ -56,14 +56,14 @@ impl BenchKernelCommand {
     /// Measures, and prints a table.
     pub(crate) fn run(self) -> Result<ExitCode, Box<dyn Error>> {
         if !rustix::process::geteuid().is_root() {
-            return Err("this mounts file systems and limits memory: run it as root".into());
+            return Err("bench-kernel mounts file systems and limits memory: run it as root".into());
         }
         let chosen =
             |row: &&Row| self.only.is_empty() || self.only.iter().any(|word| row.name.contains(word));
         let rows: Vec<&Row> = ROWS.iter().filter(chosen).collect();
         if rows.is_empty() {
             let names: Vec<&str> = ROWS.iter().map(|row| row.name).collect();
-            return Err(format!("--only leaves no row of: {}", names.join("; ")).into());
+            return Err(format!("--only matches no row; the rows are: {}", names.join("; ")).into());
         }
         let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build()?;
         let measured = runtime.block_on(async {
@@ -109,8 +109,8 @@ impl BenchKernelCommand {
         }
         let late_ms = late_ns as f64 / 1e6 * self.speed as f64;
         format!(
-            "\nThe disk answered {late_ms:.1} ms of its time too late on average, so times are too long: end other \
-             programs, or measure at a lower --speed.\n"
+            "\nThe disk answered {late_ms:.1} ms of its own time late on average, so the times are too long: end \
+             other programs, or lower --speed.\n"
         )
     }
 
@@ -141,10 +141,10 @@ impl BenchKernelCommand {
             })
             .collect();
         format!(
-            "\next4 on {}, {} times as fast as it was; times are the disk's. Medians of {}.\n\
-             Each run begins with nothing cached. Memory holds the page cache, the reader and, in the last\n\
-             column, the mount, which may use half of it for data; below it the kernel reads {} KiB ahead.\n\
-             ÷ asked: bytes read from the disk for each byte that readers asked for. –: a run failed.\n\n{}",
+            "\next4 on {}, {} times as fast as the real one; times are those of the real one. Medians of {}.\n\
+             Each run begins with empty caches. The memory holds the page cache, the reader and, in the last\n\
+             column, the mount, which may use half of it for data. Below the mount the kernel reads {} KiB ahead.\n\
+             ÷ asked: bytes read from the disk for each byte that readers requested. –: a run failed.\n\n{}",
             self.device,
             self.speed,
             self.repeat,

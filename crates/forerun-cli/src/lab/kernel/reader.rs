@@ -44,18 +44,18 @@ impl Order {
     }
 }
 
-/// Read blocks of a file, or in turn of all files of a directory
+/// Read blocks of a file, or of all files of a directory in turn
 #[derive(Debug, clap::Args)]
 pub(crate) struct ReaderCommand {
     order: Order,
     path: PathBuf,
-    /// Bytes that are read at a time
+    /// The size of a read, in bytes
     #[arg(long)]
     block: u64,
-    /// From one block to the next, unless at random
+    /// The distance from one block to the next, except in random order
     #[arg(long)]
     step: u64,
-    /// How many blocks of each file
+    /// The number of blocks to read of each file
     #[arg(long)]
     count: u64,
 }

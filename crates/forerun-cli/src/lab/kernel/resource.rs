@@ -45,7 +45,7 @@ impl Scratch {
 impl Drop for Scratch {
     fn drop(&mut self) {
         if let Err(error) = fs::remove_dir_all(&self.0) {
-            say(&format!("{} is left behind: {error}", self.0.display()));
+            say(&format!("{} cannot be removed: {error}", self.0.display()));
         }
     }
 }
@@ -157,7 +157,7 @@ impl Drop for Group {
                 let _ = kill_process(pid, Signal::KILL);
             }
             if Instant::now() > until {
-                say(&format!("{} is left behind: remove it with `rmdir`", self.0.display()));
+                say(&format!("{} cannot be removed: remove it with `rmdir`", self.0.display()));
                 return;
             }
             // A control group of version 1 tells nobody when its last process has gone.

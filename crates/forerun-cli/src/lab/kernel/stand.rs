@@ -78,7 +78,8 @@ impl Stand {
         device.args(["lab", "device", preset, "--speed", &speed.to_string(), "--backing"]).arg(&image);
         let device = MountProcess::run(device).await?;
         let loop_device = LoopDevice::new(&device.directory().join("disk")).await?;
-        let own = std::env::current_exe().map_err(|error| format!("this program's own file: {error}"))?;
+        let own = std::env::current_exe()
+            .map_err(|error| format!("this program cannot find its own file: {error}"))?;
         Ok(Stand { loop_device, device, mount_point, own, below_kb, _scratch: scratch })
     }
 

@@ -24,11 +24,11 @@ use crate::print::tell;
 #[derive(Clone, Debug, Default, clap::Args)]
 #[command(next_help_heading = "Real storage")]
 pub(super) struct LiveOptions {
-    /// Replay on what is at URL, in real time, instead of on modelled devices
+    /// Replay on the storage at URL, in real time, instead of on modelled devices
     ///
-    /// Reads through the library, with each policy in turn, and waits as long as that takes. Files
-    /// of the recording are the objects of the same names below URL. Writes are counted and not
-    /// made. What a local file system keeps in its own cache is there from the second run on.
+    /// Reads through the library, with each policy in turn. Each file of the recording is the object of
+    /// the same name below URL. Writes are counted and not made. From the second run on, a local file
+    /// system may answer from its own cache.
     #[arg(long, value_name = "URL", conflicts_with_all = ["device", "html", "window", "read_cost", "seed"])]
     live: Option<String>,
 
@@ -36,15 +36,15 @@ pub(super) struct LiveOptions {
     #[arg(long, value_name = "NAME", requires = "live")]
     live_object: Option<String>,
 
-    /// Create the files that are missing, full of holes; URL is a local directory
+    /// Create missing files as sparse files; URL must be a local directory
     #[arg(long, requires = "live")]
     live_create: bool,
 
-    /// The object store's server, for others than the provider's own
+    /// The server of the object store, if it is not the provider's own
     #[arg(long, value_name = "URL", requires = "live")]
     endpoint: Option<String>,
 
-    /// Send no credentials, as public buckets ask
+    /// Send no credentials, as for public buckets
     #[arg(long, requires = "live")]
     anonymous: bool,
 

@@ -75,7 +75,7 @@ fn directory_of(url: &str) -> Result<PathBuf, String> {
     match url.strip_prefix("file://") {
         Some(path) => Ok(PathBuf::from(path)),
         None if url.contains("://") => Err(format!(
-            "--live-create: {url} is no local directory; create the objects there by other means"
+            "--live-create: {url} is not a local directory; create the objects there by other means"
         )),
         None => Ok(PathBuf::from(url)),
     }
@@ -86,7 +86,9 @@ fn create(directory: &Path, name: &str, size: u64) -> Result<(), String> {
     let path = directory.join(name);
     let failed = |error: std::io::Error| format!("creating {}: {error}", path.display());
     if Path::new(name).components().any(|part| !matches!(part, Component::Normal(_))) {
-        return Err(format!("the recording's file {name:?} is no name below a directory; use --live-object"));
+        return Err(format!(
+            "the recording's file name {name:?} cannot be created below a directory; use --live-object"
+        ));
     }
     fs::create_dir_all(path.parent().unwrap_or(directory)).map_err(failed)?;
     let file = File::options().create(true).append(true).open(&path).map_err(failed)?;
@@ -114,6 +116,6 @@ mod tests {
     fn only_local_directories_can_be_filled() {
         assert_eq!(directory_of("file:///a/b"), Ok("/a/b".into()));
         assert_eq!(directory_of("a/b"), Ok("a/b".into()));
-        assert!(directory_of("s3://bucket").unwrap_err().contains("no local directory"));
+        assert!(directory_of("s3://bucket").unwrap_err().contains("not a local directory"));
     }
 }

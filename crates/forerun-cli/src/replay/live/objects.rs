@@ -68,7 +68,7 @@ impl Storage for Objects<'_> {
                     Ok(())
                 }
                 Ok(lease) => Err(format!(
-                    "{path} gives {} of {} bytes at {}: it became smaller; replay on storage that rests",
+                    "{path} gives {} of {} bytes at {}: it became smaller; replay on storage that does not change",
                     lease.len(),
                     extent.len,
                     extent.offset

@@ -15,17 +15,17 @@ impl Played {
     pub(in crate::replay) fn tables(&self, plan: &Plan) -> String {
         let repeat = plan.settings.repeat;
         let margin = match repeat {
-            1 => "One run each: no margins, and no difference is marked.".to_owned(),
+            1 => "Each row is one run: it has no margin, and no difference is marked.".to_owned(),
             _ => format!(
                 "Time is the mean of n = {repeat} runs in turns, ± its 99.7 % margin (Student's t). * differs from none,\n\
-                 and = does not differ from the fastest (<): paired t-tests on the logarithms, Holm's correction."
+                 and = does not differ from the fastest (<), by paired t-tests on the logarithms with Holm's correction."
             ),
         };
         format!(
-            "{}\n{margin}\nThe time is real; names and sizes were asked for before it. What the system caches of local files\n\
-             stays cached from run to run. No bound is known of real storage. MB are 10^6 bytes.\n\n{}\n\
-             How late reads were made, after the moment at which the recording and the answers before them had them\n\
-             due. If many are late the machine is too slow for this pace, and times say more of it than of the storage.\n",
+            "{}\n{margin}\nTimes are real, and leave out the lookup of names and sizes. Local files may stay in the system's cache\n\
+             from run to run. The best possible time of real storage is not known. MB are 10^6 bytes.\n\n{}\n\
+             A read is late if it was made after the recording and the answers before it had it due. If many reads\n\
+             are late, this machine is too slow for the pace, and the times do not measure the storage.\n",
             show::tables(&self.outcomes, |outcome| self.caption(plan, outcome)),
             self.lateness(),
         )
@@ -45,7 +45,7 @@ impl Played {
         };
         let pace = plan.settings.pace_of(workload);
         let kept = match pace {
-            Pace::Dependencies { .. } => format!(", as {} accesses do", scan.dependent_count),
+            Pace::Dependencies { .. } => format!(" ({} accesses depend on others)", scan.dependent_count),
             _ => String::new(),
         };
         let threads = match scan.thread_count() {

@@ -65,6 +65,11 @@ async fn check_listings(backend: &dyn Backend, tree: &[(String, Bytes)]) {
         assert_eq!((entry.kind, &entry.path), (Kind::Directory, &directory), "stat of a directory");
         let listed =
             backend.list(&directory).await.unwrap_or_else(|error| panic!("list {directory:?}: {error}"));
+        let within = |entries_max| backend.list_within(&directory, entries_max);
+        assert_eq!(within(listed.len()).await.unwrap().as_ref(), Some(&listed), "all of {directory:?}");
+        if let Some(fewer) = listed.len().checked_sub(1) {
+            assert_eq!(within(fewer).await.unwrap(), None, "{directory:?} holds more than {fewer} entries");
+        }
         let paths: BTreeSet<String> = listed.iter().map(|entry| entry.path.clone()).collect();
         assert_eq!(paths.len(), listed.len(), "the listing of {directory:?} names something twice");
         assert_eq!(paths, children, "the listing of {directory:?}");

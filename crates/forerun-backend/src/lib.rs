@@ -58,6 +58,23 @@ pub trait Backend: Debug + Send + Sync + 'static {
     /// [`ErrorKind::NotFound`] or [`ErrorKind::NotADirectory`].
     async fn list(&self, path: &str) -> Result<Vec<Entry>>;
 
+    /// As [`Backend::list`], or none if the directory holds more than `entries_max`
+    /// entries: then no more was asked for than it took to find out.
+    ///
+    /// # Errors
+    /// As [`Backend::list`].
+    async fn list_within(&self, path: &str, entries_max: usize) -> Result<Option<Vec<Entry>>> {
+        let entries = self.list(path).await?;
+        Ok((entries.len() <= entries_max).then_some(entries))
+    }
+
+    /// Whether a list shows everything that [`Backend::stat`] finds, and costs one request
+    /// for each thousand entries or so. Then a list is the cheaper way to ask about many
+    /// files of a directory.
+    fn has_whole_lists(&self) -> bool {
+        false
+    }
+
     /// Where the symbolic link `path` points, verbatim.
     async fn read_link(&self, path: &str) -> Result<Vec<u8>>;
 

@@ -41,6 +41,14 @@ impl Backend for Retry {
         tries::repeat(&self.options, || self.inner.list(path)).await
     }
 
+    async fn list_within(&self, path: &str, entries_max: usize) -> Result<Option<Vec<Entry>>> {
+        tries::repeat(&self.options, || self.inner.list_within(path, entries_max)).await
+    }
+
+    fn has_whole_lists(&self) -> bool {
+        self.inner.has_whole_lists()
+    }
+
     async fn read_link(&self, path: &str) -> Result<Vec<u8>> {
         tries::repeat(&self.options, || self.inner.read_link(path)).await
     }

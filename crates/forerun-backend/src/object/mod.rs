@@ -5,6 +5,7 @@ mod failure;
 mod keys;
 
 use std::collections::HashSet;
+use std::fmt;
 use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -13,8 +14,9 @@ use async_trait::async_trait;
 use bytes::Bytes;
 use futures::stream::BoxStream;
 use futures::{StreamExt, TryStreamExt};
-use object_store::path::Path;
-use object_store::{GetOptions, GetRange, ObjectMeta, ObjectStore, ObjectStoreExt};
+use object_store::list::{PaginatedListOptions, PaginatedListStore};
+use object_store::path::{DELIMITER, Path};
+use object_store::{GetOptions, GetRange, ListResult, ObjectMeta, ObjectStore, ObjectStoreExt};
 
 pub(crate) use connector::Connector;
 
@@ -28,9 +30,10 @@ use crate::{Backend, ByteStream, Entry, Error, ErrorKind, Result, Version, path}
 /// shown. A version is the ETag; for want of one the generation; for want of
 /// that the modification time and size. Keys with an empty, `.` or `..` component
 /// or a control character are not shown.
-#[derive(Debug)]
 pub struct ObjectBackend {
     store: Arc<dyn ObjectStore>,
+    /// The same store, asked for lists.
+    pages: Arc<dyn PaginatedListStore>,
     prefix: String,
     url: String,
     /// Whether something was once found below the prefix, so that the root need
@@ -40,17 +43,23 @@ pub struct ObjectBackend {
 
 impl ObjectBackend {
     /// The objects of `store` whose keys start with `prefix` and a `/`; all of
-    /// them if it is empty. Messages call it `url`.
+    /// them if it is empty. `pages` lists the same store. Messages call it `url`.
     ///
     /// `store` should not retry by itself: [`Retry`](crate::layer::Retry) does,
     /// and knows how to go on within an object.
     ///
     /// # Errors
     /// [`ErrorKind::Invalid`] for a prefix with an empty, `.` or `..` component.
-    pub fn new(store: Arc<dyn ObjectStore>, prefix: &str, url: impl Into<String>) -> Result<ObjectBackend> {
+    pub fn new(
+        store: Arc<dyn ObjectStore>,
+        pages: Arc<dyn PaginatedListStore>,
+        prefix: &str,
+        url: impl Into<String>,
+    ) -> Result<ObjectBackend> {
         path::components(prefix)?;
         Ok(ObjectBackend {
             store,
+            pages,
             prefix: prefix.to_owned(),
             url: url.into(),
             root_seen: AtomicBool::new(false),
@@ -99,6 +108,47 @@ impl ObjectBackend {
         Ok(Entry::directory(""))
     }
 
+    /// What lies directly in `directory`, or none if it goes on after `entries_max` keys.
+    async fn pages(&self, directory: &Path, entries_max: usize) -> Result<Option<ListResult>> {
+        // Without the slash it would be the prefix of its neighbours, too.
+        let prefix = (!directory.is_root()).then(|| format!("{directory}/"));
+        let (objects, common_prefixes) = Default::default();
+        let mut listed = ListResult { objects, common_prefixes, extensions: Default::default() };
+        let mut page_token = None;
+        loop {
+            let delimiter = Some(DELIMITER.into());
+            let options = PaginatedListOptions { delimiter, page_token, ..PaginatedListOptions::default() };
+            let page = self.pages.list_paginated(prefix.as_deref(), options).await;
+            let page = page.map_err(|error| self.error(directory, &error))?;
+            listed.objects.extend(page.result.objects);
+            listed.common_prefixes.extend(page.result.common_prefixes);
+            page_token = page.page_token;
+            if page_token.is_none() {
+                return Ok(Some(listed));
+            }
+            if listed.objects.len() + listed.common_prefixes.len() >= entries_max {
+                return Ok(None);
+            }
+        }
+    }
+
+    /// The entries of the directory `path`, whose key is `directory`, each once.
+    fn entries(&self, path: &str, directory: &Path, listed: &ListResult) -> Vec<Entry> {
+        // The marker of the directory itself has the directory's own key.
+        let objects = listed.objects.iter().filter(|meta| meta.location != *directory);
+        let files = objects.filter_map(|meta| {
+            let name = self.name(directory, &meta.location)?;
+            file(&path::join(path, name), meta)
+                .inspect_err(|error| tracing::warn!(url = %self.url, %error, "skipped an object"))
+                .ok()
+        });
+        let prefixes = listed.common_prefixes.iter().filter(|key| *key != directory);
+        let directories =
+            prefixes.filter_map(|key| Some(Entry::directory(path::join(path, self.name(directory, key)?))));
+        let mut seen = HashSet::new();
+        files.chain(directories).filter(|entry| seen.insert(entry.path.clone())).collect()
+    }
+
     /// The last component of `key` if it lies directly in `directory`.
     fn name<'k>(&self, directory: &Path, key: &'k Path) -> Option<&'k str> {
         let below = key.as_ref().strip_prefix(directory.as_ref())?;
@@ -133,28 +183,25 @@ impl Backend for ObjectBackend {
     }
 
     async fn list(&self, path: &str) -> Result<Vec<Entry>> {
+        // Nothing is more than that.
+        Ok(self.list_within(path, usize::MAX).await?.unwrap_or_default())
+    }
+
+    async fn list_within(&self, path: &str, entries_max: usize) -> Result<Option<Vec<Entry>>> {
         let directory = self.key(path)?;
-        let listed = self.store.list_with_delimiter(Some(&directory)).await;
-        let listed = listed.map_err(|error| self.error(&directory, &error))?;
+        let Some(listed) = self.pages(&directory, entries_max).await? else { return Ok(None) };
         if listed.objects.is_empty() && listed.common_prefixes.is_empty() && !path.is_empty() {
             return match self.store.head(&directory).await {
                 Ok(_) => Err(Error::not_a_directory(format!("{} ({directory})", self.url))),
                 Err(error) => Err(self.error(&directory, &error)),
             };
         }
-        // The marker of the directory itself has the directory's own key.
-        let objects = listed.objects.iter().filter(|meta| meta.location != directory);
-        let files = objects.filter_map(|meta| {
-            let name = self.name(&directory, &meta.location)?;
-            file(&path::join(path, name), meta)
-                .inspect_err(|error| tracing::warn!(url = %self.url, %error, "skipped an object"))
-                .ok()
-        });
-        let prefixes = listed.common_prefixes.iter().filter(|key| **key != directory);
-        let directories =
-            prefixes.filter_map(|key| Some(Entry::directory(path::join(path, self.name(&directory, key)?))));
-        let mut seen = HashSet::new();
-        Ok(files.chain(directories).filter(|entry| seen.insert(entry.path.clone())).collect())
+        let entries = self.entries(path, &directory, &listed);
+        Ok((entries.len() <= entries_max).then_some(entries))
+    }
+
+    fn has_whole_lists(&self) -> bool {
+        true
     }
 
     async fn read_link(&self, path: &str) -> Result<Vec<u8>> {
@@ -181,6 +228,12 @@ impl Backend for ObjectBackend {
             return Err(Error::new(ErrorKind::Permanent, message));
         }
         Ok(measured(got.into_stream(), name, extent.end - extent.start))
+    }
+}
+
+impl fmt::Debug for ObjectBackend {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ObjectBackend").field("url", &self.url).field("prefix", &self.prefix).finish()
     }
 }
 
@@ -212,7 +265,9 @@ fn file(path: &str, meta: &ObjectMeta) -> Result<Entry> {
 
 fn version_of(meta: &ObjectMeta) -> Version {
     let text = match (&meta.e_tag, &meta.version) {
-        (Some(etag), _) => format!("etag {etag}"),
+        (Some(etag), _) if etag.ends_with('"') => format!("etag {etag}"),
+        // Azure's lists leave out the quotes that its other answers have.
+        (Some(etag), _) => format!("etag \"{etag}\""),
         (None, Some(generation)) => format!("generation {generation}"),
         (None, None) => dated(meta),
     };

@@ -1,7 +1,37 @@
+use object_store::list::PaginatedListResult;
 use object_store::memory::InMemory;
 
 use super::*;
 use crate::{Kind, conformance};
+
+/// A store in memory that lists three keys at a time.
+struct Pages(Arc<InMemory>);
+
+#[async_trait]
+impl PaginatedListStore for Pages {
+    async fn list_paginated(
+        &self,
+        prefix: Option<&str>,
+        options: PaginatedListOptions,
+    ) -> object_store::Result<PaginatedListResult> {
+        let directory = prefix.map(|prefix| Path::parse(prefix.strip_suffix('/').unwrap()).unwrap());
+        let mut result = self.0.list_with_delimiter(directory.as_ref()).await?;
+        let start: usize = options.page_token.map_or(0, |token| token.parse().unwrap());
+        let (object_count, count) =
+            (result.objects.len(), result.objects.len() + result.common_prefixes.len());
+        let end = (start + 3).min(count);
+        let part = |first: usize, count: usize| {
+            start.clamp(first, first + count) - first..end.clamp(first, first + count) - first
+        };
+        result.common_prefixes = result.common_prefixes[part(object_count, count - object_count)].to_vec();
+        result.objects = result.objects[part(0, object_count)].to_vec();
+        Ok(PaginatedListResult { result, page_token: (end < count).then(|| end.to_string()) })
+    }
+}
+
+fn backend(store: &Arc<InMemory>, prefix: &str) -> Result<ObjectBackend> {
+    ObjectBackend::new(store.clone(), Arc::new(Pages(store.clone())), prefix, "memory://test")
+}
 
 async fn put(store: &InMemory, key: &str, bytes: Bytes) {
     store.put(&Path::parse(key).unwrap(), bytes.into()).await.unwrap();
@@ -12,7 +42,7 @@ async fn filled(prefix: &str) -> (Arc<InMemory>, ObjectBackend) {
     for (path, bytes) in conformance::sample_tree() {
         put(&store, &path::join(prefix, &path), bytes).await;
     }
-    let backend = ObjectBackend::new(store.clone(), prefix, "memory://test").unwrap();
+    let backend = backend(&store, prefix).unwrap();
     (store, backend)
 }
 
@@ -51,11 +81,11 @@ async fn an_object_hides_the_prefix_of_the_same_name() {
 #[tokio::test]
 async fn an_empty_bucket_is_there_and_an_empty_prefix_is_not() {
     let store = Arc::new(InMemory::new());
-    let bucket = ObjectBackend::new(store.clone(), "", "memory://test").unwrap();
+    let bucket = backend(&store, "").unwrap();
     conformance::check(Arc::new(bucket), &[]).await;
-    let prefix = ObjectBackend::new(store.clone(), "a/b", "memory://test").unwrap();
+    let prefix = backend(&store, "a/b").unwrap();
     assert_eq!(prefix.stat("").await.unwrap_err().kind, ErrorKind::NotFound);
-    assert_eq!(ObjectBackend::new(store, "a//b", "memory://test").unwrap_err().kind, ErrorKind::Invalid);
+    assert_eq!(backend(&store, "a//b").unwrap_err().kind, ErrorKind::Invalid);
 }
 
 #[test]
@@ -71,4 +101,17 @@ fn a_size_that_no_file_can_have_is_refused() {
     meta.size += 1;
     let error = file("a", &meta).unwrap_err();
     assert!(error.kind == ErrorKind::Permanent && error.message.contains("9223372036854775808"), "{error}");
+}
+
+#[test]
+fn an_etag_is_one_version_with_and_without_its_quotes() {
+    let meta = |etag: &str| ObjectMeta {
+        location: Path::from("a"),
+        last_modified: std::time::SystemTime::UNIX_EPOCH.into(),
+        size: 1,
+        e_tag: Some(etag.to_owned()),
+        version: None,
+    };
+    assert_eq!(version_of(&meta("0x8D")), version_of(&meta("\"0x8D\"")));
+    assert_eq!(*version_of(&meta("W/\"0x8D\"")).0, *"etag W/\"0x8D\"");
 }

@@ -2,20 +2,17 @@
 
 use std::sync::Arc;
 
+use object_store::RetryConfig;
 use object_store::azure::{AzureConfigKey as Key, MicrosoftAzureBuilder};
-use object_store::{ObjectStore, RetryConfig};
 
-use super::{StoreUrl, build_error, check_endpoint, metadata_answers, no_credentials};
+use super::{Store, StoreUrl, build_error, check_endpoint, metadata_answers, no_credentials};
 use crate::connect::{ConnectOptions, Environment};
 use crate::object::Connector;
 use crate::{Error, ErrorKind, Result};
 
 /// The store and its endpoint. The account is the URL's
 /// (`abfss://container@account.dfs.core.windows.net/`) or the environment's.
-pub(super) async fn build(
-    url: &StoreUrl,
-    options: &ConnectOptions,
-) -> Result<(Arc<dyn ObjectStore>, String)> {
+pub(super) async fn build(url: &StoreUrl, options: &ConnectOptions) -> Result<(Arc<dyn Store>, String)> {
     let environment = &options.environment;
     let never = RetryConfig { max_retries: 0, ..RetryConfig::default() };
     let mut builder = MicrosoftAzureBuilder::new().with_retry(never).with_http_connector(Connector::new()?);

@@ -3,19 +3,16 @@
 use std::path::Path;
 use std::sync::Arc;
 
+use object_store::RetryConfig;
 use object_store::gcp::{GoogleCloudStorageBuilder, GoogleConfigKey as Key};
-use object_store::{ObjectStore, RetryConfig};
 
-use super::{StoreUrl, build_error, check_endpoint, metadata_answers, no_credentials};
+use super::{Store, StoreUrl, build_error, check_endpoint, metadata_answers, no_credentials};
 use crate::Result;
 use crate::connect::{ConnectOptions, Environment};
 use crate::object::Connector;
 
 /// The store and its endpoint.
-pub(super) async fn build(
-    url: &StoreUrl,
-    options: &ConnectOptions,
-) -> Result<(Arc<dyn ObjectStore>, String)> {
+pub(super) async fn build(url: &StoreUrl, options: &ConnectOptions) -> Result<(Arc<dyn Store>, String)> {
     let environment = &options.environment;
     let never = RetryConfig { max_retries: 0, ..RetryConfig::default() };
     let mut builder =

@@ -9,6 +9,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use object_store::ObjectStore;
+use object_store::list::PaginatedListStore;
 use tokio::net::TcpStream;
 
 use super::{ConnectOptions, Connected, single};
@@ -36,6 +37,11 @@ pub(super) struct StoreUrl {
     pub(super) key: String,
 }
 
+/// What every kind of store can do.
+trait Store: ObjectStore + PaginatedListStore {}
+
+impl<S: ObjectStore + PaginatedListStore> Store for S {}
+
 /// How long an instance's metadata service may take to accept a connection: it
 /// is on the same host.
 const METADATA_TIMEOUT: Duration = Duration::from_millis(500);
@@ -52,9 +58,9 @@ pub(super) async fn store(url: &StoreUrl, options: &ConnectOptions) -> Result<Co
     connected.map_err(|error| explain(url, &endpoint, error))
 }
 
-async fn open(url: &StoreUrl, store: Arc<dyn ObjectStore>, options: &ConnectOptions) -> Result<Connected> {
+async fn open(url: &StoreUrl, store: Arc<dyn Store>, options: &ConnectOptions) -> Result<Connected> {
     let below = |prefix: &str| -> Result<Arc<dyn Backend>> {
-        let backend = ObjectBackend::new(store.clone(), prefix, &url.text)?;
+        let backend = ObjectBackend::new(store.clone(), store.clone(), prefix, &url.text)?;
         Ok(Arc::new(Retry::new(Arc::new(backend), options.retry.clone())))
     };
     let key = url.key.strip_suffix('/').unwrap_or(&url.key);

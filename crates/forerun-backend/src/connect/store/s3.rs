@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
+use object_store::RetryConfig;
 use object_store::aws::{AmazonS3Builder, AmazonS3ConfigKey as Key};
-use object_store::{ObjectStore, RetryConfig};
 
 use super::profile::{self, Profile};
-use super::{StoreUrl, build_error, check_endpoint, metadata_answers, no_credentials};
+use super::{Store, StoreUrl, build_error, check_endpoint, metadata_answers, no_credentials};
 use crate::connect::{ConnectOptions, Environment};
 use crate::object::Connector;
 use crate::{Error, ErrorKind, Result};
@@ -14,10 +14,7 @@ use crate::{Error, ErrorKind, Result};
 /// The store and its endpoint. What `options` say goes before the environment,
 /// and the environment before the profile; a profile named in `options` goes
 /// before the environment's credentials.
-pub(super) async fn build(
-    url: &StoreUrl,
-    options: &ConnectOptions,
-) -> Result<(Arc<dyn ObjectStore>, String)> {
+pub(super) async fn build(url: &StoreUrl, options: &ConnectOptions) -> Result<(Arc<dyn Store>, String)> {
     let environment = &options.environment;
     let profile = profile_of(options).await?;
     let never = RetryConfig { max_retries: 0, ..RetryConfig::default() };

@@ -6,6 +6,8 @@ use std::sync::Arc;
 
 use forerun_backend::{Entry, Kind};
 
+use super::parent_of;
+
 /// How far ahead.
 const AHEAD_MAX: usize = 4;
 /// So many in order are no chance.
@@ -117,10 +119,6 @@ impl Parent {
         self.end = start.max((index + 1 + depth).min(self.children.len()));
         &self.children[start..self.end]
     }
-}
-
-fn parent_of(path: &str) -> &str {
-    path.rsplit_once('/').map_or("", |(parent, _)| parent)
 }
 
 #[cfg(test)]

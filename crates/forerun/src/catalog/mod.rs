@@ -2,25 +2,25 @@
 //! many want to know, and believed for a while.
 
 mod ahead;
+mod bulk;
 mod cache;
-mod freshness;
+mod table;
 mod topic;
 
-use std::collections::HashMap;
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use forerun_backend::{Backend, Entry, Error, ErrorKind, Result};
 use futures::FutureExt;
-use futures::future::{BoxFuture, Either, Ready, Shared, ready};
+use futures::future::{Either, Ready, ready};
 use parking_lot::Mutex;
 use tokio::runtime;
 
 use crate::driver::closed;
 use ahead::Ahead;
-use cache::Cache;
-use freshness::Freshness;
+use bulk::Bulk;
+use table::{Answer, Question, Table};
 use topic::Topic;
 
 /// Metadata of one backend.
@@ -35,49 +35,41 @@ pub(crate) struct Catalog {
 #[derive(Debug)]
 struct Tables {
     stats: Table<Entry>,
-    lists: Table<Arc<[Entry]>>,
+    lists: Table<List>,
     links: Table<Vec<u8>>,
-    freshness: Freshness,
+    bulk: Bulk,
     ahead: Ahead,
     /// Counts invalidations: an answer to a question asked before the last one
     /// is given to those who wait for it but not kept.
     epoch: u64,
 }
 
-/// Answers to one kind of question, kept and awaited.
-#[derive(Debug)]
-struct Table<V: Clone> {
-    cache: Cache<V>,
-    questions: HashMap<String, Question<V>>,
-}
-
-/// A question on its way to the backend.
-#[derive(Debug)]
-struct Question<V: Clone> {
-    epoch: u64,
-    answer: Answer<V>,
-}
-
-/// An answer that is on its way to however many wait for it.
-type Answer<V> = Shared<BoxFuture<'static, Result<V>>>;
+/// What a directory holds.
+type List = Arc<[Entry]>;
 
 impl Catalog {
     pub(crate) fn new(backend: Arc<dyn Backend>, runtime: runtime::Handle, ttl: Duration) -> Catalog {
         let (stats, lists, links) = (Table::new(), Table::new(), Table::new());
-        let (freshness, ahead) = (Freshness::default(), Ahead::default());
-        let tables = Tables { stats, lists, links, freshness, ahead, epoch: 0 };
+        let (bulk, ahead) = (Bulk::default(), Ahead::default());
+        let tables = Tables { stats, lists, links, bulk, ahead, epoch: 0 };
         Catalog { backend, runtime, ttl, tables: Mutex::new(tables) }
     }
 
-    /// Who asks for one file of a directory after the other is answered from its list,
-    /// which is asked for again in time.
+    /// Readers that ask about many files of a directory are answered from its list, where
+    /// lists are whole. Until the list has come, the backend is asked about each file.
     pub(crate) async fn stat(self: &Arc<Catalog>, path: &str) -> Result<Entry> {
-        self.refresh(path);
+        if self.backend.has_whole_lists() {
+            self.list_in_bulk(path);
+            if let Some(list) = self.list_for(path) {
+                let listed = list.iter().find(|entry| entry.path == path);
+                return listed.cloned().ok_or_else(|| self.not_listed(path));
+            }
+        }
         self.look_up(path).await
     }
 
     /// Who lists one directory after the other has the next ones listed ahead.
-    pub(crate) async fn list(self: &Arc<Catalog>, path: &str) -> Result<Arc<[Entry]>> {
+    pub(crate) async fn list(self: &Arc<Catalog>, path: &str) -> Result<List> {
         let answer = {
             let tables = &mut *self.tables.lock();
             let next = tables.ahead.wanted(path, tables.lists.is_known(path)).to_vec();
@@ -85,7 +77,7 @@ impl Catalog {
             for directory in next {
                 if !tables.lists.is_known(&directory) {
                     // Whoever comes for it meets the answer, or asks again after an error.
-                    drop(self.ask::<Arc<[Entry]>>(tables, &directory));
+                    drop(self.ask::<List>(tables, &directory));
                 }
             }
             answer
@@ -109,22 +101,53 @@ impl Catalog {
     /// What is known of `path` is not believed any more, nor is the list that
     /// shows it.
     pub(crate) fn invalidate(&self, path: &str) {
-        let parent = path.rsplit_once('/').map_or("", |(parent, _)| parent);
         let mut tables = self.tables.lock();
         tables.epoch += 1;
         tables.stats.remove(path);
         tables.links.remove(path);
         tables.lists.remove(path);
-        tables.lists.remove(parent);
+        tables.lists.remove(parent_of(path));
     }
 
-    /// Lists the directory that `path` is in, if that is due.
-    fn refresh(self: &Arc<Catalog>, path: &str) {
-        let mut tables = self.tables.lock();
-        let Some(directory) = tables.freshness.asked(path, Instant::now()) else { return };
-        if !tables.lists.questions.contains_key(directory) {
-            drop(self.ask::<Arc<[Entry]>>(&mut tables, directory));
+    /// Lists the directory that `path` is in, if that is cheaper than to ask about its
+    /// files. A list that fails is nobody's failure.
+    fn list_in_bulk(self: &Arc<Catalog>, path: &str) {
+        let (asked, epoch) = {
+            let tables = &mut *self.tables.lock();
+            (tables.bulk.asked(path, Instant::now(), self.ttl), tables.epoch)
+        };
+        let Some((directory, entries_max)) = asked else { return };
+        let catalog = Arc::clone(self);
+        self.runtime.spawn(async move {
+            let list = AssertUnwindSafe(catalog.backend.list_within(&directory, entries_max));
+            let list = list.catch_unwind().await.unwrap_or_else(|_| Err(stopped(&directory)));
+            let has_failed = match list {
+                Ok(Some(entries)) => {
+                    catalog.keep::<List>(&directory, epoch, &Ok(entries.into()));
+                    false
+                }
+                Ok(None) => true,
+                Err(error) => {
+                    tracing::debug!(%error, "the files of {directory:?} are asked about one by one");
+                    true
+                }
+            };
+            catalog.tables.lock().bulk.ended(&directory, has_failed);
+        });
+    }
+
+    /// The list that tells what is at `path`, if it is believed and nothing newer is known.
+    fn list_for(&self, path: &str) -> Option<List> {
+        let tables = self.tables.lock();
+        if path.is_empty() || tables.stats.is_known(path) {
+            return None;
         }
+        tables.lists.cache.get(parent_of(path), Instant::now())?.ok()
+    }
+
+    fn not_listed(&self, path: &str) -> Error {
+        let message = format!("{}: there is nothing at {path:?}", self.backend.url());
+        Error::new(ErrorKind::NotFound, message)
     }
 
     async fn look_up<V: Topic>(self: &Arc<Catalog>, path: &str) -> Result<V> {
@@ -180,27 +203,15 @@ impl Catalog {
             && let Some(entries) = value.entries()
             && entries.len() <= cache::ENTRIES_MAX
         {
-            tables.freshness.listed(path, entries.len(), Instant::now(), self.ttl);
+            tables.bulk.listed(path, entries.len(), Instant::now(), self.ttl);
             tables.ahead.listed(path, entries);
         }
         V::table(&mut tables).cache.put(path, answer.clone(), entry_count, until);
     }
 }
 
-impl<V: Clone> Table<V> {
-    fn new() -> Table<V> {
-        Table { cache: Cache::new(), questions: HashMap::new() }
-    }
-
-    /// Whether there is an answer, or will be one.
-    fn is_known(&self, path: &str) -> bool {
-        self.cache.get(path, Instant::now()).is_some() || self.questions.contains_key(path)
-    }
-
-    fn remove(&mut self, path: &str) {
-        self.cache.remove(path);
-        self.questions.remove(path);
-    }
+fn parent_of(path: &str) -> &str {
+    path.rsplit_once('/').map_or("", |(parent, _)| parent)
 }
 
 fn stopped(path: &str) -> Error {

@@ -7,7 +7,7 @@ use forerun_backend::{Backend, Entry, Result};
 use futures::FutureExt;
 use futures::future::BoxFuture;
 
-use super::{Table, Tables, cache};
+use super::{List, Table, Tables, cache};
 
 /// What tells them apart.
 pub(super) trait Topic: Clone + Send + Sync + 'static {
@@ -35,12 +35,12 @@ impl Topic for Entry {
     }
 }
 
-impl Topic for Arc<[Entry]> {
-    fn table(tables: &mut Tables) -> &mut Table<Arc<[Entry]>> {
+impl Topic for List {
+    fn table(tables: &mut Tables) -> &mut Table<List> {
         &mut tables.lists
     }
 
-    fn ask(backend: Arc<dyn Backend>, path: String) -> BoxFuture<'static, Result<Arc<[Entry]>>> {
+    fn ask(backend: Arc<dyn Backend>, path: String) -> BoxFuture<'static, Result<List>> {
         async move { Ok(backend.list(&path).await?.into()) }.boxed()
     }
 

@@ -1,7 +1,7 @@
 //! A backend whose every fetch waits for the test, so that no test sleeps.
 
 use std::ops::Range;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
@@ -12,6 +12,7 @@ use forerun::{Backend, Entry, Error, ErrorKind, Forerun, Options, Result, Versio
 use forerun_backend::{ByteStream, MemoryBackend};
 use futures::StreamExt;
 use futures::stream::poll_fn;
+use tokio::sync::RwLock;
 use tokio::sync::mpsc::{UnboundedSender, unbounded_channel};
 
 /// Long enough for the busiest machine; only a failing test waits as long.
@@ -23,6 +24,10 @@ pub(crate) struct Gate {
     pub(crate) objects: MemoryBackend,
     pub(crate) stat_count: AtomicUsize,
     pub(crate) list_count: AtomicUsize,
+    /// Whether lists are said to be whole.
+    pub(crate) lists_whole: AtomicBool,
+    /// Lists wait while a test holds it.
+    pub(crate) lists: RwLock<()>,
     requests: Mutex<Sender<Request>>,
 }
 
@@ -125,6 +130,8 @@ pub(crate) fn gate(path: &str, bytes: impl Into<Bytes>) -> (Arc<Gate>, Requests)
         objects,
         stat_count: AtomicUsize::new(0),
         list_count: AtomicUsize::new(0),
+        lists_whole: AtomicBool::new(false),
+        lists: RwLock::new(()),
         requests: Mutex::new(requests),
     };
     (Arc::new(gate), Requests(received))
@@ -143,7 +150,12 @@ impl Backend for Gate {
 
     async fn list(&self, path: &str) -> Result<Vec<Entry>> {
         self.list_count.fetch_add(1, Ordering::SeqCst);
+        let _held = self.lists.read().await;
         self.objects.list(path).await
+    }
+
+    fn has_whole_lists(&self) -> bool {
+        self.lists_whole.load(Ordering::SeqCst)
     }
 
     async fn read_link(&self, path: &str) -> Result<Vec<u8>> {

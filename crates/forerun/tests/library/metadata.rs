@@ -101,3 +101,67 @@ fn a_list_ahead_that_fails_is_nobodys_failure() {
     assert_eq!(list("tree/2").unwrap_err().kind, ErrorKind::NotFound);
     assert!(list("tree/3").is_ok());
 }
+
+/// A gate whose lists are whole, with 2000 files in one directory.
+fn many_files() -> std::sync::Arc<Gate> {
+    let (gate, _requests) = gate("dir/0", "a");
+    (1..2000).for_each(|index| gate.objects.replace(&format!("dir/{index}"), vec![0; index + 1]));
+    gate.lists_whole.store(true, Ordering::SeqCst);
+    gate
+}
+
+#[test]
+fn files_asked_about_one_after_the_other_are_answered_from_one_list() {
+    let gate = many_files();
+    let forerun = believing(&gate);
+    let size = |index: usize| forerun.block_on(forerun.stat(&format!("dir/{index}"))).map(|entry| entry.size);
+    // A list of two thousand is worth its two requests once eight were asked about; the one
+    // before, which four were worth, ended after a thousand.
+    let mut index = 2000;
+    until(|| {
+        let (stats, lists) = asked(&gate);
+        index += 1;
+        assert_eq!(size(index).unwrap_err().kind, ErrorKind::NotFound);
+        lists == 2 && asked(&gate) == (stats, 2)
+    });
+    let (stats, _) = asked(&gate);
+    assert!((0..2000).all(|index| size(index * 7 % 2000).unwrap() == index as u64 * 7 % 2000 + 1));
+    assert_eq!(asked(&gate), (stats, 2));
+
+    gate.objects.replace("dir/2000", "new");
+    forerun.invalidate_metadata("dir/2000");
+    assert_eq!(size(2000).unwrap(), 3);
+}
+
+#[test]
+fn readers_do_not_wait_for_the_list_that_they_have_asked_for() {
+    let gate = many_files();
+    let forerun = believing(&gate);
+    let held = gate.lists.try_write().unwrap();
+    let size = |index: usize| forerun.block_on(forerun.stat(&format!("dir/{index}"))).map(|entry| entry.size);
+    assert!((0..100).all(|index| size(index).unwrap() == index as u64 + 1));
+    until(|| asked(&gate) == (100, 1));
+    drop(held);
+}
+
+#[test]
+fn readers_of_a_few_files_and_of_files_elsewhere_have_nothing_listed() {
+    let gate = many_files();
+    (0..100).for_each(|index| gate.objects.replace(&format!("{index}/file"), "abc"));
+    let forerun = believing(&gate);
+    let stat = |path: &str| forerun.block_on(forerun.stat(path)).unwrap();
+    (0..100).for_each(|index| drop(stat(&format!("{index}/file"))));
+    for _ in 0..10 {
+        (0..3).for_each(|index| drop(stat(&format!("dir/{index}"))));
+    }
+    assert_eq!(asked(&gate), (103, 0));
+}
+
+#[test]
+fn a_backend_whose_lists_are_not_whole_is_asked_about_each_file() {
+    let gate = many_files();
+    gate.lists_whole.store(false, Ordering::SeqCst);
+    let forerun = believing(&gate);
+    (0..50).for_each(|index| drop(forerun.block_on(forerun.stat(&format!("dir/{index}"))).unwrap()));
+    assert_eq!(asked(&gate), (50, 0));
+}

@@ -43,6 +43,9 @@ pub(crate) fn unmount(mount: Mount) -> Result<(), Box<dyn Error>> {
         Unmounted::Detached => say(&format!(
             "{directory} was in use: it is unmounted, and programs that still use it get errors"
         )),
+        Unmounted::Left => say(&format!(
+            "{directory} is not served any more; programs get errors until the one who mounted it unmounts it"
+        )),
     }
     Ok(())
 }

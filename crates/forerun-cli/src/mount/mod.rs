@@ -4,6 +4,7 @@ pub(crate) mod daemon;
 mod end;
 mod kernel_readahead;
 mod memory;
+mod place;
 
 use std::error::Error;
 use std::io;
@@ -13,7 +14,7 @@ use std::time::Duration;
 
 use forerun::{Forerun, Options, PolicyKind};
 use forerun_backend::ConnectOptions;
-use forerun_serve::fuse::{Mount, MountOptions, check_mount_point};
+use forerun_serve::fuse::MountOptions;
 
 use crate::explain::{Socket, Subject};
 use crate::log;
@@ -21,6 +22,7 @@ use crate::print::say;
 use crate::units::{parse_duration, parse_size, show_size};
 pub(crate) use end::{Stop, unmount};
 pub(crate) use kernel_readahead::KernelReadahead;
+use place::Place;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -51,7 +53,10 @@ pub(crate) struct MountCommand {
     #[arg(value_name = "URL")]
     url: String,
 
-    /// The empty directory to mount it on
+    /// The empty directory to mount it on, or /dev/fd/N
+    ///
+    /// N is the number of a descriptor of /dev/fuse that another program has opened, mounted and
+    /// handed over. This takes no rights. The other program unmounts.
     #[arg(value_name = "DIR")]
     directory: PathBuf,
 
@@ -158,7 +163,7 @@ impl MountCommand {
             return daemon::start();
         }
         log::start(self.verbose, self.log.as_deref())?;
-        check_mount_point(&self.directory)?;
+        let place = Place::new(&self.directory)?;
         if let Some(doubt) = memory::doubt(self.memory) {
             say(&doubt);
         }
@@ -186,7 +191,7 @@ impl MountCommand {
             hints: self.hints,
             passthrough: self.passthrough,
         };
-        let mount = Mount::new(forerun.clone(), &self.directory, options)?;
+        let mount = place.mount(forerun.clone(), options)?;
         let context = runtime.enter();
         // Who reads that it is mounted may ask at once.
         let socket = Socket::new();

@@ -9,7 +9,7 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::{Pid, PidfdFlags, getsid, pidfd_open};
 
 /// Unmounts, whatever becomes of the test.
-struct Leftovers<'a>(&'a Path);
+pub(crate) struct Leftovers<'a>(pub(crate) &'a Path);
 
 impl Drop for Leftovers<'_> {
     fn drop(&mut self) {
@@ -18,7 +18,7 @@ impl Drop for Leftovers<'_> {
 }
 
 /// The process that was started with `directory` as its last argument.
-fn daemon_of(directory: &Path) -> Pid {
+pub(crate) fn daemon_of(directory: &Path) -> Pid {
     let ending = format!("\0{}\0", directory.to_str().unwrap());
     let mut found = fs::read_dir("/proc").unwrap().filter_map(|entry| {
         let pid = Pid::from_raw(entry.ok()?.file_name().to_str()?.parse().ok()?)?;
@@ -28,7 +28,7 @@ fn daemon_of(directory: &Path) -> Pid {
     found.next().expect("the daemon runs")
 }
 
-fn wait_for_end(process: &OwnedFd) {
+pub(crate) fn wait_for_end(process: &OwnedFd) {
     let timeout = Timespec::try_from(DEADLINE).unwrap();
     let ended = poll(&mut [PollFd::new(process, PollFlags::IN)], Some(&timeout)).unwrap();
     assert_eq!(ended, 1, "the daemon does not end");

@@ -1,6 +1,7 @@
 //! The `forerun` program as its users meet it.
 
 mod daemon;
+mod descriptor;
 mod ending;
 mod explain;
 mod learn;

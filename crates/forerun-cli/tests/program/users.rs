@@ -12,7 +12,7 @@ use super::mount::{HELLO, source_and_directory};
 use super::support::{Foreground, forerun, is_mounted, output};
 
 /// An ordinary user, if these tests are run by root.
-const NOBODY: u32 = 65534;
+pub(crate) const NOBODY: u32 = 65534;
 
 #[test]
 fn other_users_may_look_only_if_they_are_allowed_to() {

@@ -31,10 +31,20 @@ const HELPER: &str = "fusermount3";
 #[derive(Debug)]
 pub(crate) struct Attachment {
     directory: PathBuf,
-    /// Mounted by the helper, which then has to unmount too.
-    by_helper: bool,
+    mounter: Mounter,
     /// What tells it from what others mount in the same place.
     file_system: Option<FileSystemId>,
+}
+
+/// Who has mounted, and so has to unmount.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Mounter {
+    /// This process.
+    Us,
+    /// The set-user-id program.
+    Helper,
+    /// Somebody who handed the connection over.
+    Others,
 }
 
 /// Who may do what with a mount.
@@ -54,18 +64,22 @@ type FileSystemId = (u32, u32);
 /// `source` is what `mount` and `df` show as mounted.
 pub(crate) fn attach(directory: PathBuf, source: &str, access: Access) -> Result<(OwnedFd, Attachment)> {
     let device = OpenOptions::new().read(true).write(true).open(DEVICE).map_err(no_device)?;
-    let by_helper = !rustix::process::geteuid().is_root();
-    let device = if by_helper {
-        attach_by_helper(&directory, source, access)?
+    let (device, mounter) = if rustix::process::geteuid().is_root() {
+        (attach_directly(device.into(), &directory, source, access)?, Mounter::Us)
     } else {
-        attach_directly(device.into(), &directory, source, access)?
+        (attach_by_helper(&directory, source, access)?, Mounter::Helper)
     };
     let file_system = file_system_at(&directory);
-    Ok((device, Attachment { directory, by_helper, file_system }))
+    Ok((device, Attachment { directory, mounter, file_system }))
 }
 
 impl Attachment {
-    /// Where it is mounted.
+    /// What somebody else has mounted, known by `name` alone.
+    pub(crate) fn of_others(name: &Path) -> Attachment {
+        Attachment { directory: name.to_owned(), mounter: Mounter::Others, file_system: None }
+    }
+
+    /// Where it is mounted, or the name of what somebody else has mounted.
     pub(crate) fn directory(&self) -> &Path {
         &self.directory
     }
@@ -86,6 +100,9 @@ impl Attachment {
                 format!("{shown} cannot be unmounted: {error}; try `umount -l {shown}` as root"),
             )
         };
+        if self.mounter == Mounter::Others {
+            return Ok(Unmounted::Left);
+        }
         if !self.is_there() {
             return Ok(Unmounted::Detached);
         }
@@ -107,7 +124,8 @@ impl Attachment {
     /// Takes out what is left if the kernel hung up without an unmount, as it
     /// does when its connection is aborted.
     pub(crate) fn remove_if_dead(&self) {
-        if self.is_there()
+        if self.mounter != Mounter::Others
+            && self.is_there()
             && fs::metadata(&self.directory).is_err_and(|error| is_dead_mount(&error))
             && let Err(error) = self.try_unmount(true)
         {
@@ -124,7 +142,7 @@ impl Attachment {
     }
 
     fn try_unmount(&self, lazily: bool) -> Result<(), String> {
-        if !self.by_helper {
+        if self.mounter == Mounter::Us {
             let flags = if lazily { UnmountFlags::DETACH } else { UnmountFlags::empty() };
             return rustix::mount::unmount(&self.directory, flags | UnmountFlags::NOFOLLOW)
                 .map_err(|error| io::Error::from(error).to_string());

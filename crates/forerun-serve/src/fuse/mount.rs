@@ -3,9 +3,8 @@
 use std::io;
 use std::os::fd::OwnedFd;
 use std::path::Path;
-use std::sync::{Arc, mpsc};
-use std::thread;
-use std::time::{Duration, SystemTime};
+use std::sync::Arc;
+use std::time::SystemTime;
 
 use forerun::{Error, ErrorKind, Forerun, Kind, Result};
 use fuser::{BackgroundSession, Config, Filesystem, Session, SessionACL};
@@ -15,17 +14,15 @@ use super::asked::{Asked, Tally};
 use super::attach::{Access, Attachment, attach};
 use super::attr::Defaults;
 use super::check::check_mount_point;
+use super::device::prepare;
 use super::filesystem::ForerunFilesystem;
 use super::options::MountOptions;
 use super::passthrough::Passthrough;
 use super::push::push_queue;
+use super::session::{config, end_of};
 use super::source::mount_source;
 use super::tree::Tree;
 use super::window;
-
-/// How long the kernel may take to hang up after an unmount: it does so at once,
-/// unless the file system is also mounted elsewhere.
-const HANG_UP_TIME: Duration = Duration::from_secs(5);
 
 /// How a mount was unmounted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -36,6 +33,9 @@ pub enum Unmounted {
     /// else has mounted there, and who still has files of it open can use them
     /// until this process ends.
     Detached,
+    /// Somebody else has mounted it, and has to unmount it. Until this process ends it is
+    /// served; from then on its users get errors.
+    Left,
 }
 
 /// A mounted [`Forerun`], or another file system. Dropping it unmounts.
@@ -60,6 +60,28 @@ impl Mount {
     /// readahead cannot be set as large as it is to be.
     pub fn new(forerun: Forerun, directory: &Path, options: MountOptions) -> Result<Mount> {
         let directory = check_mount_point(directory)?;
+        Mount::begin(forerun, options, config(true), |source, access| attach(directory, source, access))
+    }
+
+    /// Serves `forerun` by `device`, which somebody else has opened and mounted, and will
+    /// unmount. `name` is what messages call it. Needs no rights.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Invalid`] for an option that only the one who mounts can choose,
+    /// [`ErrorKind::Permanent`] if nothing is mounted, and whatever the backend says of
+    /// its root.
+    pub fn on_device(forerun: Forerun, device: OwnedFd, name: &Path, options: MountOptions) -> Result<Mount> {
+        prepare(&device, name, &options)?;
+        // For another queue the device would have to be opened, which containers may not do.
+        Mount::begin(forerun, options, config(false), |_, _| Ok((device, Attachment::of_others(name))))
+    }
+
+    fn begin(
+        forerun: Forerun,
+        options: MountOptions,
+        config: Config,
+        attach: impl FnOnce(&str, Access) -> Result<(OwnedFd, Attachment)>,
+    ) -> Result<Mount> {
         let root = forerun.block_on(forerun.stat(""))?;
         if root.kind != Kind::Directory {
             let message = format!("{} is not a directory: mount the directory that holds it", forerun.url());
@@ -77,8 +99,8 @@ impl Mount {
             .with_passthrough(passthrough.clone());
         let filesystem = ForerunFilesystem::new(tree, window::offer(options.kernel_readahead_bytes), ended);
         let access = Access { allow_other: options.allow_other, writable: options.hints };
-        let (device, attachment) = attach(directory, &source, access)?;
-        let mut mount = Mount::serve(filesystem, alive, device, attachment, passthrough.as_deref())?;
+        let (device, attachment) = attach(&source, access)?;
+        let mut mount = Mount::serve(filesystem, alive, device, attachment, config, passthrough.as_deref())?;
         if let Some(session) = &mount.session {
             queue.start(session.notifier(), tally.clone());
         }
@@ -102,7 +124,7 @@ impl Mount {
         access: Access,
     ) -> Result<Mount> {
         let (device, attachment) = attach(check_mount_point(directory)?, source, access)?;
-        Mount::serve(filesystem, alive, device, attachment, None)
+        Mount::serve(filesystem, alive, device, attachment, config(true), None)
     }
 
     fn serve(
@@ -110,12 +132,12 @@ impl Mount {
         alive: watch::Receiver<()>,
         device: OwnedFd,
         attachment: Attachment,
+        config: Config,
         passthrough: Option<&Passthrough>,
     ) -> Result<Mount> {
         let connection = passthrough.map(|_| device.try_clone()).transpose();
         // The kernel checks who may use the mount; `fuser` need not do so again.
-        let session =
-            Session::from_fd(filesystem, device, SessionACL::All, session_config()).and_then(Session::spawn);
+        let session = Session::from_fd(filesystem, device, SessionACL::All, config).and_then(Session::spawn);
         let not_passed = match (passthrough, connection) {
             (Some(passthrough), Ok(Some(connection))) => passthrough.begin(&connection).err(),
             (_, connection) => connection.err().map(|error| error.to_string()),
@@ -137,7 +159,8 @@ impl Mount {
         self.tally.get()
     }
 
-    /// The full path of the directory it is mounted on.
+    /// The full path of the directory it is mounted on, or the name of what somebody else
+    /// has mounted.
     pub fn directory(&self) -> &Path {
         self.attachment.directory()
     }
@@ -169,8 +192,9 @@ impl Mount {
                 _ => Ok(Unmounted::Clean),
             };
         }
-        if self.attachment.detach()? == Unmounted::Detached {
-            return Ok(Unmounted::Detached);
+        let unmounted = self.attachment.detach()?;
+        if unmounted != Unmounted::Clean {
+            return Ok(unmounted);
         }
         match end_of(session) {
             Some(end) => {
@@ -208,22 +232,4 @@ fn not_accepted(attachment: &Attachment, error: &io::Error) -> Error {
     attachment.remove_if_dead();
     let shown = attachment.directory().display();
     Error::new(ErrorKind::Permanent, format!("the kernel does not accept the mount {shown}: {error}"))
-}
-
-/// How `session` ended, or none if it has not within [`HANG_UP_TIME`].
-fn end_of(session: BackgroundSession) -> Option<io::Result<()>> {
-    let (ended, end) = mpsc::channel();
-    // Without the thread the channel closes, and nothing is known of the end.
-    let _ =
-        thread::Builder::new().name("forerun-unmount".to_owned()).spawn(move || ended.send(session.join()));
-    end.recv_timeout(HANG_UP_TIME).ok()
-}
-
-fn session_config() -> Config {
-    let mut config = Config::default();
-    // Receiving a request and copying a cached reply is all these do.
-    config.n_threads = Some(thread::available_parallelism().map_or(2, |n| n.get().clamp(2, 4)));
-    // A queue each rather than one they all wait on.
-    config.clone_fd = true;
-    config
 }

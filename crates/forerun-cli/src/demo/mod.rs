@@ -11,12 +11,14 @@ mod http;
 pub(crate) mod link;
 pub(crate) mod process;
 mod processors;
+mod programs;
 pub(crate) mod reader;
 pub(crate) mod session;
 pub(crate) mod store;
 pub(crate) mod table;
 
 use std::error::Error;
+use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Duration;
 
@@ -25,7 +27,7 @@ use self::data::Contents;
 use self::link::Shape;
 use self::reader::Pattern;
 use self::session::{Measured, Run, Session};
-use self::store::Store;
+use self::store::{Bucket, Store};
 use crate::print::{show, tell};
 use crate::units::{parse_duration, parse_size, show_size};
 
@@ -154,11 +156,19 @@ pub(crate) struct StoreCommand {
     /// The size of `one.bin`, and of all files of `big/` together
     #[arg(long, value_name = "SIZE", default_value = "1GiB", value_parser = parse_bytes)]
     size: u64,
+
+    /// Serve the files below DIR instead of the demo's own objects
+    #[arg(long, value_name = "DIR", conflicts_with = "size")]
+    directory: Option<PathBuf>,
 }
 
 impl StoreCommand {
     /// Serves; prints the address as the only line of standard output.
     pub(crate) fn run(self) -> Result<ExitCode, Box<dyn Error>> {
+        let bucket = match &self.directory {
+            Some(directory) => Bucket::of_directory(directory)?,
+            None => Bucket::Generated(Contents::new(self.size)),
+        };
         let (closed, is_closed) = tokio::sync::oneshot::channel();
         std::thread::spawn(move || {
             let _ = std::io::copy(&mut std::io::stdin(), &mut std::io::sink());
@@ -166,7 +176,7 @@ impl StoreCommand {
         });
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
         runtime.block_on(async {
-            let store = Store::bind(Contents::new(self.size), Shape::default())?;
+            let store = Store::bind(bucket, Shape::default())?;
             show(&format!("{}\n", store.address()?))?;
             tokio::select! {
                 never = store.serve() => match never {},

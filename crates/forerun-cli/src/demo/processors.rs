@@ -46,11 +46,18 @@ fn busy_ticks(stat: &str) -> Option<u64> {
     Some(ticks.get(..3)?.iter().sum::<u64>() + ticks.get(7).copied().unwrap_or_default())
 }
 
-/// User and system ticks of one process, from its `/proc/PID/stat`.
+/// Seconds of processor time that the process `id` has used so far.
+pub(crate) fn seconds_of(id: u32) -> Option<f64> {
+    let stat = std::fs::read_to_string(format!("/proc/{id}/stat")).ok()?;
+    process_ticks(&stat).map(|ticks| ticks as f64 / TICKS_PER_SECOND)
+}
+
+/// User and system ticks of one process and of the children that it has waited for, from its
+/// `/proc/PID/stat`.
 fn process_ticks(stat: &str) -> Option<u64> {
     // The name, in parentheses, may hold anything; the fields behind it do not.
     let (_, fields) = stat.rsplit_once(')')?;
-    fields.split_whitespace().skip(11).take(2).map(|ticks| ticks.parse::<u64>().ok()).sum()
+    fields.split_whitespace().skip(11).take(4).map(|ticks| ticks.parse::<u64>().ok()).sum()
 }
 
 #[cfg(test)]
@@ -62,8 +69,8 @@ mod tests {
         let stat = "cpu  100 20 3 9999 50 7 8 4000 0 0\ncpu0 1 1 1 1 1 1 1 1 1 1\n";
         assert_eq!(busy_ticks(stat), Some(4123));
         assert_eq!(busy_ticks("intr 5\n"), None);
-        let process = "42 (a) b) S 1 42 42 0 -1 4194560 1 2 3 4 700 50 9 9 20 0 1 0 100";
-        assert_eq!(process_ticks(process), Some(750));
+        let process = "42 (a) b) S 1 42 42 0 -1 4194560 1 2 3 4 700 50 9 8 20 0 1 0 100";
+        assert_eq!(process_ticks(process), Some(767));
     }
 
     #[test]

@@ -84,11 +84,9 @@ impl Session {
         bytes: u64,
         work: impl AsyncFnOnce(&mut Session) -> Result<T, String>,
     ) -> Result<T, String> {
-        let threads = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build();
-        let runtime = threads.map_err(|error| format!("starting threads: {error}"))?;
-        let done = runtime.block_on(async {
+        on_threads_of_its_own(async {
             let stop = stop_asked()?;
-            let store = StoreProcess::start(bytes).await?;
+            let store = StoreProcess::start(["--size".as_ref(), bytes.to_string().as_ref()]).await?;
             let mut session = Session { contents: Arc::new(Contents::new(bytes)), store, mount: None };
             let done = tokio::select! {
                 done = work(&mut session) => done,
@@ -96,10 +94,7 @@ impl Session {
             };
             let closed = session.close().await;
             done.and_then(|value| closed.map(|()| value))
-        });
-        // A reader that nothing could end must not keep the program from ending.
-        runtime.shutdown_background();
-        done
+        })
     }
 
     /// What the store's objects hold.
@@ -187,6 +182,16 @@ impl Session {
         self.store.stop().await;
         unmounted
     }
+}
+
+/// Runs `work`, and leaves behind the threads that do not end with it.
+pub(crate) fn on_threads_of_its_own<T>(work: impl Future<Output = Result<T, String>>) -> Result<T, String> {
+    let threads = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build();
+    let runtime = threads.map_err(|error| format!("starting threads: {error}"))?;
+    let done = runtime.block_on(work);
+    // A reader that nothing could end must not keep the program from ending.
+    runtime.shutdown_background();
+    done
 }
 
 /// Listens from now on; what is returned waits for the first signal.

@@ -7,7 +7,9 @@ use std::error::Error;
 use std::process::ExitCode;
 use std::time::Duration;
 
+pub(super) use self::report::doubt;
 use super::link::Shape;
+use super::programs::ProgramsCommand;
 use super::reader::Pattern;
 use super::session::{Measured, Run, Session};
 use super::{parse_bytes, parse_pattern};
@@ -27,7 +29,11 @@ pub(crate) const PROCESSORS_TAKEN_MAX: f64 = 0.2;
 /// Reads through the mount with policy `adaptive`, and compares the medians with the promises. The
 /// demo's readers run at several latencies, the others at the latency of the demo.
 #[derive(Debug, clap::Args)]
+#[command(args_conflicts_with_subcommands = true)]
 pub(crate) struct BenchCommand {
+    #[command(subcommand)]
+    other: Option<OtherBench>,
+
     /// The latencies to measure at
     #[arg(long, value_name = "TIMES", value_delimiter = ',', default_value = "10ms,2ms,50ms", value_parser = parse_duration)]
     latency: Vec<Duration>,
@@ -43,6 +49,12 @@ pub(crate) struct BenchCommand {
     /// The size of `one.bin`, and of all files of `big/` together, as in 1GiB
     #[arg(long, value_name = "SIZE", default_value = "1GiB", value_parser = parse_bytes)]
     size: u64,
+}
+
+/// What else can be measured.
+#[derive(Debug, clap::Subcommand)]
+enum OtherBench {
+    Programs(ProgramsCommand),
 }
 
 /// One row of the table.
@@ -68,6 +80,9 @@ struct Outcome {
 impl BenchCommand {
     /// Runs the rows; fails if a gate does not hold.
     pub(crate) fn run(self) -> Result<ExitCode, Box<dyn Error>> {
+        if let Some(OtherBench::Programs(programs)) = self.other {
+            return programs.run();
+        }
         let rows = self.rows();
         let measured = Session::with(self.size, async |session| {
             // All rows once, then again: what disturbs the machine for a while

@@ -49,7 +49,7 @@ pub(super) fn report(judged: &[(&Row, Gate, Outcome)]) -> String {
 }
 
 /// What to say if other programs were in the way.
-fn doubt(processors_taken: f64) -> String {
+pub(in crate::demo) fn doubt(processors_taken: f64) -> String {
     if processors_taken <= PROCESSORS_TAKEN_MAX {
         return String::new();
     }

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use tokio::process::Command;
 
-pub(crate) use mount::{MountOptions, MountProcess};
+pub(crate) use mount::{MountOptions, MountProcess, Ready};
 pub(crate) use store::StoreProcess;
 
 /// Both start in far less; a machine that is busy with a build gets this long.

@@ -1,6 +1,7 @@
 //! A mount, and the directory that it is on.
 
 use std::net::SocketAddr;
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -18,6 +19,8 @@ use crate::print::tell;
 
 /// An unmount waits for what is being read.
 const STOP_MAX: Duration = Duration::from_secs(15);
+/// How often to look whether something is mounted.
+const SHOWN_POLL: Duration = Duration::from_millis(10);
 /// How `forerun mount` says on its standard error that the directory can be used.
 const IS_MOUNTED: &str = "forerun: mounted ";
 const IS_UNMOUNTED: &str = "forerun: unmounted ";
@@ -31,7 +34,16 @@ pub(crate) struct MountOptions<'a> {
     pub(crate) profile: Option<&'a Path>,
 }
 
-/// One `forerun mount` and its directory.
+/// How to find out that a mount can be used.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Ready {
+    /// Forerun says so.
+    Told,
+    /// Other programs do not.
+    Shown,
+}
+
+/// One program that mounts, and its directory.
 #[derive(Debug)]
 pub(crate) struct MountProcess {
     child: Child,
@@ -53,12 +65,12 @@ impl MountProcess {
             .args(["--endpoint", &format!("http://{address}"), "--memory", &memory_bytes.to_string()])
             .args(profile.iter().flat_map(|profile| ["--learn".as_ref(), profile.as_os_str()]))
             .arg(format!("s3://{BUCKET}"));
-        MountProcess::run(program).await
+        MountProcess::run(program, Ready::Told).await
     }
 
-    /// Runs this program with the arguments in `program`, to which only the directory to
-    /// mount on is missing: adds a new one, and waits until it can be used.
-    pub(crate) async fn run(mut program: Command) -> Result<MountProcess, String> {
+    /// Runs `program`, to whose arguments only the directory to mount on is missing: adds a
+    /// new one, and waits until it can be used.
+    pub(crate) async fn run(mut program: Command, ready: Ready) -> Result<MountProcess, String> {
         let directory = new_directory()?;
         let spawned = program
             .arg(&directory)
@@ -69,21 +81,28 @@ impl MountProcess {
             .map_err(|error| format!("a mount does not start: {error}"));
         let mut child = spawned.inspect_err(|_| _ = std::fs::remove_dir(&directory))?;
         let stderr = child.stderr.take();
-        let (ready, is_ready) = tokio::sync::oneshot::channel();
+        let (told, is_told) = tokio::sync::oneshot::channel();
         let log = tokio::spawn(async move {
-            let mut ready = Some(ready);
+            let mut told = Some(told);
             let Some(stderr) = stderr else { return };
             let mut lines = BufReader::new(stderr).lines();
             while let Ok(Some(line)) = lines.next_line().await {
                 if line.starts_with(IS_MOUNTED) {
-                    _ = ready.take().map(|ready| ready.send(()));
+                    _ = told.take().map(|told| told.send(()));
                 } else if !line.starts_with(IS_UNMOUNTED) {
                     tell(&line);
                 }
             }
         });
         let mut mount = MountProcess { child, directory, log, is_stopped: false };
-        if timeout(START_MAX, is_ready).await.is_ok_and(|ready| ready.is_ok()) {
+        let is_ready = async {
+            tokio::select! {
+                // An error where the program has ended.
+                told = is_told => told.is_ok(),
+                () = shown_on(&mount.directory), if ready == Ready::Shown => true,
+            }
+        };
+        if timeout(START_MAX, is_ready).await.unwrap_or(false) {
             return Ok(mount);
         }
         mount.stop().await?;
@@ -101,7 +120,7 @@ impl MountProcess {
 
     /// The most memory the process has had resident so far, in bytes.
     pub(crate) fn memory_peak_bytes(&self) -> Result<u64, String> {
-        let id = self.child.id().ok_or("`forerun mount` has ended")?;
+        let id = self.child.id().ok_or("the program that mounts has ended")?;
         let path = format!("/proc/{id}/status");
         let status = std::fs::read_to_string(&path).map_err(|error| format!("reading {path}: {error}"))?;
         memory_peak(&status).ok_or_else(|| format!("{path} has no VmHWM"))
@@ -122,7 +141,7 @@ impl MountProcess {
         remove(&self.directory)?;
         match ended {
             Ok(_) => Ok(()),
-            Err(_) => Err(format!("`forerun mount` did not unmount within {STOP_MAX:?} and was killed")),
+            Err(_) => Err(format!("a mount did not end within {STOP_MAX:?} and was killed")),
         }
     }
 }
@@ -144,6 +163,16 @@ fn new_directory() -> Result<PathBuf, String> {
     let directory = std::env::temp_dir().join(name);
     std::fs::create_dir(&directory).map_err(|error| format!("creating {}: {error}", directory.display()))?;
     Ok(directory)
+}
+
+/// Waits until something is mounted on `directory`.
+async fn shown_on(directory: &Path) {
+    let device = async |path: &Path| tokio::fs::metadata(path).await.ok().map(|found| found.dev());
+    // The directory is in this one.
+    let above = device(&std::env::temp_dir()).await;
+    while device(directory).await == above {
+        tokio::time::sleep(SHOWN_POLL).await;
+    }
 }
 
 /// Removes a directory that was a mount point, and the mount if it is still there.

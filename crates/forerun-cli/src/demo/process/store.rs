@@ -1,5 +1,6 @@
 //! The store, and what it is told and asked while it runs.
 
+use std::ffi::OsStr;
 use std::net::SocketAddr;
 use std::process::Stdio;
 
@@ -21,10 +22,11 @@ pub(crate) struct StoreProcess {
 }
 
 impl StoreProcess {
-    /// Starts a store whose large objects are `bytes` long.
-    pub(crate) async fn start(bytes: u64) -> Result<StoreProcess, String> {
+    /// Starts a store that serves what `contents`, arguments of `demo-store`, say.
+    pub(crate) async fn start(contents: [&OsStr; 2]) -> Result<StoreProcess, String> {
         let mut child = this_program()?
-            .args(["demo-store", "--size", &bytes.to_string()])
+            .arg("demo-store")
+            .args(contents)
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .spawn()

@@ -5,8 +5,8 @@ use std::fmt::Write;
 
 use url::form_urlencoded;
 
+use super::bucket::Bucket;
 use super::object::{MODIFIED_ISO, etag};
-use crate::demo::data::Contents;
 
 /// Keys and prefixes in one answer, and the most that may be asked for.
 const KEYS_MAX: usize = 1000;
@@ -67,16 +67,14 @@ impl Query {
 }
 
 /// The answer to `?list-type=2&…`, as XML.
-pub(super) fn list(contents: &Contents, bucket: &str, query: &str) -> String {
+pub(super) fn list(bucket: &Bucket, name: &str, query: &str) -> String {
     let query = Query::parse(query);
     let mut entries = String::new();
     let mut prefixes = BTreeSet::new();
     let mut count = 0;
     let mut last = None;
     let mut is_truncated = false;
-    for (key, object) in
-        contents.objects_after(&query.after).filter(|(key, _)| key.starts_with(&query.prefix))
-    {
+    for (key, size) in bucket.sizes_after(&query.after).filter(|(key, _)| key.starts_with(&query.prefix)) {
         let common = query.common_prefix(key);
         if common.is_some_and(|common| prefixes.contains(common) || common == query.after) {
             continue;
@@ -95,8 +93,8 @@ pub(super) fn list(contents: &Contents, bucket: &str, query: &str) -> String {
                     "<Contents><Key>{}</Key><LastModified>{MODIFIED_ISO}</LastModified><ETag>{}</ETag>\
                      <Size>{}</Size><StorageClass>STANDARD</StorageClass></Contents>",
                     query.text(key),
-                    escape(&etag(key, object)),
-                    object.size
+                    escape(&etag(key, size)),
+                    size
                 );
             }
         }
@@ -112,7 +110,7 @@ pub(super) fn list(contents: &Contents, bucket: &str, query: &str) -> String {
          <ListBucketResult xmlns=\"http://s3.amazonaws.com/doc/2006-03-01/\"><Name>{}</Name><Prefix>{}</Prefix>\
          <KeyCount>{count}</KeyCount><MaxKeys>{}</MaxKeys><IsTruncated>{is_truncated}</IsTruncated>{entries}\
          </ListBucketResult>",
-        escape(bucket),
+        escape(name),
         query.text(&query.prefix),
         query.keys_max,
     )
@@ -126,10 +124,11 @@ pub(super) fn escape(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::demo::data::Contents;
 
     /// Keys, common prefixes and the next token of one page.
     fn page(query: &str) -> (Vec<String>, Vec<String>, Option<String>) {
-        let xml = list(&Contents::new(64 << 20), "demo", query);
+        let xml = list(&Bucket::Generated(Contents::new(64 << 20)), "demo", query);
         let between = |open: &str, close: &str| -> Vec<String> {
             xml.split(open).skip(1).map(|rest| rest.split(close).next().unwrap().to_owned()).collect()
         };

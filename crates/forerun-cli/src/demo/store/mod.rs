@@ -1,5 +1,6 @@
 //! The demo's object store: enough of S3 to be read by anything that reads S3,
-//! with contents that are computed and a network that is slowed down on purpose.
+//! with contents that are computed, or the files below a directory, and a network
+//! that is slowed down on purpose.
 //!
 //! Beside the bucket it answers, unslowed: `GET /_counters` (what was sent, as
 //! JSON), `POST /_reset` (counts from 0 again) and
@@ -7,6 +8,7 @@
 //! from now on).
 
 mod answer;
+mod bucket;
 mod counters;
 mod list;
 mod object;
@@ -26,8 +28,8 @@ use tokio::net::{TcpListener, TcpSocket, TcpStream};
 use url::form_urlencoded;
 
 use self::answer::{Answer, failure, text};
+pub(crate) use self::bucket::Bucket;
 use self::counters::Counters;
-use super::data::Contents;
 use super::link::{Link, Shape, Wire};
 
 /// The one bucket.
@@ -41,7 +43,7 @@ const CONNECTIONS_WAITING_MAX: u32 = 1024;
 /// What all connections share.
 #[derive(Debug)]
 struct Shop {
-    contents: Contents,
+    bucket: Bucket,
     counters: Counters,
     link: Arc<Link>,
 }
@@ -60,17 +62,17 @@ pub(crate) struct Store {
 }
 
 impl Store {
-    /// A store with `contents` behind a link like `shape`, on a free port of the
+    /// A store of `bucket` behind a link like `shape`, on a free port of the
     /// loopback interface.
     ///
     /// # Errors
     /// If there is no such port.
-    pub(crate) fn bind(contents: Contents, shape: Shape) -> std::io::Result<Store> {
+    pub(crate) fn bind(bucket: Bucket, shape: Shape) -> std::io::Result<Store> {
         let socket = TcpSocket::new_v4()?;
         socket.set_send_buffer_size(SEND_BUFFER_BYTES)?;
         socket.bind((Ipv4Addr::LOCALHOST, 0).into())?;
         let listener = socket.listen(CONNECTIONS_WAITING_MAX)?;
-        let shop = Shop { contents, counters: Counters::default(), link: Link::new(shape) };
+        let shop = Shop { bucket, counters: Counters::default(), link: Link::new(shape) };
         Ok(Store { listener, shop: Arc::new(shop) })
     }
 
@@ -123,7 +125,7 @@ async fn route(connection: &Connection, request: Request<Incoming>) -> Answer {
         return failure(StatusCode::NOT_FOUND, "NoSuchBucket", "The specified bucket does not exist", bucket);
     }
     if key.is_empty() {
-        return text(StatusCode::OK, "application/xml", list::list(&connection.shop.contents, bucket, query));
+        return text(StatusCode::OK, "application/xml", list::list(&connection.shop.bucket, bucket, query));
     }
     // Keys of this bucket are plain: nothing in them is escaped in a URL.
     object::answer(connection, method, request.headers(), key)

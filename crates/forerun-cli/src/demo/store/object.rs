@@ -16,28 +16,27 @@ use hyper::{Method, Response, StatusCode};
 use super::answer::{Answer, Body, failure};
 use super::range::{Asked, asked};
 use super::{Connection, Shop};
-use crate::demo::data::Object;
 use crate::demo::link::CHUNK_BYTES;
 
 /// When every object was last written.
 pub(super) const MODIFIED_ISO: &str = "2025-01-01T00:00:00.000Z";
 const MODIFIED: &str = "Wed, 01 Jan 2025 00:00:00 GMT";
 
-/// The version of `object`, which is named `key`: content follows from both.
-pub(super) fn etag(key: &str, object: Object) -> String {
-    let hash = key.bytes().chain(object.size.to_le_bytes()).fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
+/// The version of the object named `key`, which has `size` bytes: content follows from both.
+pub(super) fn etag(key: &str, size: u64) -> String {
+    let hash = key.bytes().chain(size.to_le_bytes()).fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
         (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
     });
-    format!("\"{hash:016x}{:016x}\"", object.size)
+    format!("\"{hash:016x}{size:016x}\"")
 }
 
 /// Answers a GET or HEAD for the object named `key`.
 pub(super) fn answer(connection: &Connection, method: &Method, headers: &HeaderMap, key: &str) -> Answer {
-    let Some(object) = connection.shop.contents.object(key) else {
+    let Some(size) = connection.shop.bucket.size(key) else {
         return failure(StatusCode::NOT_FOUND, "NoSuchKey", "The specified key does not exist.", key);
     };
     let header = |name: HeaderName| headers.get(name).and_then(|value| value.to_str().ok());
-    let etag = etag(key, object);
+    let etag = etag(key, size);
     if header(IF_MATCH).is_some_and(|wanted| !names(wanted, &etag)) {
         let message = "At least one of the pre-conditions you specified did not hold";
         return failure(StatusCode::PRECONDITION_FAILED, "PreconditionFailed", message, key);
@@ -50,16 +49,16 @@ pub(super) fn answer(connection: &Connection, method: &Method, headers: &HeaderM
     if header(IF_NONE_MATCH).is_some_and(|known| names(known, &etag)) {
         return finish(builder.status(StatusCode::NOT_MODIFIED), Empty::new().boxed_unsync());
     }
-    let (builder, from, to) = match asked(header(RANGE), object.size) {
-        Asked::Whole => (builder, 0, object.size),
+    let (builder, from, to) = match asked(header(RANGE), size) {
+        Asked::Whole => (builder, 0, size),
         Asked::Part { from, to } => {
-            let range = format!("bytes {from}-{}/{}", to - 1, object.size);
+            let range = format!("bytes {from}-{}/{size}", to - 1);
             (builder.status(StatusCode::PARTIAL_CONTENT).header(CONTENT_RANGE, range), from, to)
         }
         Asked::Unsatisfiable => {
             let message = "The requested range is not satisfiable";
             let mut answer = failure(StatusCode::RANGE_NOT_SATISFIABLE, "InvalidRange", message, key);
-            let size = format!("bytes */{}", object.size).parse().expect("digits make a header");
+            let size = format!("bytes */{size}").parse().expect("digits make a header");
             answer.headers_mut().insert(CONTENT_RANGE, size);
             return answer;
         }
@@ -68,13 +67,13 @@ pub(super) fn answer(connection: &Connection, method: &Method, headers: &HeaderM
     let body = if *method == Method::HEAD {
         Empty::new().boxed_unsync()
     } else {
-        content(connection, key.into(), object, from, to)
+        content(connection, key.into(), from, to)
     };
     finish(builder, body)
 }
 
-/// `from..to` of `object`, each chunk when the link lets it leave.
-fn content(connection: &Connection, key: Arc<str>, object: Object, from: u64, to: u64) -> Body {
+/// `from..to` of the object named `key`, each chunk when the link lets it leave.
+fn content(connection: &Connection, key: Arc<str>, from: u64, to: u64) -> Body {
     let shop: Arc<Shop> = Arc::clone(&connection.shop);
     let wire = Arc::clone(&connection.wire);
     let chunks = stream::unfold(from, move |offset| {
@@ -83,7 +82,7 @@ fn content(connection: &Connection, key: Arc<str>, object: Object, from: u64, to
             if offset >= to {
                 return None;
             }
-            let chunk: Bytes = shop.contents.bytes_at(object, offset, CHUNK_BYTES.min(to - offset));
+            let chunk: Bytes = shop.bucket.bytes_at(&key, offset, CHUNK_BYTES.min(to - offset));
             wire.wait_turn(chunk.len() as u64).await;
             shop.counters.add(&key, chunk.len() as u64);
             let next = offset + chunk.len() as u64;

@@ -1,6 +1,7 @@
 use std::time::Instant;
 
 use super::*;
+use crate::demo::data::Contents;
 use crate::demo::http::{self, request};
 
 /// A store without any delay, which lives as long as the test's process.
@@ -12,7 +13,7 @@ fn store() -> (SocketAddr, Contents) {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
         runtime.block_on(async move {
             let shape = Shape { latency: Duration::ZERO, ..Shape::default() };
-            let store = Store::bind(served, shape).unwrap();
+            let store = Store::bind(Bucket::Generated(served), shape).unwrap();
             tell.send(store.address().unwrap()).unwrap();
             store.serve().await
         })

@@ -11,7 +11,7 @@ use tokio::time::timeout;
 use super::data::{self, DISK_BYTES};
 use super::resource::{Group, LoopDevice, Mounted, Scratch, run};
 use super::row::Row;
-use crate::demo::process::{MountProcess, this_program};
+use crate::demo::process::{MountProcess, Ready, this_program};
 
 /// No run takes this long, unless nothing moves any more.
 const RUN_MAX: Duration = Duration::from_secs(120);
@@ -76,7 +76,7 @@ impl Stand {
         make_image(&image, &mount_point).await?;
         let mut device = this_program()?;
         device.args(["lab", "device", preset, "--speed", &speed.to_string(), "--backing"]).arg(&image);
-        let device = MountProcess::run(device).await?;
+        let device = MountProcess::run(device, Ready::Told).await?;
         let loop_device = LoopDevice::new(&device.directory().join("disk")).await?;
         let own = std::env::current_exe()
             .map_err(|error| format!("this program cannot find its own file: {error}"))?;
@@ -125,7 +125,7 @@ impl Stand {
         let mut program = group.command(&self.own.display().to_string());
         let memory = (row.memory_bytes / 2).to_string();
         program.args(["mount", "--policy", "adaptive", "--memory", &memory]).arg(directory);
-        MountProcess::run(program).await
+        MountProcess::run(program, Ready::Told).await
     }
 
     async fn read(&self, group: &Group, row: &Row, directory: &Path) -> Result<Measured, String> {

@@ -7,7 +7,7 @@ use forerun_sim::source::Pace;
 use super::*;
 use crate::demo::data::Contents;
 use crate::demo::link::Shape;
-use crate::demo::store::{BUCKET, Store};
+use crate::demo::store::{BUCKET, Bucket, Store};
 
 const BYTES: u64 = 8 << 20;
 
@@ -76,7 +76,7 @@ fn a_store_gives_its_bytes() {
     let contents = Contents::new(BYTES);
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();
     let address = runtime.block_on(async {
-        let store = Store::bind(contents.clone(), shape).unwrap();
+        let store = Store::bind(Bucket::Generated(contents.clone()), shape).unwrap();
         let address = store.address().unwrap();
         tokio::spawn(store.serve());
         address

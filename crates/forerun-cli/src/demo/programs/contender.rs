@@ -1,0 +1,142 @@
+//! The ways to get at the data that are compared.
+
+use std::ffi::OsString;
+use std::net::SocketAddr;
+use std::path::Path;
+
+use tokio::process::Command;
+
+use crate::demo::process::{Ready, this_program};
+use crate::demo::store::BUCKET;
+
+/// What every mount of Forerun gets.
+const MEMORY: &str = "256MiB";
+
+/// A way to get at the data.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Contender {
+    Forerun,
+    None,
+    Window,
+    Rclone,
+    Copy,
+}
+
+/// Where the data is that is to be mounted.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Source<'a> {
+    Store(SocketAddr),
+    Directory(&'a Path),
+}
+
+impl Contender {
+    /// All that can read from a store.
+    pub(super) const ALL: [Contender; 5] =
+        [Contender::Forerun, Contender::None, Contender::Window, Contender::Rclone, Contender::Copy];
+
+    /// As `--contenders` calls it.
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Contender::Forerun => "forerun",
+            Contender::None => "none",
+            Contender::Window => "128k",
+            Contender::Rclone => "rclone",
+            Contender::Copy => "copy",
+        }
+    }
+
+    pub(super) fn title(self) -> &'static str {
+        match self {
+            Contender::Forerun => "Forerun",
+            Contender::None => "`--policy none`",
+            Contender::Window => "`--kernel-readahead 128KiB`",
+            Contender::Rclone => "rclone",
+            Contender::Copy => "the local copy",
+        }
+    }
+
+    /// The contender named `name`.
+    ///
+    /// # Errors
+    /// The names that there are.
+    pub(super) fn parse(name: &str) -> Result<Contender, String> {
+        Contender::ALL
+            .into_iter()
+            .find(|one| one.name() == name)
+            .ok_or_else(|| format!("expected one of {}", Contender::ALL.map(Contender::name).join(", ")))
+    }
+
+    /// The program that mounts `source`, without the directory to mount on. `None` for the local
+    /// copy, which is read without a mount.
+    ///
+    /// # Errors
+    /// Forerun does not find itself, or rclone is to mount a directory.
+    pub(super) fn mount(self, source: Source<'_>) -> Result<Option<(Command, Ready)>, String> {
+        let options: &[&str] = match self {
+            Contender::Forerun => &[],
+            Contender::None => &["--policy", "none"],
+            Contender::Window => &["--kernel-readahead", "128KiB"],
+            Contender::Rclone => return rclone(source).map(Some),
+            Contender::Copy => return Ok(None),
+        };
+        let mut program = this_program()?;
+        program.args(["mount", "--memory", MEMORY]).args(options);
+        match source {
+            Source::Store(address) => program
+                .args(["--anonymous", "--region", "us-east-1", "--endpoint", &format!("http://{address}")])
+                .arg(format!("s3://{BUCKET}")),
+            Source::Directory(directory) => program.arg(directory),
+        };
+        Ok(Some((program, Ready::Told)))
+    }
+}
+
+/// Without a configuration file: the remote is described in its name.
+fn rclone(source: Source<'_>) -> Result<(Command, Ready), String> {
+    let Source::Store(address) = source else {
+        return Err("rclone reads from the store: leave it out of --contenders with --local".to_owned());
+    };
+    let remote = format!(":s3,provider=Other,list_version=2,endpoint='http://{address}':{BUCKET}");
+    let mut program = Command::new("rclone");
+    program
+        .process_group(0)
+        .kill_on_drop(true)
+        // rclone 1.60 does not start with it, and the store has no certificate.
+        .env_remove("AWS_CA_BUNDLE")
+        .args(["mount", "--config", "/dev/null", "--read-only", "--vfs-cache-mode", "off"])
+        .arg(OsString::from(remote));
+    Ok((program, Ready::Shown))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn arguments(contender: Contender, source: Source<'_>) -> String {
+        let (command, _) = contender.mount(source).unwrap().unwrap();
+        let arguments = command.as_std().get_args().map(|one| one.to_string_lossy());
+        arguments.collect::<Vec<_>>().join(" ")
+    }
+
+    #[test]
+    fn contenders_differ_in_one_option() {
+        let source = Source::Store(([127, 0, 0, 1], 80).into());
+        let rest = "--anonymous --region us-east-1 --endpoint http://127.0.0.1:80 s3://demo";
+        assert_eq!(arguments(Contender::Forerun, source), format!("mount --memory 256MiB {rest}"));
+        assert_eq!(arguments(Contender::None, source), format!("mount --memory 256MiB --policy none {rest}"));
+        assert!(arguments(Contender::Rclone, source).ends_with("endpoint='http://127.0.0.1:80':demo"));
+        let source = Source::Directory(Path::new("/data"));
+        let window = "mount --memory 256MiB --kernel-readahead 128KiB /data";
+        assert_eq!(arguments(Contender::Window, source), window);
+        assert!(Contender::Rclone.mount(source).is_err());
+        assert!(Contender::Copy.mount(source).unwrap().is_none());
+    }
+
+    #[test]
+    fn finds_contenders_by_their_names() {
+        for contender in Contender::ALL {
+            assert_eq!(Contender::parse(contender.name()), Ok(contender));
+        }
+        assert!(Contender::parse("plain").unwrap_err().contains("128k"));
+    }
+}

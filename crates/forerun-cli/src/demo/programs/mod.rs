@@ -1,0 +1,132 @@
+//! `forerun bench programs`: programs that nobody tuned for the mount, beside other ways to mount.
+
+mod contender;
+mod folder;
+mod outcome;
+mod program;
+mod report;
+mod row;
+mod stand;
+
+use std::error::Error;
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::time::Duration;
+
+use self::contender::Contender;
+use self::folder::Folder;
+use self::outcome::Summary;
+use self::report::Group;
+use self::row::{ROWS, Row};
+use self::stand::{Outcome, Stand};
+use super::session::{on_threads_of_its_own, stop_asked};
+use crate::print::{show, tell};
+use crate::units::parse_duration;
+
+/// Measure real programs on the mount, beside other ways to mount
+///
+/// Runs programs that load model weights, read arrays, tables, archives and directories, on the
+/// store of the demo. Each runs on a new mount of each contender in turn, and every result is
+/// compared with that of the local copy. `make bench-programs` installs what they need. The data
+/// set takes 4.6 GB of disk, and is built once.
+#[derive(Debug, clap::Args)]
+pub(crate) struct ProgramsCommand {
+    /// The programs to run; all of them by default
+    #[arg(long, value_name = "PROGRAMS", value_delimiter = ',', value_parser = Row::parse)]
+    only: Vec<Row>,
+
+    /// The contenders: forerun, none, 128k, rclone, and copy for the local copy
+    #[arg(long, value_name = "CONTENDERS", value_delimiter = ',', value_parser = Contender::parse)]
+    contenders: Vec<Contender>,
+
+    /// How often to measure; medians count
+    #[arg(long, value_name = "COUNT", default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..=99))]
+    repeat: u32,
+
+    /// How long a program may read, as in 60s; then it is ended
+    #[arg(long, value_name = "TIME", default_value = "60s", value_parser = parse_duration)]
+    time: Duration,
+
+    /// Mount the local copy as a directory instead of the store
+    #[arg(long)]
+    local: bool,
+
+    /// Print JSON instead of a table
+    #[arg(long)]
+    json: bool,
+
+    /// The folder of the data set and of the virtual environment `venv`
+    #[arg(long, value_name = "DIR", default_value = "target/bench-programs")]
+    folder: PathBuf,
+}
+
+impl ProgramsCommand {
+    /// Measures; fails if a program read wrong bytes.
+    pub(crate) fn run(self) -> Result<ExitCode, Box<dyn Error>> {
+        let groups = on_threads_of_its_own(async {
+            let stop = stop_asked()?;
+            let folder = Folder::open(&self.folder).await?;
+            let mut stand = Stand::new(folder, self.local, self.time).await?;
+            let done = tokio::select! {
+                done = self.measure_all(&mut stand) => done,
+                () = stop => Err("interrupted".to_owned()),
+            };
+            let closed = stand.close().await;
+            done.and_then(|groups| closed.map(|()| groups))
+        })?;
+        show(&if self.json { report::json(&groups) } else { report::report(&groups, self.time) })?;
+        let is_wrong = groups.iter().flat_map(|(_, each)| each).any(|(_, summary)| summary.is_wrong);
+        Ok(if is_wrong { ExitCode::FAILURE } else { ExitCode::SUCCESS })
+    }
+
+    async fn measure_all(&self, stand: &mut Stand) -> Result<Vec<Group>, String> {
+        let rows = if self.only.is_empty() { ROWS.to_vec() } else { self.only.clone() };
+        let mut groups = Vec::new();
+        for row in rows {
+            groups.push((row, self.measure_row(stand, row).await?));
+        }
+        Ok(groups)
+    }
+
+    /// All contenders in turn, and again: a disturbance then costs each of them one run.
+    async fn measure_row(&self, stand: &mut Stand, row: Row) -> Result<Vec<(Contender, Summary)>, String> {
+        let contenders = self.contenders();
+        let failed = |error: String| format!("{}: {error}", row.name);
+        // It also reads the local copy into the page cache, from where the store sends it.
+        let checksum = match stand.measure(row, Contender::Copy).await.map_err(failed)? {
+            Outcome::Measured(measured) => measured.reading.checksum,
+            outcome => {
+                let summary = Summary::of(&[outcome], "");
+                return Ok(contenders.into_iter().map(|contender| (contender, summary.clone())).collect());
+            }
+        };
+        let mut outcomes = vec![Vec::new(); contenders.len()];
+        for _ in 0..self.repeat {
+            for (contender, outcomes) in contenders.iter().zip(&mut outcomes) {
+                if matches!(outcomes.last(), Some(Outcome::TooSlow)) {
+                    continue;
+                }
+                let outcome = stand.measure(row, *contender).await;
+                let outcome = outcome.map_err(|error| failed(format!("{}: {error}", contender.name())))?;
+                tell(&format!("{}, {}: {}", row.name, contender.name(), brief(&outcome)));
+                outcomes.push(outcome);
+            }
+        }
+        let summaries = outcomes.iter().map(|outcomes| Summary::of(outcomes, &checksum));
+        Ok(contenders.into_iter().zip(summaries).collect())
+    }
+
+    fn contenders(&self) -> Vec<Contender> {
+        let all = Contender::ALL.into_iter().filter(|one| !self.local || *one != Contender::Rclone);
+        if self.contenders.is_empty() { all.collect() } else { self.contenders.clone() }
+    }
+}
+
+/// What to tell while it goes on.
+fn brief(outcome: &Outcome) -> String {
+    match outcome {
+        Outcome::Measured(measured) => format!("{:.2} s", measured.reading.seconds),
+        Outcome::TooSlow => "too slow, ended".to_owned(),
+        Outcome::Unavailable(why) => why.clone(),
+    }
+}

@@ -1,0 +1,158 @@
+//! One run of a program, in a process of its own, until it ends or takes too long.
+
+use std::process::Stdio;
+use std::time::Duration;
+
+use rustix::process::{Pid, Signal, kill_process_group};
+use tokio::process::{Child, Command};
+use tokio::time::timeout;
+
+/// For the interpreter to start, its imports, and checksums after the reading.
+const BESIDES_MAX: Duration = Duration::from_secs(20);
+
+/// What a program reports of its reading.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Reading {
+    pub(super) seconds: f64,
+    /// Processor seconds of the program and its children.
+    pub(super) processor: f64,
+    /// Bytes that it asked for.
+    pub(super) touched: u64,
+    /// Of all that it read.
+    pub(super) checksum: String,
+}
+
+/// How a run ended.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum Ran {
+    Read(Reading),
+    /// It was ended.
+    TooSlow,
+    /// The machine lacks something.
+    Unavailable(String),
+}
+
+/// Runs `program`, which reads for `time_max` at most.
+///
+/// # Errors
+/// It failed, or its output cannot be understood.
+pub(super) async fn run(mut program: Command, time_max: Duration) -> Result<Ran, String> {
+    program.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).process_group(0);
+    let child = program
+        .spawn()
+        .map_err(|error| format!("{} does not start: {error}", program.as_std().get_program().display()))?;
+    let mut group = Group::of(&child);
+    let Ok(output) = timeout(time_max + BESIDES_MAX, child.wait_with_output()).await else {
+        return Ok(Ran::TooSlow);
+    };
+    let output = output.map_err(|error| format!("waiting for a program: {error}"))?;
+    group.leader = None;
+    if !output.status.success() {
+        return Err(format!("a program failed: {}", String::from_utf8_lossy(&output.stderr).trim()));
+    }
+    match parse(&String::from_utf8_lossy(&output.stdout))? {
+        Ran::Read(reading) if reading.seconds > time_max.as_secs_f64() => Ok(Ran::TooSlow),
+        ran => Ok(ran),
+    }
+}
+
+/// A program and the processes that it started. Dropping it ends them.
+struct Group {
+    leader: Option<Pid>,
+}
+
+impl Group {
+    fn of(child: &Child) -> Group {
+        Group { leader: child.id().and_then(|id| Pid::from_raw(i32::try_from(id).ok()?)) }
+    }
+}
+
+impl Drop for Group {
+    fn drop(&mut self) {
+        if let Some(leader) = self.leader {
+            // The leader is not reaped yet, hence the number is still its group's.
+            let _ = kill_process_group(leader, Signal::KILL);
+        }
+    }
+}
+
+/// The figures that a program prints, one a line.
+fn parse(output: &str) -> Result<Ran, String> {
+    let value = |name: &str| {
+        output.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(' ')).map(str::trim)
+    };
+    if let Some(lack) = value("unavailable") {
+        return Ok(Ran::Unavailable(lack.to_owned()));
+    }
+    let reading = || {
+        Some(Reading {
+            seconds: value("seconds")?.parse().ok()?,
+            processor: value("processor")?.parse().ok()?,
+            touched: value("touched")?.parse().ok()?,
+            checksum: value("checksum")?.to_owned(),
+        })
+    };
+    reading().map(Ran::Read).ok_or_else(|| format!("a program printed `{}`", output.trim()))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs::File;
+    use std::io::Read;
+
+    use super::*;
+
+    fn shell(script: &str) -> Command {
+        let mut command = Command::new("sh");
+        command.args(["-c", script]);
+        command
+    }
+
+    const FIGURES: &str = "seconds 1.5\nprocessor 0.25\ntouched 4096\nchecksum 00ab\n";
+
+    fn reading() -> Reading {
+        Reading { seconds: 1.5, processor: 0.25, touched: 4096, checksum: "00ab".to_owned() }
+    }
+
+    #[test]
+    fn understands_what_programs_print() {
+        assert_eq!(parse(FIGURES), Ok(Ran::Read(reading())));
+        assert_eq!(parse("unavailable no erofs\n"), Ok(Ran::Unavailable("no erofs".to_owned())));
+        assert!(
+            parse("seconds 1\nprocessor x\ntouched 1\nchecksum 0\n").unwrap_err().contains("processor x")
+        );
+        assert!(parse("").is_err());
+    }
+
+    #[tokio::test]
+    async fn runs_a_program_and_tells_its_failure() {
+        let ran = run(shell(&format!("printf '{FIGURES}'")), Duration::from_secs(60)).await;
+        assert_eq!(ran, Ok(Ran::Read(reading())));
+        let too_slow = run(shell(&format!("printf '{FIGURES}'")), Duration::from_secs(1)).await;
+        assert_eq!(too_slow, Ok(Ran::TooSlow));
+        let error = run(shell("echo no module >&2; exit 1"), Duration::from_secs(60)).await.unwrap_err();
+        assert!(error.contains("no module"), "{error}");
+        let error = run(Command::new("/absent/python"), Duration::from_secs(60)).await.unwrap_err();
+        assert!(error.contains("/absent/python"), "{error}");
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_program_has_a_time_limit() {
+        assert_eq!(run(shell("sleep 1000"), Duration::from_secs(60)).await, Ok(Ran::TooSlow));
+    }
+
+    #[tokio::test]
+    async fn a_program_is_ended_with_its_children() {
+        let directory = tempfile::tempdir().unwrap();
+        let pipe = directory.path().join("pipe");
+        assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+        let script = format!("exec 3>{}; echo started >&3; sleep 1000 & sleep 1000", pipe.display());
+        let child = shell(&script).process_group(0).spawn().unwrap();
+        let group = Group::of(&child);
+        let mut pipe = File::open(pipe).unwrap();
+        pipe.read_exact(&mut [0; 8]).unwrap();
+        drop(group);
+        // The pipe ends when the last process that may write to it has ended.
+        assert_eq!(pipe.read(&mut [0; 8]).unwrap(), 0);
+    }
+}

@@ -1,0 +1,58 @@
+//! The rows of the table: programs that nobody tuned for the mount.
+
+/// One program.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Row {
+    /// As `--only` and the script call it.
+    pub(super) name: &'static str,
+    pub(super) script: &'static str,
+    pub(super) title: &'static str,
+}
+
+const fn row(script: &'static str, name: &'static str, title: &'static str) -> Row {
+    Row { name, script, title }
+}
+
+pub(super) const ROWS: [Row; 15] = [
+    row("tensors.py", "load-file", "safetensors `load_file`, 1 GiB in 2 shards"),
+    row("tensors.py", "load-file-2", "the same by 2 processes"),
+    row("tensors.py", "load-file-4", "the same by 4 processes"),
+    row("tensors.py", "every-5th", "safetensors `safe_open`, every 5th of 1000 tensors"),
+    row("tensors.py", "row-slices", "safetensors `get_slice`, a quarter of each tensor's rows"),
+    row("tensors.py", "gguf", "gguf `GGUFReader`, every tensor of 500 MiB"),
+    row("arrays.py", "memmap", "numpy memmap, one copy of 1 GiB"),
+    row("arrays.py", "memmap-backward", "numpy memmap, one copy backward"),
+    row("arrays.py", "quarters-threads", "numpy memmap, a quarter for each of 4 threads"),
+    row("arrays.py", "quarters-processes", "numpy memmap, a quarter for each of 4 processes"),
+    row("arrays.py", "slices", "numpy memmap, slices of 4 MiB in order"),
+    row("arrays.py", "slices-random", "numpy memmap, slices of 4 MiB at random"),
+    row("arrays.py", "pread", "pread, slices of 4 MiB in order"),
+    row("arrays.py", "pread-random", "pread, slices of 4 MiB at random"),
+    row("arrays.py", "touches", "numpy memmap, 2000 random pages"),
+];
+
+impl Row {
+    /// The row named `name`.
+    ///
+    /// # Errors
+    /// The names that there are.
+    pub(super) fn parse(name: &str) -> Result<Row, String> {
+        ROWS.into_iter().find(|row| row.name == name).ok_or_else(|| {
+            let names: Vec<_> = ROWS.iter().map(|row| row.name).collect();
+            format!("expected one of {}", names.join(", "))
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn finds_rows_by_their_names() {
+        for row in ROWS {
+            assert_eq!(Row::parse(row.name).unwrap().title, row.title);
+        }
+        assert!(Row::parse("memory").unwrap_err().contains("memmap-backward"));
+    }
+}

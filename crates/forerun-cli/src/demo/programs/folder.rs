@@ -10,10 +10,12 @@ use super::row::Row;
 use crate::print::tell;
 
 /// An installed program has no source tree beside it.
-const SCRIPTS: [(&str, &str); 4] = [
+const SCRIPTS: [(&str, &str); 6] = [
     ("common.py", include_str!("../../../programs/common.py")),
     ("data.py", DATA_SCRIPT),
     ("arrays.py", include_str!("../../../programs/arrays.py")),
+    ("files.py", include_str!("../../../programs/files.py")),
+    ("tables.py", include_str!("../../../programs/tables.py")),
     ("tensors.py", include_str!("../../../programs/tensors.py")),
 ];
 const DATA_SCRIPT: &str = include_str!("../../../programs/data.py");

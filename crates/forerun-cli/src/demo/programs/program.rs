@@ -3,12 +3,16 @@
 use std::process::Stdio;
 use std::time::Duration;
 
-use rustix::process::{Pid, Signal, kill_process_group};
+use rustix::process::{Pid, Signal, kill_process_group, test_kill_process_group};
 use tokio::process::{Child, Command};
-use tokio::time::timeout;
+use tokio::time::{sleep, timeout};
 
 /// For the interpreter to start, its imports, and checksums after the reading.
 const BESIDES_MAX: Duration = Duration::from_secs(20);
+
+/// How long a program that was ended may take to go, and how often to look.
+const GONE_MAX: Duration = Duration::from_secs(10);
+const GONE_POLL: Duration = Duration::from_millis(10);
 
 /// What a program reports of its reading.
 #[derive(Clone, Debug, PartialEq)]
@@ -43,6 +47,7 @@ pub(super) async fn run(mut program: Command, time_max: Duration) -> Result<Ran,
         .map_err(|error| format!("{} does not start: {error}", program.as_std().get_program().display()))?;
     let mut group = Group::of(&child);
     let Ok(output) = timeout(time_max + BESIDES_MAX, child.wait_with_output()).await else {
+        group.end().await;
         return Ok(Ran::TooSlow);
     };
     let output = output.map_err(|error| format!("waiting for a program: {error}"))?;
@@ -67,12 +72,30 @@ impl Group {
     }
 }
 
-impl Drop for Group {
-    fn drop(&mut self) {
+impl Group {
+    /// Ends them, and waits until the last of them has gone: until then, the mount is in use.
+    async fn end(&self) {
+        self.kill();
+        let gone = async {
+            while self.leader.is_some_and(|leader| test_kill_process_group(leader).is_ok()) {
+                sleep(GONE_POLL).await;
+            }
+        };
+        // A process that waits for the mount may stay; the unmount then says so.
+        let _ = timeout(GONE_MAX, gone).await;
+    }
+
+    fn kill(&self) {
         if let Some(leader) = self.leader {
-            // The leader is not reaped yet, hence the number is still its group's.
+            // As long as a process of the group is left, the number is the group's.
             let _ = kill_process_group(leader, Signal::KILL);
         }
+    }
+}
+
+impl Drop for Group {
+    fn drop(&mut self) {
+        self.kill();
     }
 }
 
@@ -151,7 +174,8 @@ mod tests {
         let group = Group::of(&child);
         let mut pipe = File::open(pipe).unwrap();
         pipe.read_exact(&mut [0; 8]).unwrap();
-        drop(group);
+        drop(child);
+        group.end().await;
         // The pipe ends when the last process that may write to it has ended.
         assert_eq!(pipe.read(&mut [0; 8]).unwrap(), 0);
     }

@@ -13,7 +13,7 @@ const fn row(script: &'static str, name: &'static str, title: &'static str) -> R
     Row { name, script, title }
 }
 
-pub(super) const ROWS: [Row; 15] = [
+pub(super) const ROWS: [Row; 26] = [
     row("tensors.py", "load-file", "safetensors `load_file`, 1 GiB in 2 shards"),
     row("tensors.py", "load-file-2", "the same by 2 processes"),
     row("tensors.py", "load-file-4", "the same by 4 processes"),
@@ -29,6 +29,17 @@ pub(super) const ROWS: [Row; 15] = [
     row("arrays.py", "pread", "pread, slices of 4 MiB in order"),
     row("arrays.py", "pread-random", "pread, slices of 4 MiB at random"),
     row("arrays.py", "touches", "numpy memmap, 2000 random pages"),
+    row("arrays.py", "players", "2 players of one file, 40 MB/s each, 0.5 s apart"),
+    row("tables.py", "parquet", "pyarrow, 3 of 20 columns of a Parquet file"),
+    row("tables.py", "duckdb", "DuckDB, 3 of 20 columns of a Parquet file"),
+    row("tables.py", "zip-members", "zipfile, 200 of 2000 members"),
+    row("tables.py", "h5-chunks", "h5py, 200 of 1024 chunks of 256 KiB at random"),
+    row("files.py", "tar", "`tar -x`, 2000 files of 150 KB"),
+    row("files.py", "cp", "`cp -r`, 2000 files of 4 to 64 KiB"),
+    row("files.py", "grep", "`grep -r`, the same files"),
+    row("files.py", "diff", "`diff -r`, the same files with a local copy"),
+    row("files.py", "loader", "a loader with 4 processes, 2000 shuffled files of 150 KB"),
+    row("files.py", "erofs", "an EROFS image on a loop device, 2000 files of 150 KB"),
 ];
 
 impl Row {

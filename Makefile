@@ -4,10 +4,11 @@
 #
 # Slow, or not for every machine: `make gates` checks in the simulator what adaptive
 # promises, `make fidelity` compares the simulator with the product, `make bench-kernel`
-# the product with the kernel's own readahead (as root), `make real-programs` our traces
+# the product with the kernel's own readahead (as root), `make bench-programs` real
+# programs on the mount beside other ways to mount, `make real-programs` our traces
 # with the programs that replay them, `make fuzz` feeds the trace readers and adaptive rubbish.
 
-.PHONY: demo test bench check gates fidelity bench-kernel real-programs fuzz fuse nginx valgrind
+.PHONY: demo test bench check gates fidelity bench-kernel bench-programs real-programs fuzz fuse nginx valgrind
 
 # A change of user only where one is needed.
 as_root = $(if $(filter 0,$(shell id -u)),,sudo)
@@ -42,6 +43,19 @@ bench-kernel: fuse
 	@command -v mkfs.ext4 losetup >/dev/null || { $(install) e2fsprogs mount; }
 	cargo build --release --package forerun-cli
 	$(as_root) target/release/forerun bench-kernel
+
+# More options, as in `make bench-programs options='--only load-file --repeat 1'`.
+programs = target/bench-programs
+bench-programs: fuse $(programs)/venv/installed
+	@command -v rclone >/dev/null && command -v mkfs.erofs >/dev/null || { $(install) rclone erofs-utils; }
+	cargo build --release --package forerun-cli
+	target/release/forerun bench programs --folder $(programs) $(options)
+
+$(programs)/venv/installed: crates/forerun-cli/programs/requirements.txt
+	@python3 -c 'import ensurepip' 2>/dev/null || { $(install) python3-venv; }
+	python3 -m venv --clear $(programs)/venv
+	$(programs)/venv/bin/pip install --quiet --requirement $<
+	touch $@
 
 real-programs:
 	@command -v rbd-replay btt fio strace >/dev/null || { $(install) fio blktrace strace ceph-common; }

@@ -51,7 +51,7 @@ pub(crate) struct BenchCommand {
     size: u64,
 }
 
-/// What else can be measured.
+/// The benches that have a name of their own.
 #[derive(Debug, clap::Subcommand)]
 enum OtherBench {
     Programs(ProgramsCommand),

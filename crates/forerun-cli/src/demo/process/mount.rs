@@ -21,9 +21,10 @@ use crate::print::tell;
 const STOP_MAX: Duration = Duration::from_secs(15);
 /// How often to look whether something is mounted.
 const SHOWN_POLL: Duration = Duration::from_millis(10);
-/// How `forerun mount` says on its standard error that the directory can be used.
+/// How `forerun mount` says on its standard error that the directory can be used; how it and
+/// rclone say that they have unmounted.
 const IS_MOUNTED: &str = "forerun: mounted ";
-const IS_UNMOUNTED: &str = "forerun: unmounted ";
+const IS_UNMOUNTED: [&str; 2] = ["forerun: unmounted ", "Unmounted rclone mount"];
 
 /// How to mount.
 #[derive(Clone, Copy, Debug)]
@@ -89,7 +90,7 @@ impl MountProcess {
             while let Ok(Some(line)) = lines.next_line().await {
                 if line.starts_with(IS_MOUNTED) {
                     _ = told.take().map(|told| told.send(()));
-                } else if !line.starts_with(IS_UNMOUNTED) {
+                } else if !IS_UNMOUNTED.iter().any(|end| line.contains(end)) {
                     tell(&line);
                 }
             }

@@ -22,7 +22,7 @@ pub(crate) struct StoreProcess {
 }
 
 impl StoreProcess {
-    /// Starts a store that serves what `contents`, arguments of `demo-store`, say.
+    /// Starts a store. `contents` is an option of `demo-store` and its value.
     pub(crate) async fn start(contents: [&OsStr; 2]) -> Result<StoreProcess, String> {
         let mut child = this_program()?
             .arg("demo-store")

@@ -9,7 +9,7 @@ use tokio::process::Command;
 use crate::demo::process::{Ready, this_program};
 use crate::demo::store::BUCKET;
 
-/// What every mount of Forerun gets.
+/// The memory of every mount of Forerun.
 const MEMORY: &str = "256MiB";
 
 /// A way to get at the data.

@@ -32,7 +32,7 @@ impl Folder {
     /// Builds the data set in `folder` unless it is there.
     ///
     /// # Errors
-    /// What failed.
+    /// A message that says which step failed.
     pub(super) async fn open(folder: &Path) -> Result<Folder, String> {
         let folder = std::path::absolute(folder).map_err(|error| format!("{}: {error}", folder.display()))?;
         let python = folder.join("venv/bin/python");

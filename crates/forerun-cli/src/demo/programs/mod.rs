@@ -1,5 +1,6 @@
 //! `forerun bench programs`: programs that nobody tuned for the mount, beside other ways to mount.
 
+mod aim;
 mod contender;
 mod folder;
 mod outcome;
@@ -61,7 +62,7 @@ pub(crate) struct ProgramsCommand {
 }
 
 impl ProgramsCommand {
-    /// Measures; fails if a program read wrong bytes.
+    /// Measures; fails if a program failed or read wrong bytes, or Forerun missed an aim.
     pub(crate) fn run(self) -> Result<ExitCode, Box<dyn Error>> {
         let groups = on_threads_of_its_own(async {
             let stop = stop_asked()?;
@@ -74,9 +75,13 @@ impl ProgramsCommand {
             let closed = stand.close().await;
             done.and_then(|groups| closed.map(|()| groups))
         })?;
-        show(&if self.json { report::json(&groups) } else { report::report(&groups, self.time) })?;
-        let is_wrong = groups.iter().flat_map(|(_, each)| each).any(|(_, summary)| summary.is_wrong);
-        Ok(if is_wrong { ExitCode::FAILURE } else { ExitCode::SUCCESS })
+        let processors = std::thread::available_parallelism()?.get() as f64;
+        let missed: Vec<_> =
+            groups.iter().flat_map(|group| aim::missed(group, self.local, processors)).collect();
+        show(&if self.json { report::json(&groups) } else { report::report(&groups, &missed, self.time) })?;
+        let mut summaries = groups.iter().flat_map(|(_, each)| each);
+        let is_wrong = summaries.any(|(_, summary)| summary.is_wrong || summary.has_failed);
+        Ok(if is_wrong || !missed.is_empty() { ExitCode::FAILURE } else { ExitCode::SUCCESS })
     }
 
     async fn measure_all(&self, stand: &mut Stand) -> Result<Vec<Group>, String> {
@@ -95,6 +100,7 @@ impl ProgramsCommand {
         // It also reads the local copy into the page cache, from where the store sends it.
         let checksum = match stand.measure(row, Contender::Copy).await.map_err(failed)? {
             Outcome::Measured(measured) => measured.reading.checksum,
+            Outcome::Failed(why) => return Err(failed(why)),
             outcome => {
                 let summary = Summary::of(&[outcome], "");
                 return Ok(contenders.into_iter().map(|contender| (contender, summary.clone())).collect());
@@ -103,7 +109,7 @@ impl ProgramsCommand {
         let mut outcomes = vec![Vec::new(); contenders.len()];
         for _ in 0..self.repeat {
             for (contender, outcomes) in contenders.iter().zip(&mut outcomes) {
-                if matches!(outcomes.last(), Some(Outcome::TooSlow)) {
+                if matches!(outcomes.last(), Some(Outcome::TooSlow | Outcome::Failed(_))) {
                     continue;
                 }
                 let outcome = stand.measure(row, *contender).await;
@@ -122,11 +128,11 @@ impl ProgramsCommand {
     }
 }
 
-/// What to tell while it goes on.
+/// One line, to follow the measurement.
 fn brief(outcome: &Outcome) -> String {
     match outcome {
         Outcome::Measured(measured) => format!("{:.2} s", measured.reading.seconds),
         Outcome::TooSlow => "too slow, ended".to_owned(),
-        Outcome::Unavailable(why) => why.clone(),
+        Outcome::Unavailable(why) | Outcome::Failed(why) => why.clone(),
     }
 }

@@ -1,4 +1,4 @@
-//! What several runs of one program with one contender came to.
+//! The figures of several runs of one program with one contender.
 
 use super::stand::{Measured, Outcome};
 use crate::demo::bench::median;
@@ -6,7 +6,7 @@ use crate::demo::bench::median;
 /// A cell group of the table.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Summary {
-    /// The median. `None` if a run was too slow.
+    /// The median. `None` if a run was too slow, failed or read wrong bytes.
     pub(super) seconds: Option<f64>,
     pub(super) touched: Option<u64>,
     /// Bytes fetched for each byte touched, the most of all runs.
@@ -20,6 +20,7 @@ pub(super) struct Summary {
     /// The most of all runs.
     pub(super) taken: f64,
     pub(super) is_wrong: bool,
+    pub(super) has_failed: bool,
     /// Why there is nothing to show.
     pub(super) unavailable: Option<String>,
 }
@@ -32,9 +33,10 @@ impl Summary {
             let values: Vec<_> = measured.iter().filter_map(|one| value(one)).collect();
             (!values.is_empty()).then(|| median(values))
         };
-        let is_too_slow = outcomes.iter().any(|outcome| matches!(outcome, Outcome::TooSlow));
+        let is_wrong = measured.iter().any(|one| one.reading.checksum != checksum);
+        let is_sound = !is_wrong && measured.len() == outcomes.len();
         Summary {
-            seconds: middle(|one| Some(one.reading.seconds)).filter(|_| !is_too_slow),
+            seconds: middle(|one| Some(one.reading.seconds)).filter(|_| is_sound),
             touched: measured.first().map(|one| one.reading.touched),
             fetched_ratio: measured.iter().filter_map(|one| fetched_ratio(one)).reduce(f64::max),
             memory_peak: measured.iter().filter_map(|one| one.memory_peak).max(),
@@ -42,7 +44,8 @@ impl Summary {
             mount: middle(|one| one.mount),
             program: middle(|one| Some(one.reading.processor)),
             taken: measured.iter().map(|one| one.taken).fold(0.0, f64::max),
-            is_wrong: measured.iter().any(|one| one.reading.checksum != checksum),
+            is_wrong,
+            has_failed: outcomes.iter().any(|outcome| matches!(outcome, Outcome::Failed(_))),
             unavailable: outcomes.iter().find_map(|outcome| match outcome {
                 Outcome::Unavailable(why) => Some(why.clone()),
                 _ => None,
@@ -101,6 +104,7 @@ mod tests {
             program: Some(1.0),
             taken: 3.0,
             is_wrong: false,
+            has_failed: false,
             unavailable: None,
         };
         assert_eq!(summary, expected);
@@ -113,6 +117,12 @@ mod tests {
     }
 
     #[test]
+    fn one_failed_run_makes_the_row_failed() {
+        assert!(Summary::of(&[run(1.0, 1, "a"), Outcome::Failed("no file".to_owned())], "a").has_failed);
+        assert!(!Summary::of(&[run(1.0, 1, "a")], "a").has_failed);
+    }
+
+    #[test]
     fn one_slow_run_makes_the_row_slow() {
         let summary = Summary::of(&[run(1.0, 100, "a"), Outcome::TooSlow], "a");
         assert_eq!((summary.seconds, summary.mb_s()), (None, None));
@@ -120,7 +130,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_machine_lacks_is_kept() {
+    fn keeps_why_a_program_is_unavailable() {
         let summary = Summary::of(&[Outcome::Unavailable("no erofs".to_owned())], "a");
         assert_eq!(summary.unavailable.as_deref(), Some("no erofs"));
         assert!(summary.seconds.is_none() && !summary.is_wrong);

@@ -14,7 +14,7 @@ const BESIDES_MAX: Duration = Duration::from_secs(20);
 const GONE_MAX: Duration = Duration::from_secs(10);
 const GONE_POLL: Duration = Duration::from_millis(10);
 
-/// What a program reports of its reading.
+/// A program's report of its reading.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Reading {
     pub(super) seconds: f64,

@@ -28,18 +28,27 @@ const HEADER: [&str; 11] = [
     "program s",
 ];
 
-/// The table in Markdown.
-pub(super) fn report(groups: &[Group], time_max: Duration) -> String {
+/// The table in Markdown, and the aims that were missed.
+pub(super) fn report(groups: &[Group], missed: &[String], time_max: Duration) -> String {
     let rows: Vec<_> = groups.iter().flat_map(|group| lines(group, time_max)).collect();
     let taken = groups.iter().flat_map(|(_, each)| each).map(|(_, one)| one.taken).fold(0.0, f64::max);
     let is_wrong = groups.iter().flat_map(|(_, each)| each).any(|(_, one)| one.is_wrong);
     format!(
         "\n{}\nMedians of seconds; the most of bytes and memory. `store s`, `mount s` and `program s` are \
-         processor seconds. {}\n{}",
+         processor seconds. {}\n{}{}",
         table::render(&HEADER.map(str::to_owned), &rows),
         if is_wrong { "SOME PROGRAMS READ WRONG BYTES." } else { "Every program read the right bytes." },
+        misses(missed),
         doubt(taken)
     )
+}
+
+fn misses(missed: &[String]) -> String {
+    if missed.is_empty() {
+        return String::new();
+    }
+    let lines: String = missed.iter().map(|miss| format!("* {miss}\n")).collect();
+    format!("\nForerun missed these aims:\n\n{lines}")
 }
 
 fn lines((row, each): &Group, time_max: Duration) -> Vec<Vec<String>> {
@@ -56,7 +65,8 @@ fn lines((row, each): &Group, time_max: Duration) -> Vec<Vec<String>> {
         };
         let seconds = match (&summary.unavailable, summary.seconds) {
             (Some(why), _) => why.clone(),
-            (None, Some(_)) if summary.is_wrong => "WRONG BYTES".to_owned(),
+            _ if summary.has_failed => "FAILED".to_owned(),
+            _ if summary.is_wrong => "WRONG BYTES".to_owned(),
             (None, Some(seconds)) => format!("{seconds:.2}"),
             (None, None) => format!("> {}", time_max.as_secs()),
         };
@@ -97,6 +107,7 @@ pub(super) fn json(groups: &[Group]) -> String {
             json.key("mount_microseconds").maybe(microseconds(summary.mount));
             json.key("program_microseconds").maybe(microseconds(summary.program));
             json.key("wrong").number(u64::from(summary.is_wrong));
+            json.key("failed").number(u64::from(summary.has_failed));
             if let Some(why) = &summary.unavailable {
                 json.key("unavailable").text(why);
             }
@@ -149,7 +160,7 @@ mod tests {
 
     #[test]
     fn contenders_are_compared_with_the_best_that_mounts() {
-        let text = report(&[group()], TIME_MAX);
+        let text = report(&[group()], &[], TIME_MAX);
         let lines: Vec<_> = text.lines().filter(|line| line.starts_with('|')).map(cells).collect();
         let title = "numpy memmap, one copy of 1 GiB";
         assert_eq!(
@@ -163,15 +174,15 @@ mod tests {
     }
 
     #[test]
-    fn wrong_bytes_and_a_busy_machine_are_told() {
+    fn failures_wrong_bytes_and_a_busy_machine_are_told() {
         let mut group = group();
         group.1[1].1.is_wrong = true;
+        group.1[0].1.has_failed = true;
         group.1[0].1.taken = 1.5;
-        let text = report(&[group], TIME_MAX);
-        assert!(
-            text.contains("SOME PROGRAMS READ WRONG BYTES") && text.contains("| WRONG BYTES |"),
-            "{text}"
-        );
+        let text = report(&[group], &[], TIME_MAX);
+        for part in ["SOME PROGRAMS READ WRONG BYTES", "| WRONG BYTES |", "|      FAILED |"] {
+            assert!(text.contains(part), "{part}: {text}");
+        }
         assert!(text.contains("up to 1.5 processors"), "{text}");
     }
 
@@ -182,7 +193,14 @@ mod tests {
             Contender::Forerun,
             Summary { unavailable: Some("no erofs".to_owned()), ..Summary::default() },
         )];
-        assert!(report(&[group], TIME_MAX).contains("| no erofs |"));
+        assert!(report(&[group], &[], TIME_MAX).contains("| no erofs |"));
+    }
+
+    #[test]
+    fn missed_aims_are_listed() {
+        let text = report(&[group()], &["memmap: 9.00 s, the aim is 3.00 s.".to_owned()], TIME_MAX);
+        assert!(text.contains("missed these aims:\n\n* memmap: 9.00 s"), "{text}");
+        assert!(!report(&[group()], &[], TIME_MAX).contains("missed"));
     }
 
     #[test]

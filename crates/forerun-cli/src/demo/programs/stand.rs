@@ -11,11 +11,11 @@ use crate::demo::link::Shape;
 use crate::demo::process::{MountProcess, StoreProcess};
 use crate::demo::processors::{Processors, seconds_of};
 
-/// What one run came to.
+/// The figures of one run.
 #[derive(Clone, Debug)]
 pub(super) struct Measured {
     pub(super) reading: Reading,
-    /// What the store sent from the mount to the unmount.
+    /// Bytes that the store sent from the mount to the unmount.
     pub(super) fetched: Option<u64>,
     pub(super) memory_peak: Option<u64>,
     /// Processor seconds.
@@ -31,6 +31,8 @@ pub(super) enum Outcome {
     Measured(Measured),
     TooSlow,
     Unavailable(String),
+    /// The program ended with an error.
+    Failed(String),
 }
 
 /// Everything that runs beside the programs.
@@ -47,7 +49,7 @@ impl Stand {
     /// With a store, or for mounts of the local directory.
     ///
     /// # Errors
-    /// What failed.
+    /// A message that says which step failed.
     pub(super) async fn new(folder: Folder, is_local: bool, time_max: Duration) -> Result<Stand, String> {
         let store = match is_local {
             true => None,
@@ -60,7 +62,7 @@ impl Stand {
     /// start of each run.
     ///
     /// # Errors
-    /// What failed.
+    /// A message that says which step failed.
     pub(super) async fn measure(&mut self, row: Row, contender: Contender) -> Result<Outcome, String> {
         let source = match &self.store {
             Some(store) => {
@@ -88,12 +90,13 @@ impl Stand {
         let own: Vec<_> = [Some(std::process::id()), store, mount].into_iter().flatten().collect();
         let used = |id: Option<u32>| id.and_then(seconds_of);
         let before = (Processors::now(&own), used(store), used(mount));
-        let ran = run(self.folder.program(row, place), self.time_max).await?;
+        let ran = run(self.folder.program(row, place), self.time_max).await;
         let after = (Processors::now(&own), used(store), used(mount));
         let reading = match ran {
-            Ran::Read(reading) => reading,
-            Ran::TooSlow => return Ok(Outcome::TooSlow),
-            Ran::Unavailable(why) => return Ok(Outcome::Unavailable(why)),
+            Ok(Ran::Read(reading)) => reading,
+            Ok(Ran::TooSlow) => return Ok(Outcome::TooSlow),
+            Ok(Ran::Unavailable(why)) => return Ok(Outcome::Unavailable(why)),
+            Err(why) => return Ok(Outcome::Failed(why)),
         };
         let taken = after.0.zip(before.0).map_or(0.0, |(after, before)| after.used_by_others_since(&before));
         let mounted = self.mount.as_ref();

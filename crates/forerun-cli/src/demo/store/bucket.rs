@@ -1,4 +1,4 @@
-//! What the store serves: the demo's own objects, or the files below a directory.
+//! The objects of the store: the demo's own, or the files below a directory.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -24,7 +24,7 @@ impl Bucket {
     /// All files below `directory`. A file's key is its path from there.
     ///
     /// # Errors
-    /// What cannot be read, or has a name that is not UTF-8.
+    /// A directory or file cannot be read, or has a name that is not UTF-8.
     pub(crate) fn of_directory(directory: &Path) -> io::Result<Bucket> {
         let mut files = BTreeMap::new();
         add_files(directory, "", &mut files)?;

@@ -7,18 +7,22 @@ use crate::demo::http::{self, request};
 /// A store without any delay, which lives as long as the test's process.
 fn store() -> (SocketAddr, Contents) {
     let contents = Contents::new(64 << 20);
+    (serve(Bucket::Generated(contents.clone())), contents)
+}
+
+/// The address of a store of `bucket`.
+fn serve(bucket: Bucket) -> SocketAddr {
     let (tell, told) = std::sync::mpsc::channel();
-    let served = contents.clone();
     std::thread::spawn(move || {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
         runtime.block_on(async move {
             let shape = Shape { latency: Duration::ZERO, ..Shape::default() };
-            let store = Store::bind(Bucket::Generated(served), shape).unwrap();
+            let store = Store::bind(bucket, shape).unwrap();
             tell.send(store.address().unwrap()).unwrap();
             store.serve().await
         })
     });
-    (told.recv().unwrap(), contents)
+    told.recv().unwrap()
 }
 
 fn get(address: SocketAddr, target: &str, headers: &str) -> http::Answer {
@@ -45,6 +49,21 @@ fn objects_and_their_parts() {
     let beyond = get(address, "/demo/many/001.bin", "range: bytes=1037-\r\n");
     assert_eq!(beyond.status, 416);
     assert!(beyond.head.contains("content-range: bytes */1037"), "{}", beyond.head);
+}
+
+#[test]
+fn files_below_a_directory_are_listed_and_read_like_generated_objects() {
+    let directory = tempfile::tempdir().unwrap();
+    std::fs::create_dir(directory.path().join("weights")).unwrap();
+    std::fs::write(directory.path().join("weights/a-1.bin"), "0123456789").unwrap();
+    let address = serve(Bucket::of_directory(directory.path()).unwrap());
+    let part = get(address, "/demo/weights/a-1.bin", "range: bytes=3-5\r\n");
+    assert_eq!((part.status, part.body.as_slice()), (206, b"345".as_slice()));
+    let listed = get(address, "/demo?list-type=2&prefix=weights/", "");
+    let xml = String::from_utf8(listed.body).unwrap();
+    assert!(xml.contains("<Key>weights/a-1.bin</Key>") && xml.contains("<Size>10</Size>"), "{xml}");
+    let counters = String::from_utf8(get(address, "/_counters", "").body).unwrap();
+    assert!(counters.contains("\"weights/a-1.bin\": 3"), "{counters}");
 }
 
 #[test]

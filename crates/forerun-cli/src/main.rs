@@ -8,6 +8,7 @@ mod explain;
 mod lab;
 mod log;
 mod mount;
+mod prefetch;
 mod print;
 mod replay;
 mod trace;
@@ -32,6 +33,7 @@ struct Cli {
 enum Command {
     Mount(mount::MountCommand),
     Explain(explain::ExplainCommand),
+    Prefetch(prefetch::PrefetchCommand),
     Demo(demo::DemoCommand),
     Trace(trace::TraceCommand),
     Lab(lab::LabCommand),
@@ -52,6 +54,7 @@ fn main() -> ExitCode {
     let done = match Cli::parse().command {
         Command::Mount(mount) => mount.run(),
         Command::Explain(explain) => explain.run(),
+        Command::Prefetch(prefetch) => prefetch.run(),
         Command::Demo(demo) => demo.run(),
         Command::Trace(trace) => trace.run(),
         Command::Lab(lab) => lab.run(),

@@ -2,7 +2,7 @@
 
 use alloc::vec::Vec;
 
-use crate::types::{ObjectId, Time};
+use crate::types::{ListId, ObjectId, Time};
 
 /// What kind of reading readahead is for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -221,6 +221,21 @@ pub struct StreamReport {
     pub active_count: u64,
     /// When it was read last.
     pub last_read: Time,
+}
+
+/// One list, as it is now.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ListReport {
+    /// Which.
+    pub list: ListId,
+    /// How many bytes it has, in whole blocks.
+    pub bytes: u64,
+    /// How many of them were read that were fetched for the first time.
+    pub read_bytes: u64,
+    /// How many are in flight, in memory or about to be fetched, and not read yet.
+    pub ahead_bytes: u64,
+    /// Nothing more is read ahead of a list whose readers do something else, until they read it again.
+    pub is_followed: bool,
 }
 
 /// One object, its streams, and what became of what was read ahead of it.

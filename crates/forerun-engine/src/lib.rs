@@ -16,8 +16,9 @@
 //!
 //! After every command and every `handle_*` call, drain `poll_fetch`,
 //! `poll_cancel` and `poll_reply` until each says `None`; and before them
-//! `poll_entry`, if the driver tells of listings, and `poll_step`, if it knows a trail. Do so as well at the time that
-//! [`Engine::poll_timeout`] says, should nothing happen before.
+//! `poll_entry`, if the driver tells of listings, `poll_step`, if it knows a trail, and `poll_listed` and
+//! `poll_ended`, if it has lists. Do so as well at the time that [`Engine::poll_timeout`] says, should
+//! nothing happen before.
 //!
 //! # Memory
 //! The engine owns the numbering of one memory region of
@@ -62,5 +63,6 @@ pub use advice::Advice;
 pub use config::{Config, ConfigError, PolicyKind};
 pub use engine::Engine;
 pub use events::{Counters, Event};
-pub use explain::{ByClass, Class, ClassCounters, End, ObjectReport, StreamReport, Why};
+pub use explain::{ByClass, Class, ClassCounters, End, ListReport, ObjectReport, StreamReport, Why};
+pub use policy::List;
 pub use types::*;

@@ -27,6 +27,10 @@ pub struct ObjectId(pub u64);
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct DirectoryId(pub u64);
 
+/// A list of parts of many objects that a program will read. The driver numbers them upward.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct ListId(pub u64);
+
 /// An entry of a listing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ListedFile {

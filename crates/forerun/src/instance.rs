@@ -185,7 +185,7 @@ impl Forerun {
         self.shared.driver.learner.as_ref().map_or(Ok(()), Learner::save)
     }
 
-    pub(crate) fn driver(&self) -> &Driver {
+    pub(crate) fn driver(&self) -> &Arc<Driver> {
         &self.shared.driver
     }
 

@@ -48,8 +48,8 @@
 //!   else; a later read tries again.
 //! * What is learned of an object survives closing and opening it, and with
 //!   [`Options::learn`] the end of the program.
-//! * What a program says of how it will read ([`Reader::advise`]) never changes what it
-//!   reads, nor the budget.
+//! * What a program says of how it will read ([`Reader::advise`], [`Forerun::prefetch`]) never
+//!   changes what it reads, nor the budget.
 //!
 //! # You may not need this
 //! A local disk that is read from front to back is read ahead by the kernel
@@ -63,18 +63,22 @@ mod instance;
 mod lease;
 mod memory;
 mod options;
+mod part;
+mod prefetch;
 mod profile;
 mod reader;
 mod runtime;
 
 pub use forerun_backend::{Backend, ConnectOptions, Entry, Error, ErrorKind, Kind, Result, Version};
 pub use forerun_engine::{
-    Advice, ByClass, Class, ClassCounters, Counters, DeviceEstimate, Extent, ObjectReport, PolicyKind,
-    StreamReport, Time, Why,
+    Advice, ByClass, Class, ClassCounters, Counters, DeviceEstimate, Extent, ListId, ListReport,
+    ObjectReport, PolicyKind, StreamReport, Time, Why,
 };
 
 pub use explain::Explained;
 pub use instance::{Forerun, open};
 pub use lease::Lease;
 pub use options::Options;
+pub use part::Part;
+pub use prefetch::ListProgress;
 pub use reader::Reader;

@@ -1,6 +1,6 @@
 //! What a mount says of itself for programs: whole bytes and nanoseconds.
 
-use forerun::{Explained, StreamReport};
+use forerun::{Explained, ListProgress, StreamReport};
 use forerun_lab::export::by_class;
 use forerun_lab::export::json::Json;
 
@@ -30,9 +30,21 @@ pub(super) fn all(subject: &Subject) -> String {
             json.key("bytes").number(counters.repeated_bytes);
             json.key("won_count").number(counters.won_count);
         });
+        json.key("lists").array(&forerun.lists(), list);
         json.key("objects").array(&forerun.explain(), object);
     });
     json.finish()
+}
+
+fn list(json: &mut Json, one: &ListProgress) {
+    let report = &one.report;
+    json.object(|json| {
+        json.key("file_count").number(one.file_count as u64);
+        json.key("bytes").number(report.bytes);
+        json.key("read_bytes").number(report.read_bytes);
+        json.key("ahead_bytes").number(report.ahead_bytes);
+        json.key("state").text(if report.is_followed { "followed" } else { "left" });
+    });
 }
 
 fn object(json: &mut Json, one: &Explained) {

@@ -3,7 +3,7 @@
 use std::fmt::Write;
 use std::time::Duration;
 
-use forerun::{ClassCounters, Counters, DeviceEstimate, Explained, StreamReport, Why};
+use forerun::{ClassCounters, Counters, DeviceEstimate, Explained, ListProgress, StreamReport, Why};
 
 use super::answer::Subject;
 use super::numbers::{percent, rate, size, time};
@@ -34,6 +34,7 @@ pub(super) fn all(subject: &Subject) -> String {
     if let Some(said) = repeated(&forerun.counters()) {
         line(&mut text, &said);
     }
+    forerun.lists().iter().for_each(|one| line(&mut text, &list(one)));
     text.push('\n');
     let (open, closed): (Vec<_>, Vec<_>) =
         forerun.explain().into_iter().partition(|one| one.report.reader_count > 0);
@@ -60,6 +61,18 @@ fn storage(device: &DeviceEstimate, counters: &Counters) -> String {
         size(device.fetch_bytes),
         size(device.pipe_bytes)
     )
+}
+
+/// One list.
+fn list(one: &ListProgress) -> String {
+    let (report, files) = (&one.report, one.file_count);
+    let files = if files == 1 { "1 file".to_owned() } else { format!("{files} files") };
+    let state = if report.is_followed {
+        format!("{} ahead", size(report.ahead_bytes))
+    } else {
+        "not followed, since its files are read otherwise".to_owned()
+    };
+    format!("a list of {files}, {}: {} read, {state}", size(report.bytes), size(report.read_bytes))
 }
 
 /// One object: in one line if it has one stream.
@@ -196,6 +209,8 @@ fn line(text: &mut String, said: &str) {
 
 #[cfg(test)]
 mod tests {
+    use forerun::{ListId, ListReport};
+
     use super::*;
 
     #[test]
@@ -214,6 +229,21 @@ mod tests {
         let none = ClassCounters::default();
         assert_eq!(became(none, 0, 20_480), "nothing was read ahead; 20 KiB fetched on demand");
         assert_eq!(became(none, 20_480, 0), "no readahead was used yet");
+    }
+
+    #[test]
+    fn lists_in_words() {
+        let report = ListReport {
+            list: ListId(3),
+            bytes: 300 << 20,
+            read_bytes: 3 << 20,
+            ahead_bytes: 8 << 20,
+            is_followed: true,
+        };
+        let said = |file_count, report| list(&ListProgress { file_count, report });
+        assert_eq!(said(2000, report), "a list of 2000 files, 300 MiB: 3 MiB read, 8 MiB ahead");
+        let left = said(1, ListReport { is_followed: false, ..report });
+        assert!(left.starts_with("a list of 1 file,") && left.contains("not followed"), "{left}");
     }
 
     #[test]

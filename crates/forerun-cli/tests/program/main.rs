@@ -5,6 +5,7 @@ mod descriptor;
 mod ending;
 mod explain;
 mod learn;
+mod lists;
 mod mount;
 mod overlays;
 mod passed;

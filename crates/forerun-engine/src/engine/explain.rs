@@ -42,7 +42,8 @@ impl Engine {
     /// What readahead is for, if the policy says that it is `known`.
     fn reason(&self, object: ObjectId, known: impl FnOnce() -> Option<Reason>) -> Reason {
         let walk = Reason { class: Class::Walk, why: Why::Listed };
-        if self.walks.is_some() && !self.objects.is_open(object) && !self.policy.is_planned(object) {
+        let is_told = || self.policy.is_planned(object) || self.is_listed(object);
+        if self.walks.is_some() && !self.objects.is_open(object) && !is_told() {
             return walk;
         }
         known().unwrap_or_else(|| if self.walks.is_some() { walk } else { Reason::default() })

@@ -8,6 +8,7 @@ mod dispatch;
 mod explain;
 mod launch;
 mod lending;
+mod lists;
 mod reading;
 mod repeats;
 mod trails;
@@ -120,7 +121,10 @@ impl Engine {
     pub fn close(&mut self, now: Time, object: ObjectId, reader: ReaderId) {
         self.policy.on_close(object, reader);
         if self.objects.close(object) {
-            self.stop_readahead(object);
+            // Somebody comes for the rest of what a list has of it.
+            if !self.is_listed(object) {
+                self.stop_readahead(object);
+            }
             self.policy.on_idle(object);
             self.pending.set_sweep(object, false);
             self.emit_ends(now);

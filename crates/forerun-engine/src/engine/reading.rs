@@ -104,6 +104,7 @@ impl Engine {
         // Whoever follows a plan reads by it, not as others read their files.
         let end = if self.policy.is_planned(object) { size } else { self.readahead_end(access) };
         self.order(time, object, size, end);
+        self.drop_listed();
     }
 
     pub(super) fn end_read(&mut self, id: ReadId) {

@@ -20,7 +20,9 @@ use crate::config::{Config, PolicyKind};
 use crate::device::Device;
 use crate::explain::{Class, End, StreamReport, Why};
 use crate::kernel::{Ara, OnDemand, Stock};
-use crate::types::{BLOCK_BYTES, Extent, ObjectId, ReaderId, StreamId, Time};
+use crate::types::{BLOCK_BYTES, Extent, ListId, ObjectId, ReaderId, StreamId, Time};
+pub use adaptive::List;
+pub(crate) use adaptive::Lists;
 use kernel::Kernel;
 pub(crate) use rules::Rules;
 
@@ -137,6 +139,19 @@ pub(crate) trait Policy: Debug + Send {
 
     /// Somebody says what will be read; adds what to read ahead to `windows`.
     fn on_hint(&mut self, _said: &Said, _hint: &Hint<'_>, _view: &View<'_>, _windows: &mut Vec<Window>) {}
+
+    /// A program says that it will read `list`, parts of many objects.
+    fn on_list(&mut self, _now: Time, _id: ListId, _list: List, _view: &View<'_>) {}
+
+    /// The lists that it follows, if it follows any.
+    fn lists(&self) -> Option<&Lists> {
+        None
+    }
+
+    /// The same, to be changed.
+    fn lists_mut(&mut self) -> Option<&mut Lists> {
+        None
+    }
 
     /// Whether what is wanted of `object` is a batch, whose order does not matter.
     fn is_planned(&self, _object: ObjectId) -> bool {

@@ -62,6 +62,11 @@ impl Pending {
         self.windows.is_empty()
     }
 
+    /// How many windows wait.
+    pub(crate) fn count(&self) -> usize {
+        self.windows.len()
+    }
+
     /// Whether who can wait should, before more is wanted.
     pub(crate) fn is_half_full(&self) -> bool {
         self.windows.len() >= PENDING_MAX / 2

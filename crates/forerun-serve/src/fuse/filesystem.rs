@@ -15,6 +15,7 @@ use fuser::{
 use tokio::sync::watch;
 
 use super::listing::{OpenDirectory, child_path};
+use super::lists::{Lists, Told};
 use super::tree::Tree;
 
 /// What the kernel may have in flight for us without a reader waiting, and when
@@ -30,6 +31,7 @@ const O_DIRECT: i32 = rustix::fs::OFlags::DIRECT.bits() as i32;
 #[derive(Debug)]
 pub(crate) struct ForerunFilesystem {
     tree: Arc<Tree>,
+    lists: Lists,
     /// What the kernel may read ahead by itself.
     kernel_readahead_bytes: u32,
     /// Closes with this: see [`super::Mount::ended`].
@@ -44,7 +46,26 @@ impl ForerunFilesystem {
         kernel_readahead_bytes: u32,
         alive: watch::Sender<()>,
     ) -> ForerunFilesystem {
-        ForerunFilesystem { tree: Arc::new(tree), kernel_readahead_bytes, _alive: alive }
+        ForerunFilesystem {
+            tree: Arc::new(tree),
+            lists: Lists::default(),
+            kernel_readahead_bytes,
+            _alive: alive,
+        }
+    }
+
+    fn ioctl_of_directory(&self, handle: FileHandle, command: u32, words: &[u8], reply: ReplyIoctl) {
+        let Some(directory) = self.tree.directories.get(handle) else { return reply.error(Errno::EBADF) };
+        match self.lists.tell(handle, directory.path(), command, words) {
+            Ok(Told::Added) => reply.ioctl(0, &[]),
+            Ok(Told::Complete(parts)) => self.later(|tree| async move {
+                match tree.prefetch(&parts).await {
+                    Ok(left_out) => reply.ioctl(left_out, &[]),
+                    Err(errno) => reply.error(errno),
+                }
+            }),
+            Err(errno) => reply.error(errno),
+        }
     }
 
     /// Answers with what `answer` does, on the engine's runtime.
@@ -160,6 +181,7 @@ impl Filesystem for ForerunFilesystem {
 
     fn releasedir(&self, _: &Request, _: INodeNo, handle: FileHandle, _: OpenFlags, reply: ReplyEmpty) {
         reply.ok();
+        self.lists.forget(handle);
         self.tree.directories.remove(handle);
     }
 
@@ -192,12 +214,15 @@ impl Filesystem for ForerunFilesystem {
         _: &Request,
         _: INodeNo,
         handle: FileHandle,
-        _: IoctlFlags,
+        flags: IoctlFlags,
         command: u32,
         words: &[u8],
         _: u32,
         reply: ReplyIoctl,
     ) {
+        if flags.contains(IoctlFlags::FUSE_IOCTL_DIR) {
+            return self.ioctl_of_directory(handle, command, words, reply);
+        }
         match self.tree.ioctl(handle, command, words) {
             Ok(()) => reply.ioctl(0, &[]),
             Err(errno) => reply.error(errno),

@@ -20,6 +20,7 @@ mod governor;
 mod handles;
 mod inode;
 mod listing;
+mod lists;
 mod mount;
 mod numbers;
 mod options;

@@ -53,6 +53,11 @@ impl Passthrough {
         Ok(())
     }
 
+    /// Whether files are passed through where they can be.
+    pub(crate) fn is_on(&self) -> bool {
+        self.is_on.load(Ordering::Acquire)
+    }
+
     /// The file that an open of the inode `ino`, which is `entry`, is to be answered with;
     /// none if it is to be read through the engine. Either way it counts as open until
     /// [`Passthrough::close`].

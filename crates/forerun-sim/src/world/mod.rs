@@ -10,7 +10,7 @@ use std::cmp::Reverse;
 use std::collections::{BTreeSet, BinaryHeap};
 use std::fmt;
 
-use forerun_engine::{Config, ConfigError, Event, Extent, ReaderId};
+use forerun_engine::{Config, ConfigError, Event, Extent, List, ReaderId};
 
 use crate::device::{Device, Time};
 use crate::run::{ClientRun, Run};
@@ -76,6 +76,12 @@ impl<'a> World<'a> {
     /// each these extents were touched first, in theirs.
     pub fn learned(mut self, profiles: impl IntoIterator<Item = (ObjectId, Vec<Extent>)>) -> World<'a> {
         self.service.learn(Learned::new(profiles));
+        self
+    }
+
+    /// A program has said that it will read `parts`, in this order. Several lists may be told.
+    pub fn listed(mut self, parts: impl IntoIterator<Item = (ObjectId, Extent)>) -> World<'a> {
+        self.service.start_list(List::new(parts.into_iter().map(|(object, part)| (object.0 as u32, part))));
         self
     }
 

@@ -10,6 +10,7 @@ mod failures;
 mod fetch;
 mod lending;
 mod listings;
+mod lists;
 mod objects;
 mod state;
 mod turn;

@@ -14,18 +14,21 @@ use super::closed;
 use super::failures::Failures;
 use super::fetch::Start;
 use super::listings::{Listing, Listings};
+use super::lists::Lists;
 use super::objects::{Object, Objects};
 use super::waiter::{Answer, Waiter};
 use crate::profile::Profiles;
 
 pub(crate) struct State {
     pub(crate) engine: Engine,
-    objects: Objects,
+    pub(super) objects: Objects,
+    /// Of programs that have said what they will read.
+    pub(super) lists: Lists,
     listings: Listings,
     /// Of earlier runs.
     known: Arc<Profiles>,
     /// What is read ahead before anybody opens it, as long as nothing of it was asked for.
-    expected: HashSet<ObjectId>,
+    pub(super) expected: HashSet<ObjectId>,
     waiters: HashMap<ReadId, (ObjectId, Waiter)>,
     fetches: HashMap<FetchId, AbortHandle>,
     failures: Failures,
@@ -34,8 +37,8 @@ pub(crate) struct State {
     alarm: Option<Time>,
     /// The latest time the engine was told: threads read the clock before they
     /// get the lock, in another order.
-    now: Time,
-    closed: bool,
+    pub(super) now: Time,
+    pub(super) closed: bool,
 }
 
 /// What the engine wants done, to be carried out without the lock.
@@ -64,6 +67,7 @@ impl State {
             known,
             expected: HashSet::new(),
             objects: Objects::default(),
+            lists: Lists::default(),
             listings: Listings::default(),
             waiters: HashMap::new(),
             fetches: HashMap::new(),
@@ -102,6 +106,7 @@ impl State {
             self.engine.plan(self.now, object.id, extents);
             self.engine.enter_step(self.now, place, object.id);
         }
+        self.enter_lists(entry, object.id);
         (object, reader)
     }
 
@@ -202,6 +207,7 @@ impl State {
             return;
         }
         self.announce();
+        self.announce_listed();
         while let Some(fetch) = self.engine.poll_fetch(self.now) {
             let Some(object) = self.objects.get(fetch.object) else {
                 let gone = Error::new(ErrorKind::Changed, "the object has changed; open it again");

@@ -10,5 +10,6 @@ mod late;
 mod learned;
 mod lending;
 mod lease;
+mod lists;
 mod metadata;
 mod shutdown;

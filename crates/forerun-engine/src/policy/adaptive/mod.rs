@@ -33,10 +33,12 @@ use super::{Access, Ended, Hint, Policy, Reason, Rules, Said, View, Window};
 use crate::config::Config;
 use crate::explain::{End, StreamReport};
 use crate::scatter::Scattered;
-use crate::types::{Extent, ObjectId, ReaderId};
+use crate::types::{Extent, ListId, ObjectId, ReaderId, Time};
 use amounts::{Activity, Balance};
 use coast::Coast;
 use fill::Trust;
+pub use hints::List;
+pub(crate) use hints::Lists;
 use hints::{Habit, Hints};
 use lengths::{Heads, Tails};
 use streams::{Ends, Streams};
@@ -83,6 +85,19 @@ impl Policy for Adaptive {
     fn on_hint(&mut self, said: &Said, hint: &Hint<'_>, view: &View<'_>, windows: &mut Vec<Window>) {
         self.land();
         self.hints.note(said, hint, &mut self.activity, view, windows);
+    }
+
+    fn on_list(&mut self, now: Time, id: ListId, list: List, view: &View<'_>) {
+        self.land();
+        self.hints.begin_list(now, id, list, &mut self.activity, view);
+    }
+
+    fn lists(&self) -> Option<&Lists> {
+        Some(&self.hints.lists)
+    }
+
+    fn lists_mut(&mut self) -> Option<&mut Lists> {
+        Some(&mut self.hints.lists)
     }
 
     fn is_planned(&self, object: ObjectId) -> bool {
@@ -163,6 +178,7 @@ impl Policy for Adaptive {
     fn on_forget(&mut self, object: ObjectId) {
         self.land();
         self.hints.forget(object);
+        self.hints.lists.forget(object);
         if let Some(mut streams) = self.objects.remove(object) {
             streams.end_all(object, End::Forgotten, &mut self.ends);
         }

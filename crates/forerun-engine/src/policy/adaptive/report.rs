@@ -15,6 +15,9 @@ pub(super) fn reason(
     if let Some(plan) = adaptive.hints.followed(object).filter(|plan| plan.has(extent)) {
         return Some(Reason { class: Class::Planned, why: plan.why() });
     }
+    if adaptive.hints.lists.has_some(object, extent) {
+        return Some(Reason { class: Class::Planned, why: Why::Advised });
+    }
     let reason = adaptive.objects.get(object)?.reason(extent);
     Some(Reason { why: narrower(reason.why, adaptive, view), ..reason })
 }
@@ -30,6 +33,9 @@ pub(super) fn reason_of(
         let plan = adaptive.hints.followed(object).filter(|plan| plan.has(window.extent));
         return match plan {
             Some(plan) => Some(Reason { class: Class::Planned, why: plan.why() }),
+            None if adaptive.hints.lists.has_some(object, window.extent) => {
+                Some(Reason { class: Class::Planned, why: Why::Advised })
+            }
             None => Some(adaptive.objects.get(object)?.reason_of_no_stream(window.extent)),
         };
     };

@@ -6,8 +6,8 @@ mod jobs;
 use std::collections::VecDeque;
 
 use forerun_engine::{
-    ByClass, Cause, Config, ConfigError, Counters, Engine, Event, Extent, Fetch, FetchError, FetchId,
-    MemoryRange, ObjectId, ReadId, ReaderId,
+    ByClass, Cause, Config, ConfigError, Counters, Engine, Event, Extent, Fetch, FetchError, FetchId, List,
+    ListId, MemoryRange, ObjectId, ReadId, ReaderId,
 };
 
 use super::directories::Directories;
@@ -30,6 +30,8 @@ pub(super) struct Service<'a> {
     placed: Vec<Placed>,
     directories: Directories,
     learned: Learned,
+    /// Lists that programs have told; their files are numbered like the objects.
+    list_count: u64,
     parked: Map<ReadId, Active>,
     ranges: Vec<MemoryRange>,
     writes: Map<RequestId, Job>,
@@ -52,6 +54,7 @@ impl<'a> Service<'a> {
             placed: Vec::new(),
             directories: Directories::default(),
             learned: Learned::default(),
+            list_count: 0,
             parked: Map::default(),
             ranges: Vec::new(),
             writes: Map::default(),
@@ -88,10 +91,16 @@ impl<'a> Service<'a> {
         self.learned = learned;
     }
 
+    pub(super) fn start_list(&mut self, list: List) {
+        self.engine.start_list(self.now, ListId(self.list_count), list);
+        self.list_count += 1;
+    }
+
     pub(super) fn open(&mut self, object: ObjectId) {
         self.engine.open(object, self.placed[object.0 as usize].size);
         self.directories.enter(&mut self.engine, self.now, object);
         self.learned.open(&mut self.engine, self.now, object);
+        (0..self.list_count).for_each(|list| self.engine.enter_list(ListId(list), object.0 as u32, object));
     }
 
     pub(super) fn close(&mut self, object: ObjectId, reader: ReaderId) {
@@ -183,6 +192,11 @@ impl<'a> Service<'a> {
         let mut submitted = false;
         self.directories.announce(&mut self.engine, self.now, &self.placed);
         self.learned.announce(&mut self.engine, self.now, &self.placed);
+        while let Some((list, file)) = self.engine.poll_listed() {
+            let (object, size) = (ObjectId(u64::from(file)), self.placed[file as usize].size);
+            self.engine.announce_listed(self.now, list, file, object, size);
+        }
+        while self.engine.poll_ended().is_some() {}
         while let Some(fetch) = self.engine.poll_fetch(self.now) {
             self.start(&fetch);
             submitted = true;

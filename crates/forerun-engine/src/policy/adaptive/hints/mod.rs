@@ -1,8 +1,9 @@
-//! What was said of reads to come: plans of objects, and what readers do.
+//! What was said of reads to come: plans of objects, lists of parts of many, and what readers do.
 //!
 //! [`plan`] fetches what was said ahead of whoever reads it; [`route`] knows in which order that
-//! is, and where it lies.
+//! is, and where it lies. [`lists`] are plans across objects.
 
+mod lists;
 mod plan;
 mod route;
 
@@ -11,7 +12,9 @@ use alloc::vec::Vec;
 
 use crate::policy::adaptive::amounts::{Activity, Share};
 use crate::policy::{Access, Hint, Said, View, Window};
-use crate::types::{Extent, ObjectId, ReaderId};
+use crate::types::{Extent, ListId, ObjectId, ReaderId, Time};
+pub use lists::List;
+pub(crate) use lists::Lists;
 use plan::{Origin, Plan};
 use route::Route;
 
@@ -28,6 +31,7 @@ pub(super) enum Habit {
 pub(super) struct Hints {
     plans: BTreeMap<ObjectId, Plan>,
     habits: BTreeMap<(ObjectId, ReaderId), Habit>,
+    pub(super) lists: Lists,
     /// What is wanted of a plan is out of date.
     dropped: bool,
 }
@@ -72,9 +76,33 @@ impl Hints {
         self.habits.get(&(access.object, access.reader)).copied()
     }
 
-    /// A read; adds what its plan wants to `windows`. True if it is of a plan, which then
-    /// is all that is to be read ahead of it.
+    /// A program says that it will read `list`.
+    pub(super) fn begin_list(
+        &mut self,
+        now: Time,
+        id: ListId,
+        list: List,
+        activity: &mut Activity,
+        view: &View<'_>,
+    ) {
+        self.lists.begin(now, id, list, activity, view);
+    }
+
+    /// A read; adds what its plan wants to `windows`. True if it is of a plan or a list, which
+    /// then is all that is to be read ahead of it.
     pub(super) fn on_read(
+        &mut self,
+        access: &Access,
+        activity: &mut Activity,
+        view: &View<'_>,
+        windows: &mut Vec<Window>,
+    ) -> bool {
+        let is_listed = self.lists.on_read(access, activity, view);
+        let is_planned = self.on_read_of_plan(access, activity, view, windows);
+        is_listed || is_planned
+    }
+
+    fn on_read_of_plan(
         &mut self,
         access: &Access,
         activity: &mut Activity,
@@ -111,6 +139,7 @@ impl Hints {
     }
 
     pub(super) fn on_lost(&mut self, object: ObjectId, extent: Extent) {
+        self.lists.on_lost(object, extent);
         if let Some(plan) = self.plans.get_mut(&object) {
             plan.on_lost(extent);
         }

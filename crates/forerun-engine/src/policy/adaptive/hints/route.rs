@@ -74,6 +74,11 @@ impl Route {
         self.starts.partition_point(|start| *start <= position).saturating_sub(1)
     }
 
+    /// Whether an extent begins at `position`.
+    pub(super) fn begins_at(&self, position: u64) -> bool {
+        self.starts.binary_search(&position).is_ok()
+    }
+
     /// The positions of the extent at `place`.
     pub(super) fn positions_of(&self, place: usize) -> Extent {
         Extent::new(self.starts[place], self.extents[place].len)

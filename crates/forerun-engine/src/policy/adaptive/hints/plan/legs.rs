@@ -45,6 +45,11 @@ impl Leg {
         Leg { start, reached: start, ordered: start, early, used: 0, read_at, far: VecDeque::new() }
     }
 
+    /// How much is ahead.
+    pub(super) fn lead(&self) -> u64 {
+        self.ordered - self.reached
+    }
+
     /// Whether the plan's beginning is a part of it.
     pub(super) fn is_first(&self) -> bool {
         self.start == 0
@@ -114,6 +119,22 @@ impl Legs {
     /// Bytes that were ordered, in all.
     pub(super) fn ordered_bytes(&self) -> u64 {
         self.legs.iter().map(|leg| leg.ordered - leg.start).sum()
+    }
+
+    /// The positions that are ahead of each reader.
+    pub(super) fn ahead(&self) -> impl Iterator<Item = Extent> + '_ {
+        self.legs.iter().map(|leg| Extent::between(leg.reached, leg.ordered))
+    }
+
+    /// How far the leg of `position` was ordered.
+    pub(super) fn ordered_before(&self, position: u64) -> u64 {
+        self.legs[self.legs.partition_point(|leg| leg.start <= position) - 1].ordered
+    }
+
+    /// Whether each is read to its end, of a plan of `len` bytes.
+    pub(super) fn are_done(&self, len: u64) -> bool {
+        let ends = self.legs.iter().skip(1).map(|next| next.start).chain([len]);
+        self.legs.iter().zip(ends).all(|(leg, end)| leg.reached >= end)
     }
 
     /// How many are read, when `used` bytes of the plan were.

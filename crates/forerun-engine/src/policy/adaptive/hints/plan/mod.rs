@@ -15,8 +15,9 @@
 //! sorted by address and as large as all before it together, since its head turns one way.
 //!
 //! [`order`] says how far ahead it is fetched and in what batches, [`belief`] whether at all,
-//! and [`report`] what it says of itself.
+//! [`ahead`] what is ahead, and [`report`] what it says of itself.
 
+mod ahead;
 mod belief;
 mod legs;
 mod order;
@@ -46,6 +47,8 @@ const LEFT_BYTES: u64 = 1 << 20;
 pub(super) enum Origin {
     /// A program that knows: nothing else is fetched.
     Advice,
+    /// The same, of parts of many objects.
+    List,
     /// Earlier runs.
     Profile,
 }
@@ -67,6 +70,9 @@ pub(crate) struct Plan {
     passed: Passed,
     belief: Belief,
     counted: Counted,
+    /// The most that may be ahead of a reader, and how many bytes had been read when that became less.
+    lead_bytes_max: u64,
+    shortened_at: Option<u64>,
 }
 
 impl Plan {
@@ -82,6 +88,8 @@ impl Plan {
             gap_bytes: 0,
             belief: Belief::default(),
             counted: Counted::default(),
+            lead_bytes_max: u64::MAX,
+            shortened_at: None,
         }
     }
 
@@ -132,6 +140,7 @@ impl Plan {
             self.belief.confirm();
             let used = if access.missing { inside } else { inside.min(access.unread_bytes) };
             self.used += used;
+            self.lead_bytes_max = self.lead_bytes_max.saturating_add(used);
             self.legs.note(used, self.used, &self.route, &mut self.passed);
         } else if access.missing {
             self.belief.doubt();
@@ -177,7 +186,9 @@ impl Plan {
         }
         let mut advance = jump.min(positions.len).max((jump / JUMP_SHARE).min(JUMP_TIMES * positions.len));
         if positions.offset > leg.ordered {
-            let Some(start) = leg.place(positions) else { return };
+            // Who begins a part of a list is about to read it.
+            let begins = self.origin == Origin::List && self.route.begins_at(positions.offset);
+            let Some(start) = leg.place(positions).or(begins.then_some(positions.offset)) else { return };
             // Where nothing is wanted nobody can be left behind.
             if leg.ordered > leg.reached {
                 self.legs.split(start, self.used, &self.route, &mut self.passed);

@@ -13,6 +13,9 @@ const BYTES_AT_OPEN: u64 = 1 << 20;
 const BYTES_AT_START: u64 = 4 << 20;
 /// And of another leg, which may be a single place.
 const BYTES_AT_LEG: u64 = 256 << 10;
+/// Of a list, somebody who begins a part goes on with the next ones more often than not.
+const BYTES_AT_PART: u64 = 1 << 20;
+const TRUST_LIST: u64 = 16;
 /// And so many bytes for each that was; more on a disk, which fetches more at once in less
 /// time, and what turns out wrong before all of it has come is not fetched any more.
 const TRUST: u64 = 4;
@@ -31,7 +34,7 @@ impl Plan {
     /// It is about to be read, or is said to be.
     pub(crate) fn begin(&mut self, share: &Share, windows: &mut Vec<Window>) {
         let lead = match self.origin {
-            Origin::Advice => share.window_bytes_max,
+            Origin::Advice | Origin::List => share.window_bytes_max,
             Origin::Profile => BYTES_AT_OPEN.min(share.window_bytes_max),
         };
         self.order(lead, share, windows);
@@ -50,6 +53,8 @@ impl Plan {
         let start_bytes = if leg.is_first() { BYTES_AT_START } else { BYTES_AT_LEG };
         let trusted = match self.origin {
             Origin::Advice => u64::MAX,
+            Origin::List if leg.is_first() => u64::MAX,
+            Origin::List => BYTES_AT_PART + TRUST_LIST * leg.used,
             // Less, and from the beginning, each time that it was wrong.
             Origin::Profile => (start_bytes + trust * leg.used) >> self.belief.failed_count(),
         };
@@ -59,7 +64,10 @@ impl Plan {
         } else {
             earned.min(share.sweep_bytes_max().max(share.window_bytes_max))
         };
-        self.order(trusted.min(most / self.legs.live_count(self.used)), share, windows);
+        let lead = trusted.min(most / self.legs.live_count(self.used)).min(self.lead_bytes_max);
+        // Legs that nobody reads any more still have theirs.
+        let others = self.ahead_bytes() - leg.lead();
+        self.order(lead.min((2 * most).saturating_sub(others)), share, windows);
     }
 
     fn order(&mut self, lead: u64, share: &Share, windows: &mut Vec<Window>) {

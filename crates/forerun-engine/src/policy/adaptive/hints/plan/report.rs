@@ -12,7 +12,7 @@ impl Plan {
 
     pub(crate) fn why(&self) -> Why {
         match self.origin {
-            Origin::Advice => Why::Advised,
+            Origin::Advice | Origin::List => Why::Advised,
             Origin::Profile => Why::Planned,
         }
     }

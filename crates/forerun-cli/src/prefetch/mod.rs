@@ -1,0 +1,100 @@
+//! `forerun prefetch`.
+
+mod list;
+mod mounted;
+
+use std::error::Error;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use forerun::Part;
+
+use crate::print::say;
+use list::Input;
+use mounted::Mounted;
+
+const EXAMPLES: &str = "\
+Examples:
+  Files that will be read as a whole, in this order:
+      forerun prefetch /mnt/models/llm/*.safetensors
+  A list, with paths relative to the current directory:
+      cd /mnt/models/llm
+      safetensors_list.py *.safetensors | forerun prefetch -
+  A list that was made before, with paths relative to another directory:
+      forerun prefetch --base /mnt/data epoch-1.list
+
+A list is text. Each line is PATH, or PATH, a tab and OFFSET, or PATH, a tab, OFFSET, a tab and
+LENGTH, in bytes. A name with spaces needs no quotes. docs/lists.md says more.";
+
+/// Tell a mount which files will be read, and in which order
+///
+/// The mount reads them ahead in this order, with a bounded lead of the programs that read them. The
+/// command returns at once. A file that is not in a mount is a list; other files will be read whole.
+#[derive(Debug, clap::Args)]
+#[command(after_long_help = EXAMPLES)]
+pub(crate) struct PrefetchCommand {
+    /// A list (`-` for standard input), or files in a mount
+    #[arg(value_name = "LIST|FILE", required = true)]
+    paths: Vec<PathBuf>,
+
+    /// The directory that the paths of a list are relative to, instead of the current directory
+    #[arg(long, value_name = "DIR")]
+    base: Option<PathBuf>,
+}
+
+impl PrefetchCommand {
+    /// Tells the mount, and says what it left out.
+    pub(crate) fn run(self) -> Result<ExitCode, Box<dyn Error>> {
+        let (mounted, parts) = match &self.paths[..] {
+            [only] if only == Path::new("-") => list::read(&Input::Standard, self.base())?,
+            [only] if !mounted::is_in_mount(only) => list::read(&Input::File(only.clone()), self.base())?,
+            files if self.base.is_some() => {
+                let shown = files[0].display();
+                return Err(format!("--base is for a list, and {shown} is a file in a mount").into());
+            }
+            files => whole(files)?,
+        };
+        let left_out = mounted.prefetch(&parts)?;
+        if left_out > 0 {
+            let of = parts.len();
+            say(&format!("{left_out} of {of} parts were left out: no such file, or it ends before them"));
+        }
+        Ok(ExitCode::SUCCESS)
+    }
+
+    fn base(&self) -> &Path {
+        self.base.as_deref().unwrap_or(Path::new("."))
+    }
+}
+
+/// All of each of `files`.
+fn whole(files: &[PathBuf]) -> Result<(Mounted, Vec<Part>), Box<dyn Error>> {
+    let mut mounted: Option<Mounted> = None;
+    let mut parts = Vec::with_capacity(files.len());
+    for file in files {
+        let shown = file.display();
+        let path = file.canonicalize().map_err(|error| format!("{shown}: {error}"))?;
+        if !path.is_file() {
+            return Err(format!("{shown} is not a file; name the files in it").into());
+        }
+        let parent = path.parent().unwrap_or(Path::new("/"));
+        let mount = match &mut mounted {
+            Some(mount) => mount,
+            None => mounted.insert(Mounted::of(parent).ok_or_else(|| mounted::not_in_mount(file))?),
+        };
+        let place = mount.place(parent)?.join(path.file_name().unwrap_or_default());
+        parts.push(Part::whole(text(&place)?));
+    }
+    let mounted = mounted.ok_or("name a file")?;
+    Ok((mounted, parts))
+}
+
+/// `path` as a line of a list has it.
+fn text(path: &Path) -> Result<&str, Box<dyn Error>> {
+    let shown = path.display();
+    let text = path.to_str().ok_or_else(|| format!("{shown} is not UTF-8, so that no mount has it"))?;
+    if text.contains(['\t', '\n', '\r', '\0']) {
+        return Err(format!("{text:?} holds a tab or a line break, which no list can name").into());
+    }
+    Ok(text)
+}

@@ -1,0 +1,120 @@
+//! Readahead of lists: parts of many objects, of which nobody may have opened any yet, in the order in
+//! which a program has said that it will read them.
+
+use alloc::vec::Vec;
+
+use super::Engine;
+use crate::explain::ListReport;
+use crate::policy::{List, View, Window};
+use crate::types::*;
+
+/// Windows that wait while a list wants more: the rest of the list is asked for when fewer wait, so that
+/// what its readers turn to does not come after it.
+const WAITING_MAX: usize = 256;
+
+impl Engine {
+    /// A program will read what `list` says, in that order: it is read ahead with a bounded lead of
+    /// whoever reads it. Of no account to policies other than `adaptive`.
+    pub fn start_list(&mut self, now: Time, id: ListId, list: List) {
+        let view = View {
+            cache: &self.cache,
+            device: &self.device,
+            config: &self.config,
+            is_contended: false,
+            window_room: self.pending.room(),
+            others_count: self.reads.count(),
+        };
+        self.policy.on_list(now, id, list, &view);
+        self.drop_listed();
+        self.audit();
+    }
+
+    /// `object`, which was opened just now, is `file` of the list.
+    pub fn enter_list(&mut self, id: ListId, file: u32, object: ObjectId) {
+        if let Some(lists) = self.policy.lists_mut() {
+            lists.name(id, file, object);
+        }
+    }
+
+    /// The next list and file of it that is to be read ahead: the driver answers at once with
+    /// [`Engine::announce_listed`], or with [`Engine::refuse_listed`].
+    pub fn poll_listed(&mut self) -> Option<(ListId, u32)> {
+        if self.pending.count() >= WAITING_MAX { None } else { self.policy.lists_mut()?.next_wanted() }
+    }
+
+    /// `file` of the list is `object`, of `size` bytes. True if some of it is read ahead because of
+    /// that; it is then remembered as if it had been closed just now, unless somebody has it open.
+    pub fn announce_listed(&mut self, now: Time, id: ListId, file: u32, object: ObjectId, size: u64) -> bool {
+        let Some(lists) = self.policy.lists_mut() else { return false };
+        lists.name(id, file, object);
+        let wanted = lists.take_wanted(id, file);
+        let end = Extent::new(0, size).to_blocks().end();
+        let within = wanted.iter().map(|extent| extent.intersection(&Extent::new(0, end)));
+        let is_missing = |extent: &Extent| self.cache.first_missing(object, *extent, extent.len).is_some();
+        let missing: Vec<Extent> = within.filter(is_missing).collect();
+        if missing.is_empty() {
+            self.forget_unknown(object);
+            return false;
+        }
+        let is_expected = self.objects.announce(object, size);
+        if is_expected {
+            self.cache.expect(now, object);
+        }
+        for extent in missing {
+            self.emit_window(now, object, &Window::of_none(extent, extent.offset));
+            if !self.pending.push(object, extent) {
+                self.policy.on_lost(object, extent);
+            }
+        }
+        self.forget_surplus(now);
+        self.audit();
+        is_expected
+    }
+
+    /// `file` of the list is not to be read ahead now.
+    pub fn refuse_listed(&mut self, id: ListId, file: u32) {
+        if let Some(lists) = self.policy.lists_mut() {
+            lists.take_wanted(id, file);
+        }
+    }
+
+    /// The next list that is over: it was read to its end, or there were too many.
+    pub fn poll_ended(&mut self) -> Option<ListId> {
+        self.policy.lists_mut()?.next_ended()
+    }
+
+    /// Whether the policy follows lists.
+    pub fn follows_lists(&self) -> bool {
+        self.policy.lists().is_some()
+    }
+
+    /// Each list, in the order in which they were told.
+    pub fn lists(&self) -> impl Iterator<Item = ListReport> + '_ {
+        self.policy.lists().into_iter().flat_map(|lists| lists.reports())
+    }
+
+    /// Whether a list that is followed has something of `object`.
+    pub(super) fn is_listed(&self, object: ObjectId) -> bool {
+        self.policy.lists().is_some_and(|lists| lists.has(object))
+    }
+
+    /// Stops what is read ahead for lists that are over, or not followed any more.
+    pub(super) fn drop_listed(&mut self) {
+        while let Some(object) = self.policy.lists_mut().and_then(|lists| lists.next_dropped()) {
+            if !self.objects.is_open(object) && !self.is_listed(object) {
+                self.stop_readahead(object);
+            }
+        }
+    }
+
+    /// Nothing is known of `object`, so that its number is of no use.
+    fn forget_unknown(&mut self, object: ObjectId) {
+        if self.objects.is_known(object) {
+            return;
+        }
+        if let Some(lists) = self.policy.lists_mut() {
+            lists.forget(object);
+        }
+        self.forgotten.push_back(object);
+    }
+}

@@ -1,0 +1,216 @@
+//! One list.
+//!
+//! It is a plan of one imaginary object, in which each file of the list has [`FILE_BYTES_MAX`] bytes of
+//! its own: the plan then needs no word for files, and several readers at several places of the list
+//! are followed as several places of an object are.
+
+use alloc::collections::{BTreeMap, BTreeSet, VecDeque};
+use alloc::vec::Vec;
+
+use crate::config::Config;
+use crate::explain::{Class, ListReport};
+use crate::policy::adaptive::amounts::{Activity, Share};
+use crate::policy::adaptive::hints::plan::{Origin, Plan};
+use crate::policy::adaptive::hints::route::Route;
+use crate::policy::{Access, View, Window};
+use crate::types::{Extent, ListId, ObjectId, Time};
+
+/// What a file has of the imaginary object, whose size is the largest there may be; in bytes. The rest
+/// of a larger file is left out.
+const FILE_BYTES_MAX: u64 = 1 << 46;
+/// Parts that are ahead of the readers of one list: their files are remembered as if they had been
+/// closed, and the lists together must leave room for others ([`Config::closed_objects_max`]).
+const AHEAD_PARTS_MAX: usize = 512;
+
+/// A read so little behind what was read is still of the list: small reads come to a block again.
+const BEHIND_BYTES: u64 = 1 << 20;
+
+/// Parts of many files, in the order in which a program will read them.
+#[derive(Debug)]
+pub struct List {
+    plan: Plan,
+    /// The files that were named so far. One that was replaced has several objects.
+    files: BTreeMap<ObjectId, u32>,
+    /// Parts to be fetched next, which nobody was asked for yet.
+    wanted: VecDeque<(u32, Extent)>,
+    /// When some of it was read last, or it was told.
+    last_used: Time,
+}
+
+impl List {
+    /// `parts` are bytes of files, which the caller numbers from 0, in the order in which they will be
+    /// read. Each byte counts once, where it is first. Parts past
+    /// [`Config::PLAN_EXTENTS_MAX`](crate::Config::PLAN_EXTENTS_MAX) are left out, and so are files
+    /// with a number from there on.
+    pub fn new(parts: impl IntoIterator<Item = (u32, Extent)>) -> List {
+        let parts = parts.into_iter().filter(|(file, _)| (*file as usize) < Config::PLAN_EXTENTS_MAX);
+        let placed: Vec<Extent> = parts.map(|(file, extent)| place(file, extent)).collect();
+        let route = Route::new(&placed, FILE_BYTES_MAX * Config::PLAN_EXTENTS_MAX as u64);
+        List {
+            plan: Plan::new(route, Origin::List),
+            files: BTreeMap::new(),
+            wanted: VecDeque::new(),
+            last_used: Time(0),
+        }
+    }
+
+    /// How many bytes are to be read, in whole blocks.
+    pub fn bytes(&self) -> u64 {
+        self.plan.progress().0
+    }
+
+    /// It was just told.
+    pub(super) fn begin(&mut self, now: Time, activity: &mut Activity, view: &View<'_>) {
+        self.last_used = now;
+        activity.note(now, self.plan.activity_mut());
+        let share = self.share(activity, view);
+        self.order(|plan, windows| plan.begin(&share, windows));
+    }
+
+    /// A read. True if it is what the list says, so that nothing else is to be read ahead of it.
+    pub(super) fn on_read(&mut self, access: &Access, activity: &mut Activity, view: &View<'_>) -> bool {
+        let Some(file) = self.files.get(&access.object) else { return false };
+        let access = Access { extent: place(*file, access.extent.to_blocks()), ..*access };
+        // A reader that comes to a part a second time is read ahead of as if there were no list.
+        let is_brought =
+            access.ahead == Some(Class::Planned) || self.plan.is_ahead(access.extent, BEHIND_BYTES);
+        let is_listed = self.plan.passes(&access);
+        let has_begun_elsewhere = self.plan.take_parted();
+        let is_let_go = self.plan.lets_go();
+        if is_let_go {
+            self.plan.shorten();
+        }
+        if has_begun_elsewhere || is_let_go {
+            self.forget_wanted();
+        }
+        if !is_listed || self.plan.is_suspended() {
+            return false;
+        }
+        if self.plan.is_beyond(access.extent) {
+            // Nobody is known to read what comes next in the list.
+            return is_brought;
+        }
+        self.last_used = access.time;
+        activity.note(access.time, self.plan.activity_mut());
+        let share = self.share(activity, view);
+        self.order(|plan, windows| plan.go_on(&share, windows));
+        is_brought
+    }
+
+    /// What was wanted of `object` will not come, or has gone unread.
+    pub(super) fn on_lost(&mut self, object: ObjectId, extent: Extent) {
+        if let Some(file) = self.files.get(&object) {
+            self.plan.on_lost(place(*file, extent));
+            self.plan.shorten();
+        }
+    }
+
+    /// `object` is the file, or a version of it.
+    pub(super) fn name(&mut self, file: u32, object: ObjectId) {
+        self.files.insert(object, file);
+    }
+
+    pub(super) fn forget(&mut self, object: ObjectId) {
+        self.files.remove(&object);
+    }
+
+    /// The file of which something is to be fetched next.
+    pub(super) fn next_wanted(&mut self) -> Option<u32> {
+        while let Some((file, extent)) = self.wanted.front() {
+            // Its readers may have passed it meanwhile.
+            if self.plan.is_ahead(place(*file, *extent), 0) {
+                return Some(*file);
+            }
+            self.wanted.pop_front();
+        }
+        None
+    }
+
+    /// What is to be fetched next, if that is of `file`.
+    pub(super) fn take_wanted(&mut self, file: u32) -> Vec<Extent> {
+        let mut extents = Vec::new();
+        while let Some((wanted, extent)) = self.wanted.front().copied()
+            && wanted == file
+        {
+            self.wanted.pop_front();
+            extents.push(extent);
+        }
+        extents
+    }
+
+    /// Whether `object` is of it, and it is followed.
+    pub(super) fn has(&self, object: ObjectId) -> bool {
+        self.files.contains_key(&object) && !self.plan.is_suspended()
+    }
+
+    /// The same of some of `extent`.
+    pub(super) fn has_some(&self, object: ObjectId, extent: Extent) -> bool {
+        let file = self.files.get(&object).filter(|_| !self.plan.is_suspended());
+        file.is_some_and(|file| self.plan.has(place(*file, extent)))
+    }
+
+    pub(super) fn is_suspended(&self) -> bool {
+        self.plan.is_suspended()
+    }
+
+    pub(super) fn is_done(&self) -> bool {
+        self.plan.is_done()
+    }
+
+    pub(super) fn last_used(&self) -> Time {
+        self.last_used
+    }
+
+    /// The objects of which something is ahead of its readers.
+    pub(super) fn ahead(&self) -> Vec<ObjectId> {
+        let ahead: BTreeSet<u32> = self.plan.ahead().iter().map(|extent| file_of(*extent)).collect();
+        self.files.iter().filter(|(_, file)| ahead.contains(file)).map(|(object, _)| *object).collect()
+    }
+
+    /// It is over: it counts for nothing any more.
+    pub(super) fn leave(&mut self, activity: &mut Activity) {
+        activity.leave(self.plan.activity_mut());
+    }
+
+    pub(super) fn report(&self, list: ListId) -> ListReport {
+        let (bytes, read_bytes) = self.plan.progress();
+        let ahead_bytes = self.plan.ahead_bytes();
+        ListReport { list, bytes, read_bytes, ahead_bytes, is_followed: !self.plan.is_suspended() }
+    }
+
+    fn share(&self, activity: &Activity, view: &View<'_>) -> Share {
+        let mut share = Share::of_one_in(activity, view);
+        share.window_room = self.plan.room(AHEAD_PARTS_MAX);
+        share
+    }
+
+    fn order(&mut self, order: impl FnOnce(&mut Plan, &mut Vec<Window>)) {
+        let mut windows = Vec::new();
+        order(&mut self.plan, &mut windows);
+        self.wanted.extend(windows.iter().map(|window| taken(window.extent)));
+    }
+
+    /// What is wanted now goes first.
+    fn forget_wanted(&mut self) {
+        for (file, extent) in self.wanted.drain(..) {
+            self.plan.on_lost(place(file, extent));
+        }
+    }
+}
+
+/// Where `extent` of `file` lies in the imaginary object.
+fn place(file: u32, extent: Extent) -> Extent {
+    let within = extent.intersection(&Extent::new(0, FILE_BYTES_MAX));
+    let start = u64::from(file) * FILE_BYTES_MAX;
+    Extent::new(start + within.offset.min(FILE_BYTES_MAX - within.len), within.len)
+}
+
+/// The file that `placed` is of.
+fn file_of(placed: Extent) -> u32 {
+    (placed.offset / FILE_BYTES_MAX) as u32
+}
+
+/// What lies at `placed`.
+fn taken(placed: Extent) -> (u32, Extent) {
+    (file_of(placed), Extent::new(placed.offset % FILE_BYTES_MAX, placed.len))
+}

@@ -1,0 +1,132 @@
+//! Lists: parts of many objects, in the order in which a program has said that it will read them.
+//!
+//! A list is one [`Plan`](super::plan::Plan) over all its objects ([`list`]), believed from the start,
+//! as advice is. Any reader of its objects moves it on. The objects get their names one by one, shortly
+//! before something of them is fetched.
+
+mod list;
+
+use alloc::collections::BTreeMap;
+use alloc::vec::Vec;
+
+use crate::explain::ListReport;
+use crate::policy::adaptive::amounts::Activity;
+use crate::policy::{Access, View};
+use crate::types::{Extent, ListId, ObjectId, Time};
+pub use list::List;
+
+/// Lists at once; of more, one that is not followed gives way, else the one that rested longest.
+const LISTS_MAX: usize = 16;
+
+/// See the module's page.
+#[derive(Debug, Default)]
+pub(crate) struct Lists {
+    lists: BTreeMap<ListId, List>,
+    /// Objects that nobody comes for any more on behalf of a list.
+    dropped: Vec<ObjectId>,
+    /// Lists that are over.
+    ended: Vec<ListId>,
+}
+
+impl Lists {
+    /// A program says that it will read `list`.
+    pub(super) fn begin(
+        &mut self,
+        now: Time,
+        id: ListId,
+        mut list: List,
+        activity: &mut Activity,
+        view: &View<'_>,
+    ) {
+        let rested = self.lists.iter().min_by_key(|(_, list)| (!list.is_suspended(), list.last_used()));
+        if self.lists.len() >= LISTS_MAX
+            && let Some((rested, _)) = rested
+        {
+            self.end(*rested, activity);
+        }
+        list.begin(now, activity, view);
+        self.lists.insert(id, list);
+        self.end_done(activity);
+    }
+
+    /// A read. True if it is what some list says.
+    pub(super) fn on_read(&mut self, access: &Access, activity: &mut Activity, view: &View<'_>) -> bool {
+        if self.lists.is_empty() {
+            return false;
+        }
+        let mut is_listed = false;
+        for list in self.lists.values_mut() {
+            let was_suspended = list.is_suspended();
+            is_listed |= list.on_read(access, activity, view);
+            if list.is_suspended() && !was_suspended {
+                self.dropped.extend(list.ahead());
+            }
+        }
+        self.end_done(activity);
+        is_listed
+    }
+
+    pub(super) fn on_lost(&mut self, object: ObjectId, extent: Extent) {
+        self.lists.values_mut().for_each(|list| list.on_lost(object, extent));
+    }
+
+    /// Nothing about the object matters any more; it may be named again.
+    pub(crate) fn forget(&mut self, object: ObjectId) {
+        self.lists.values_mut().for_each(|list| list.forget(object));
+    }
+
+    /// `object` is the file of `list`.
+    pub(crate) fn name(&mut self, list: ListId, file: u32, object: ObjectId) {
+        if let Some(list) = self.lists.get_mut(&list) {
+            list.name(file, object);
+        }
+    }
+
+    /// The next list and file of which something is to be fetched.
+    pub(crate) fn next_wanted(&mut self) -> Option<(ListId, u32)> {
+        self.lists.iter_mut().find_map(|(id, list)| Some((*id, list.next_wanted()?)))
+    }
+
+    /// What is to be fetched next of `list`, if that is of `file`.
+    pub(crate) fn take_wanted(&mut self, list: ListId, file: u32) -> Vec<Extent> {
+        self.lists.get_mut(&list).map(|list| list.take_wanted(file)).unwrap_or_default()
+    }
+
+    /// Whether a list that is followed has something of `object`.
+    pub(crate) fn has(&self, object: ObjectId) -> bool {
+        self.lists.values().any(|list| list.has(object))
+    }
+
+    /// Whether a list that is followed has some of `extent`.
+    pub(crate) fn has_some(&self, object: ObjectId, extent: Extent) -> bool {
+        self.lists.values().any(|list| list.has_some(object, extent))
+    }
+
+    /// The next object whose readahead should stop.
+    pub(crate) fn next_dropped(&mut self) -> Option<ObjectId> {
+        self.dropped.pop()
+    }
+
+    /// The next list that is over.
+    pub(crate) fn next_ended(&mut self) -> Option<ListId> {
+        self.ended.pop()
+    }
+
+    /// Each list, in the order in which they were told.
+    pub(crate) fn reports(&self) -> impl Iterator<Item = ListReport> + '_ {
+        self.lists.iter().map(|(id, list)| list.report(*id))
+    }
+
+    fn end_done(&mut self, activity: &mut Activity) {
+        while let Some(id) = self.lists.iter().find(|(_, list)| list.is_done()).map(|(id, _)| *id) {
+            self.end(id, activity);
+        }
+    }
+
+    fn end(&mut self, id: ListId, activity: &mut Activity) {
+        let Some(mut list) = self.lists.remove(&id) else { return };
+        list.leave(activity);
+        self.dropped.extend(list.ahead());
+        self.ended.push(id);
+    }
+}

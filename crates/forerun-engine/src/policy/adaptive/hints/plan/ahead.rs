@@ -1,0 +1,68 @@
+//! What of a plan is ahead of its readers, and what may be: lists ask for that, since the bytes of
+//! a list lie in many objects.
+
+use alloc::vec::Vec;
+
+use super::Plan;
+use crate::types::Extent;
+
+/// However often readahead was evicted unread, so much may be ahead of a reader: a few small fetches.
+const CAP_BYTES_MIN: u64 = 256 << 10;
+
+impl Plan {
+    /// All bytes of the plan, and those that were read.
+    pub(crate) fn progress(&self) -> (u64, u64) {
+        (self.route.len(), self.used)
+    }
+
+    /// Whether the first byte of `extent` was ordered, and its reader has passed it by no more than
+    /// `behind` bytes, if it has.
+    pub(crate) fn is_ahead(&self, extent: Extent, behind: u64) -> bool {
+        let Some(position) = self.position(extent) else { return false };
+        self.legs
+            .ahead()
+            .any(|ahead| ahead.offset.saturating_sub(behind) <= position && position < ahead.end())
+    }
+
+    /// Whether the first byte of `extent` lies past all that was ordered, and no reader is followed
+    /// there.
+    pub(crate) fn is_beyond(&self, extent: Extent) -> bool {
+        self.position(extent).is_some_and(|position| position > self.legs.ordered_before(position))
+    }
+
+    fn position(&self, extent: Extent) -> Option<u64> {
+        self.route.positions(extent).next().map(|positions| positions.offset)
+    }
+
+    /// Whether nothing of it is left to be fetched or read.
+    pub(crate) fn is_done(&self) -> bool {
+        self.legs.are_done(self.route.len())
+    }
+
+    /// What was ordered and its reader has not passed.
+    pub(crate) fn ahead(&self) -> Vec<Extent> {
+        self.legs.ahead().flat_map(|positions| self.route.extents_at(positions, usize::MAX).0).collect()
+    }
+
+    /// How many bytes those are.
+    pub(crate) fn ahead_bytes(&self) -> u64 {
+        self.legs.ahead().map(|ahead| ahead.len).sum()
+    }
+
+    /// How many extents may be ordered now of `count_max` that all readers together may have ahead.
+    pub(crate) fn room(&self, count_max: usize) -> usize {
+        let leg = self.legs.recent();
+        let (reached, ordered) = (self.route.place(leg.reached), self.route.place(leg.ordered));
+        (count_max / self.legs.live_count(self.used) as usize).saturating_sub(ordered - reached)
+    }
+
+    /// What was ahead left the memory unread, or its readers do not keep to the plan: from now on
+    /// half as much is ahead, and more again by what is read. Once for each time that some is read.
+    pub(crate) fn shorten(&mut self) {
+        if self.shortened_at != Some(self.used) {
+            self.shortened_at = Some(self.used);
+            let lead = self.legs.recent().lead().min(self.lead_bytes_max);
+            self.lead_bytes_max = (lead / 2).max(CAP_BYTES_MIN);
+        }
+    }
+}

@@ -1,0 +1,168 @@
+//! Lists that programs tell a mount, by ioctls on an open directory: in pieces, because an ioctl carries
+//! less than 16 KiB.
+
+use std::collections::HashMap;
+
+use forerun::{Forerun, Part};
+use fuser::{Errno, FileHandle};
+use parking_lot::Mutex;
+
+use super::errno::report;
+use super::listing::child_path;
+use super::tree::Tree;
+
+/// `_IOW('F', 0xAE, char[N])` with any N, without its N: whole lines of a list, padded with zeros.
+const ADD: u32 = 1 << 30 | (b'F' as u32) << 8 | 0xAE;
+/// The bits of N.
+const ADD_LEN: u32 = 0x3FFF << 16;
+/// `_IO('F', 0xAF)`: that was all.
+const START: u32 = (b'F' as u32) << 8 | 0xAF;
+/// What all lists that are not complete may hold, whoever tells them, in bytes.
+const HELD_BYTES_MAX: usize = 64 << 20;
+
+/// What an ioctl on a directory wants.
+#[derive(Debug)]
+pub(crate) enum Told {
+    /// It is done.
+    Added,
+    /// These parts are to be read ahead.
+    Complete(Vec<Part>),
+}
+
+/// Lists that are not complete yet.
+#[derive(Debug, Default)]
+pub(crate) struct Lists {
+    held: Mutex<Held>,
+}
+
+#[derive(Debug, Default)]
+struct Held {
+    /// By the directory that is open, with what each holds.
+    lists: HashMap<u64, (Vec<Part>, usize)>,
+    bytes: usize,
+}
+
+impl Lists {
+    /// An ioctl on the open directory `handle`, which is at `directory`: the paths are relative to that.
+    pub(crate) fn tell(
+        &self,
+        handle: FileHandle,
+        directory: &str,
+        command: u32,
+        words: &[u8],
+    ) -> Result<Told, Errno> {
+        if command == START {
+            return Ok(Told::Complete(self.held.lock().take(handle)));
+        }
+        if command & !ADD_LEN != ADD {
+            return Err(Errno::ENOTTY);
+        }
+        let text = words.split(|byte| *byte == 0).next().unwrap_or_default();
+        self.held.lock().add(handle, parse(text, directory)?)?;
+        Ok(Told::Added)
+    }
+
+    /// The directory `handle` was closed.
+    pub(crate) fn forget(&self, handle: FileHandle) {
+        self.held.lock().take(handle);
+    }
+}
+
+impl Held {
+    fn add(&mut self, handle: FileHandle, parts: Vec<Part>) -> Result<(), Errno> {
+        let bytes: usize = parts.iter().map(|part| size_of::<Part>() + part.path.len()).sum();
+        if self.bytes + bytes > HELD_BYTES_MAX {
+            return Err(Errno::ENOSPC);
+        }
+        let (list, held) = self.lists.entry(handle.0).or_default();
+        if list.len() + parts.len() > Forerun::LIST_PARTS_MAX {
+            return Err(Errno::E2BIG);
+        }
+        list.extend(parts);
+        *held += bytes;
+        self.bytes += bytes;
+        Ok(())
+    }
+
+    fn take(&mut self, handle: FileHandle) -> Vec<Part> {
+        let (parts, bytes) = self.lists.remove(&handle.0).unwrap_or_default();
+        self.bytes -= bytes;
+        parts
+    }
+}
+
+impl Tree {
+    /// Has `parts` read ahead, and says how many were left out.
+    pub(crate) async fn prefetch(&self, parts: &[Part]) -> Result<i32, Errno> {
+        // The kernel itself reads files that are passed through.
+        if self.passthrough.as_ref().is_some_and(|passthrough| passthrough.is_on()) {
+            return Err(Errno::EOPNOTSUPP);
+        }
+        let left_out = self.forerun.prefetch(parts).await.map_err(|error| report(&error))?;
+        Ok(i32::try_from(left_out).unwrap_or(i32::MAX))
+    }
+}
+
+fn parse(text: &[u8], directory: &str) -> Result<Vec<Part>, Errno> {
+    let text = str::from_utf8(text).map_err(|_| Errno::EINVAL)?;
+    let part = |line: &str| {
+        let part: Part = line.parse().map_err(|_| Errno::EINVAL)?;
+        Ok(Part { path: child_path(directory, &part.path), ..part })
+    };
+    text.lines().map(part).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const DIRECTORY: FileHandle = FileHandle(7);
+
+    fn add(lists: &Lists, handle: FileHandle, text: &[u8]) -> Result<Told, i32> {
+        lists.tell(handle, "d", ADD | (text.len() as u32) << 16, text).map_err(i32::from)
+    }
+
+    fn start(lists: &Lists, handle: FileHandle) -> Vec<Part> {
+        match lists.tell(handle, "d", START, &[]) {
+            Ok(Told::Complete(parts)) => parts,
+            other => panic!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn a_list_is_told_in_pieces_and_each_directory_has_its_own() {
+        let lists = Lists::default();
+        add(&lists, DIRECTORY, b"a b\n\0\0").unwrap();
+        add(&lists, FileHandle(8), b"x\n").unwrap();
+        add(&lists, DIRECTORY, b"c\t4096\t1").unwrap();
+        let parts = [Part::whole("d/a b"), Part { path: "d/c".into(), offset: 4096, len: Some(1) }];
+        assert_eq!(start(&lists, DIRECTORY), parts);
+        assert_eq!(start(&lists, DIRECTORY), []);
+        lists.forget(FileHandle(8));
+        assert_eq!(lists.held.lock().bytes, 0);
+    }
+
+    #[test]
+    fn what_makes_no_sense_is_refused_and_changes_nothing() {
+        let lists = Lists::default();
+        for wrong in ["a\tb", "a\n\nb", "a\t0\t0"] {
+            assert_eq!(add(&lists, DIRECTORY, wrong.as_bytes()).unwrap_err(), i32::from(Errno::EINVAL));
+        }
+        assert_eq!(add(&lists, DIRECTORY, b"\xff").unwrap_err(), i32::from(Errno::EINVAL));
+        assert!(lists.tell(DIRECTORY, "", START + 1, &[]).is_err());
+        assert_eq!(start(&lists, DIRECTORY), []);
+    }
+
+    #[test]
+    fn what_is_held_has_a_bound() {
+        let lists = Lists::default();
+        let many = "a\n".repeat(8000);
+        let told = (0..9).map(|_| add(&lists, DIRECTORY, many.as_bytes()).map(|_| ())).collect::<Vec<_>>();
+        assert_eq!(told.iter().filter(|told| told.is_ok()).count(), Forerun::LIST_PARTS_MAX / 8000);
+        assert_eq!(told.last().unwrap().unwrap_err(), i32::from(Errno::E2BIG));
+        let long = format!("{}\n", "x".repeat(16_000)).repeat(8);
+        let refused = (0..).find_map(|handle| add(&lists, FileHandle(handle), long.as_bytes()).err());
+        assert_eq!(refused, Some(i32::from(Errno::ENOSPC)));
+        assert!(lists.held.lock().bytes <= HELD_BYTES_MAX);
+    }
+}

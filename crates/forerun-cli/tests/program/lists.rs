@@ -93,7 +93,7 @@ fn files_of_a_mount_are_read_ahead_as_a_whole() {
     let explained = bed.explained();
     assert!(!explained.contains("file_count"), "it was read to its end: {explained}");
     assert!(!explained.contains("\"missed_bytes\": 65536"), "nothing was waited for: {explained}");
-    assert_eq!(bed.end(), "");
+    bed.end();
 }
 
 #[test]

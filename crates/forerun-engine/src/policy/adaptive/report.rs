@@ -15,7 +15,7 @@ pub(super) fn reason(
     if let Some(plan) = adaptive.hints.followed(object).filter(|plan| plan.has(extent)) {
         return Some(Reason { class: Class::Planned, why: plan.why() });
     }
-    if adaptive.hints.lists.has_some(object, extent) {
+    if adaptive.hints.lists.is_ahead(object, extent) {
         return Some(Reason { class: Class::Planned, why: Why::Advised });
     }
     let reason = adaptive.objects.get(object)?.reason(extent);
@@ -33,7 +33,7 @@ pub(super) fn reason_of(
         let plan = adaptive.hints.followed(object).filter(|plan| plan.has(window.extent));
         return match plan {
             Some(plan) => Some(Reason { class: Class::Planned, why: plan.why() }),
-            None if adaptive.hints.lists.has_some(object, window.extent) => {
+            None if adaptive.hints.lists.is_ahead(object, window.extent) => {
                 Some(Reason { class: Class::Planned, why: Why::Advised })
             }
             None => Some(adaptive.objects.get(object)?.reason_of_no_stream(window.extent)),

@@ -71,9 +71,7 @@ impl List {
     pub(super) fn on_read(&mut self, access: &Access, activity: &mut Activity, view: &View<'_>) -> bool {
         let Some(file) = self.files.get(&access.object) else { return false };
         let access = Access { extent: place(*file, access.extent.to_blocks()), ..*access };
-        // A reader that comes to a part a second time is read ahead of as if there were no list.
-        let is_brought =
-            access.ahead == Some(Class::Planned) || self.plan.is_ahead(access.extent, BEHIND_BYTES);
+        let is_brought = access.ahead == Some(Class::Planned);
         let is_listed = self.plan.passes(&access);
         let has_begun_elsewhere = self.plan.take_parted();
         let is_let_go = self.plan.lets_go();
@@ -86,15 +84,15 @@ impl List {
         if !is_listed || self.plan.is_suspended() {
             return false;
         }
-        if self.plan.is_beyond(access.extent) {
-            // Nobody is known to read what comes next in the list.
-            return is_brought;
-        }
         self.last_used = access.time;
-        activity.note(access.time, self.plan.activity_mut());
-        let share = self.share(activity, view);
-        self.order(|plan, windows| plan.go_on(&share, windows));
-        is_brought
+        // Where nobody is known to read what comes next in the list, nothing is ordered.
+        if !self.plan.is_beyond(access.extent) {
+            activity.note(access.time, self.plan.activity_mut());
+            let share = self.share(activity, view);
+            self.order(|plan, windows| plan.go_on(&share, windows));
+        }
+        // A reader that comes to a part a second time is read ahead of as if there were no list.
+        is_brought || self.plan.is_ahead(access.extent, BEHIND_BYTES)
     }
 
     /// What was wanted of `object` will not come, or has gone unread.
@@ -143,10 +141,9 @@ impl List {
         self.files.contains_key(&object) && !self.plan.is_suspended()
     }
 
-    /// The same of some of `extent`.
-    pub(super) fn has_some(&self, object: ObjectId, extent: Extent) -> bool {
-        let file = self.files.get(&object).filter(|_| !self.plan.is_suspended());
-        file.is_some_and(|file| self.plan.has(place(*file, extent)))
+    /// Whether the first of `extent` was ordered for it, and not read yet.
+    pub(super) fn is_ahead(&self, object: ObjectId, extent: Extent) -> bool {
+        self.files.get(&object).is_some_and(|file| self.plan.is_ahead(place(*file, extent), 0))
     }
 
     pub(super) fn is_suspended(&self) -> bool {

@@ -97,9 +97,9 @@ impl Lists {
         self.lists.values().any(|list| list.has(object))
     }
 
-    /// Whether a list that is followed has some of `extent`.
-    pub(crate) fn has_some(&self, object: ObjectId, extent: Extent) -> bool {
-        self.lists.values().any(|list| list.has_some(object, extent))
+    /// Whether the first of `extent` was ordered for a list, and not read yet.
+    pub(crate) fn is_ahead(&self, object: ObjectId, extent: Extent) -> bool {
+        self.lists.values().any(|list| list.is_ahead(object, extent))
     }
 
     /// The next object whose readahead should stop.

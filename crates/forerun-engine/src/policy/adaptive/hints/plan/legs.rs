@@ -45,6 +45,11 @@ impl Leg {
         Leg { start, reached: start, ordered: start, early, used: 0, read_at, far: VecDeque::new() }
     }
 
+    /// Whether somebody reads it.
+    pub(super) fn is_read(&self) -> bool {
+        self.reached > self.start
+    }
+
     /// How much is ahead.
     pub(super) fn lead(&self) -> u64 {
         self.ordered - self.reached

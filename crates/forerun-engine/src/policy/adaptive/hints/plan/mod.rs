@@ -41,6 +41,8 @@ const JUMP_TIMES: u64 = 4;
 /// So much of what was wanted may be left behind, and nothing is said of that before as
 /// much was read.
 const LEFT_BYTES: u64 = 1 << 20;
+/// So much of a list at first: readers side by side leave to one another what they come back for.
+const LEFT_OF_LIST_BYTES: u64 = 4 << 20;
 
 /// Who says so.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -150,8 +152,15 @@ impl Plan {
 
     /// True once when it is not believed any more.
     pub(super) fn lets_go(&mut self) -> bool {
-        let is_left_out =
-            self.used - self.used_before >= LEFT_BYTES && self.passed.is_too_much(self.used, LEFT_BYTES);
+        let is_left_out = match self.origin {
+            // Its readers begin parts all over: what is left adds up at once. Each time less is allowed.
+            Origin::List => {
+                self.passed.is_too_much(self.used, LEFT_OF_LIST_BYTES >> self.belief.failed_count())
+            }
+            _ => {
+                self.used - self.used_before >= LEFT_BYTES && self.passed.is_too_much(self.used, LEFT_BYTES)
+            }
+        };
         if !self.belief.lets_go(is_left_out) {
             return false;
         }
@@ -184,13 +193,15 @@ impl Plan {
             let fresh = self.passed.note(&self.route, positions, jump == 0);
             leg.early += if jump == 0 { 0 } else { fresh };
         }
-        let mut advance = jump.min(positions.len).max((jump / JUMP_SHARE).min(JUMP_TIMES * positions.len));
+        // Who jumps far in a list is followed there instead.
+        let times = if self.origin == Origin::List { 1 } else { JUMP_TIMES };
+        let mut advance = jump.min(positions.len).max((jump / JUMP_SHARE).min(times * positions.len));
         if positions.offset > leg.ordered {
             // Who begins a part of a list is about to read it.
             let begins = self.origin == Origin::List && self.route.begins_at(positions.offset);
             let Some(start) = leg.place(positions).or(begins.then_some(positions.offset)) else { return };
-            // Where nothing is wanted nobody can be left behind.
-            if leg.ordered > leg.reached {
+            // Where nothing is wanted nobody can be left behind, but those who wait for more of a list.
+            if leg.ordered > leg.reached || (self.origin == Origin::List && leg.is_read()) {
                 self.legs.split(start, self.used, &self.route, &mut self.passed);
                 self.parted = true;
             }

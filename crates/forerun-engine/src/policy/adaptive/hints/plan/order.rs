@@ -65,9 +65,15 @@ impl Plan {
             earned.min(share.sweep_bytes_max().max(share.window_bytes_max))
         };
         let lead = trusted.min(most / self.legs.live_count(self.used)).min(self.lead_bytes_max);
-        // Legs that nobody reads any more still have theirs.
-        let others = self.ahead_bytes() - leg.lead();
-        self.order(lead.min((2 * most).saturating_sub(others)), share, windows);
+        let room = match self.origin {
+            // Legs that nobody reads any more still have theirs.
+            Origin::List => {
+                let others = self.ahead_bytes() - leg.lead();
+                (2 * most.min(self.lead_bytes_max)).saturating_sub(others)
+            }
+            _ => u64::MAX,
+        };
+        self.order(lead.min(room), share, windows);
     }
 
     fn order(&mut self, lead: u64, share: &Share, windows: &mut Vec<Window>) {

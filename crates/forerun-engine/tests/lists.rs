@@ -244,18 +244,18 @@ fn nothing_is_read_ahead_any_more_where_the_listed_files_are_read_elsewhere() {
 #[test]
 fn files_of_which_only_the_beginning_is_read_waste_little_more_than_the_lead() {
     let fetched = |is_told: bool| {
-        let mut bed = Bed::new(64 * MIB, MIB);
-        let lead = if is_told {
+        let (mut bed, mut lead) = (Bed::new(64 * MIB, MIB), 0);
+        if is_told {
             bed.tell_whole(LIST, 1000);
-            bed.report().ahead_bytes
-        } else {
-            0
-        };
-        (0..1000).for_each(|file| bed.visit(file, Extent::new(0, 16 * KIB)));
+        }
+        for file in 0..1000 {
+            bed.visit(file, Extent::new(0, 16 * KIB));
+            lead = bed.engine.lists().map(|report| report.ahead_bytes).fold(lead, u64::max);
+        }
         (bed.bytes(), lead)
     };
     let ((without, _), (with, lead)) = (fetched(false), fetched(true));
-    assert!(with <= without + 5 * lead, "{with} and {without} without, the lead is {lead}");
+    assert!(with <= without + lead + lead / 4, "{with} and {without} without, the lead was {lead}");
 }
 
 #[test]

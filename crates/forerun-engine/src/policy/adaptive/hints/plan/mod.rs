@@ -157,9 +157,7 @@ impl Plan {
             Origin::List => {
                 self.passed.is_too_much(self.used, LEFT_OF_LIST_BYTES >> self.belief.failed_count())
             }
-            _ => {
-                self.used - self.used_before >= LEFT_BYTES && self.passed.is_too_much(self.used, LEFT_BYTES)
-            }
+            _ => self.used - self.used_before >= LEFT_BYTES && self.passed.is_too_much(self.used, LEFT_BYTES),
         };
         if !self.belief.lets_go(is_left_out) {
             return false;

@@ -29,7 +29,7 @@ LENGTH, in bytes. A name with spaces needs no quotes. docs/lists.md says more.";
 /// Tell a mount which files will be read, and in which order
 ///
 /// The mount reads them ahead in this order, with a bounded lead of the programs that read them. The
-/// command returns at once. A file that is not in a mount is a list; other files will be read whole.
+/// command returns when the mount has looked up the files. A file that is not in a mount is a list; other files will be read whole.
 #[derive(Debug, clap::Args)]
 #[command(after_long_help = EXAMPLES)]
 pub(crate) struct PrefetchCommand {

@@ -191,13 +191,16 @@ mod tests {
         index * PAGE_BYTES..(index + 1) * PAGE_BYTES
     }
 
-    fn pages(extents: &[Range<u64>]) -> Vec<Range<u64>> {
-        extents.iter().map(|extent| extent.start / PAGE_BYTES..extent.end.div_ceil(PAGE_BYTES)).collect()
+    /// Starts and ends, in pages.
+    type Pages = Vec<(u64, u64)>;
+
+    fn pages(extents: &[Range<u64>]) -> Pages {
+        extents.iter().map(|extent| (extent.start / PAGE_BYTES, extent.end.div_ceil(PAGE_BYTES))).collect()
     }
 
     /// The kernel asks for one page, and all the room that there is gets pushed. What the reader
     /// came past, and what is stored.
-    fn touch(runs: &mut Runs, index: u64, size: u64) -> (Vec<Range<u64>>, Vec<Range<u64>>) {
+    fn touch(runs: &mut Runs, index: u64, size: u64) -> (Pages, Pages) {
         let Step { passed, room } = runs.read(&page(index), size);
         let stored = room.map_or(Vec::new(), |(room, way)| runs.push(&room, way, room.end - room.start));
         (pages(&passed), pages(&stored))
@@ -208,10 +211,10 @@ mod tests {
         let mut runs = Runs::default();
         assert_eq!(touch(&mut runs, 0, SIZE), (vec![], vec![]));
         assert_eq!(touch(&mut runs, 1, SIZE), (vec![], vec![]));
-        assert_eq!(touch(&mut runs, 2, SIZE), (vec![], vec![3..11, 12..18]));
+        assert_eq!(touch(&mut runs, 2, SIZE), (vec![], vec![(3, 11), (12, 18)]));
         // At the middle, the next push begins where this one ends.
-        assert_eq!(touch(&mut runs, 11, SIZE), (vec![3..11], vec![19..27, 28..34]));
-        assert_eq!(touch(&mut runs, 18, SIZE), (vec![12..18], vec![35..43, 44..50]));
+        assert_eq!(touch(&mut runs, 11, SIZE), (vec![(3, 11)], vec![(19, 27), (28, 34)]));
+        assert_eq!(touch(&mut runs, 18, SIZE), (vec![(12, 18)], vec![(35, 43), (44, 50)]));
     }
 
     #[test]
@@ -219,8 +222,8 @@ mod tests {
         let mut runs = Runs::default();
         touch(&mut runs, 102, SIZE);
         touch(&mut runs, 101, SIZE);
-        assert_eq!(touch(&mut runs, 100, SIZE), (vec![], vec![92..100, 85..91]));
-        assert_eq!(touch(&mut runs, 91, SIZE), (vec![92..100], vec![76..84, 69..75]));
+        assert_eq!(touch(&mut runs, 100, SIZE), (vec![], vec![(92, 100), (85, 91)]));
+        assert_eq!(touch(&mut runs, 91, SIZE), (vec![(92, 100)], vec![(76, 84), (69, 75)]));
     }
 
     #[test]
@@ -228,10 +231,10 @@ mod tests {
         let mut runs = Runs::default();
         (0..2).for_each(|index| _ = touch(&mut runs, index, SIZE));
         let size = 9 * PAGE_BYTES + 5;
-        assert_eq!(touch(&mut runs, 2, size), (vec![], vec![3..7, 8..9]), "the last page is a hole");
+        assert_eq!(touch(&mut runs, 2, size), (vec![], vec![(3, 7), (8, 9)]), "the last page is a hole");
         let mut runs = Runs::default();
         (8..10).rev().for_each(|index| _ = touch(&mut runs, index, SIZE));
-        assert_eq!(touch(&mut runs, 7, SIZE).1, [3..7, 1..2]);
+        assert_eq!(touch(&mut runs, 7, SIZE).1, [(3, 7), (1, 2)]);
     }
 
     #[test]
@@ -241,7 +244,7 @@ mod tests {
         let mut next = 0;
         while next < SIZE / PAGE_BYTES / 8 {
             let (_, stored) = touch(&mut runs, next, SIZE);
-            largest = largest.max(stored.iter().map(|push| push.end - push.start).sum::<u64>());
+            largest = largest.max(stored.iter().map(|(start, end)| end - start).sum::<u64>());
             let hole = runs.runs[0].pushed.iter().find(|piece| piece.is_hole);
             next = hole.map_or(next + 1, |hole| hole.extent.start / PAGE_BYTES);
         }
@@ -255,7 +258,7 @@ mod tests {
         let Step { room, .. } = runs.read(&page(2), SIZE);
         let (room, way) = room.expect("it is time");
         assert_eq!(runs.push(&room, way, 0), [], "nothing was read ahead");
-        assert_eq!(pages(&runs.push(&room, way, 8 * PAGE_BYTES)), [3..7, 8..10]);
+        assert_eq!(pages(&runs.push(&room, way, 8 * PAGE_BYTES)), [(3, 7), (8, 10)]);
     }
 
     #[test]
@@ -265,13 +268,15 @@ mod tests {
         // The kernel has none of it yet, and asks page by page.
         assert_eq!(touch(&mut runs, 3, SIZE), (vec![], vec![]));
         assert_eq!(touch(&mut runs, 4, SIZE), (vec![], vec![]));
-        assert_eq!(touch(&mut runs, 11, SIZE).0, [5..11]);
+        assert_eq!(touch(&mut runs, 11, SIZE).0, [(5, 11)]);
     }
 
     #[test]
     fn runs_in_turns_are_told_apart_whichever_way_they_go() {
         let mut runs = Runs::default();
-        let run = |index: u64, step: u64| 1000 * (index + 1) + if index % 2 == 0 { step } else { 10 - step };
+        let run = |index: u64, step: u64| {
+            1000 * (index + 1) + if index.is_multiple_of(2) { step } else { 10 - step }
+        };
         for step in 0..2 {
             (0..RUNS_MAX as u64).for_each(|index| _ = touch(&mut runs, run(index, step), SIZE));
         }

@@ -8,9 +8,9 @@
 //! readahead beside them pushed, as far as that is in memory: the engine alone decides how
 //! far a reader will go.
 //!
-//! A touch of a pushed page shows nowhere. Each push therefore leaves out two pages, its
-//! holes: one in the middle, and the last. A reader must ask for them, and so tells how far
-//! it has come. The engine hears of pushed bytes only then.
+//! A touch of a pushed page shows nowhere. Each push therefore leaves out its last page, and a
+//! large one also the page in its middle. A reader must ask for these holes, and so tells how
+//! far it has come. The engine hears of pushed bytes only then.
 
 use std::collections::VecDeque;
 use std::ops::Range;
@@ -29,6 +29,8 @@ const WINDOW_SHARE: u64 = 8;
 /// Bounds of a push: what the kernel maps at one fault, and what is worth two requests.
 const WINDOW_BYTES_MIN: u64 = 64 << 10;
 const WINDOW_BYTES_MAX: u64 = 2 << 20;
+/// Smaller pushes have no hole in the middle: a reader is through before the next one comes.
+const HALVED_BYTES_MIN: u64 = 256 << 10;
 /// The kernel takes a push in pieces, and a reader finds the first while the next is copied.
 const PIECE_BYTES: u64 = 128 << 10;
 /// Downward positions count from here, where no file reaches.
@@ -149,17 +151,20 @@ impl Run {
         if self.pushed.front()?.extent.start < end { self.pushed.pop_front() } else { None }
     }
 
-    /// Pushes the next `bytes`, of which two pages are left out.
+    /// Pushes the next `bytes` but for the holes.
     fn push(&mut self, bytes: u64) -> Vec<Range<u64>> {
         let (start, end) = (self.end, self.end + bytes);
         let half = start + (bytes / 2).next_multiple_of(PAGE_BYTES);
-        let last = (end - 1) / PAGE_BYTES * PAGE_BYTES;
-        if half + PAGE_BYTES >= last {
+        let last = (end.max(1) - 1) / PAGE_BYTES * PAGE_BYTES;
+        if last < start + 2 * PAGE_BYTES {
             return Vec::new();
         }
         self.end = end;
         let mut stored = Vec::new();
-        for (from, hole, to) in [(start, half, half + PAGE_BYTES), (half + PAGE_BYTES, last, end)] {
+        let middle = (bytes >= HALVED_BYTES_MIN).then_some(half);
+        let after = middle.map_or(start, |middle| middle + PAGE_BYTES);
+        let first = middle.map(|middle| (start, middle, after));
+        for (from, hole, to) in first.into_iter().chain([(after, last, end)]) {
             for at in (from..hole).step_by(PIECE_BYTES as usize) {
                 let extent = at..(at + PIECE_BYTES).min(hole);
                 stored.push(self.way.mirror(&extent));
@@ -207,14 +212,23 @@ mod tests {
     }
 
     #[test]
-    fn a_push_leaves_out_its_middle_and_its_last_page() {
+    fn a_push_leaves_out_its_last_page() {
         let mut runs = Runs::default();
         assert_eq!(touch(&mut runs, 0, SIZE), (vec![], vec![]));
         assert_eq!(touch(&mut runs, 1, SIZE), (vec![], vec![]));
-        assert_eq!(touch(&mut runs, 2, SIZE), (vec![], vec![(3, 11), (12, 18)]));
-        // At the middle, the next push begins where this one ends.
-        assert_eq!(touch(&mut runs, 11, SIZE), (vec![(3, 11)], vec![(19, 27), (28, 34)]));
-        assert_eq!(touch(&mut runs, 18, SIZE), (vec![(12, 18)], vec![(35, 43), (44, 50)]));
+        assert_eq!(touch(&mut runs, 2, SIZE), (vec![], vec![(3, 18)]));
+        assert_eq!(touch(&mut runs, 18, SIZE), (vec![(3, 18)], vec![(19, 34)]));
+    }
+
+    #[test]
+    fn at_the_middle_of_a_large_push_the_next_one_follows_its_end() {
+        let mut runs = Runs::default();
+        (0..2).for_each(|index| _ = touch(&mut runs, index, SIZE));
+        assert_eq!(runs.read(&(2 * PAGE_BYTES..600 * PAGE_BYTES), SIZE), Step::default(), "a large READ");
+        assert_eq!(touch(&mut runs, 600, SIZE).1, [(601, 633), (633, 639), (640, 672), (672, 675)]);
+        let (passed, stored) = touch(&mut runs, 639, SIZE);
+        assert_eq!(passed, [(601, 633), (633, 639)]);
+        assert_eq!(stored.first(), Some(&(676, 708)));
     }
 
     #[test]
@@ -222,8 +236,8 @@ mod tests {
         let mut runs = Runs::default();
         touch(&mut runs, 102, SIZE);
         touch(&mut runs, 101, SIZE);
-        assert_eq!(touch(&mut runs, 100, SIZE), (vec![], vec![(92, 100), (85, 91)]));
-        assert_eq!(touch(&mut runs, 91, SIZE), (vec![(92, 100)], vec![(76, 84), (69, 75)]));
+        assert_eq!(touch(&mut runs, 100, SIZE), (vec![], vec![(85, 100)]));
+        assert_eq!(touch(&mut runs, 84, SIZE), (vec![(85, 100)], vec![(69, 84)]));
     }
 
     #[test]
@@ -231,10 +245,10 @@ mod tests {
         let mut runs = Runs::default();
         (0..2).for_each(|index| _ = touch(&mut runs, index, SIZE));
         let size = 9 * PAGE_BYTES + 5;
-        assert_eq!(touch(&mut runs, 2, size), (vec![], vec![(3, 7), (8, 9)]), "the last page is a hole");
+        assert_eq!(touch(&mut runs, 2, size), (vec![], vec![(3, 9)]), "the last page is a hole");
         let mut runs = Runs::default();
         (8..10).rev().for_each(|index| _ = touch(&mut runs, index, SIZE));
-        assert_eq!(touch(&mut runs, 7, SIZE).1, [(3, 7), (1, 2)]);
+        assert_eq!(touch(&mut runs, 7, SIZE).1, [(1, 7)]);
     }
 
     #[test]
@@ -258,7 +272,7 @@ mod tests {
         let Step { room, .. } = runs.read(&page(2), SIZE);
         let (room, way) = room.expect("it is time");
         assert_eq!(runs.push(&room, way, 0), [], "nothing was read ahead");
-        assert_eq!(pages(&runs.push(&room, way, 8 * PAGE_BYTES)), [(3, 7), (8, 10)]);
+        assert_eq!(pages(&runs.push(&room, way, 8 * PAGE_BYTES)), [(3, 10)]);
     }
 
     #[test]
@@ -280,7 +294,7 @@ mod tests {
         for step in 0..2 {
             (0..RUNS_MAX as u64).for_each(|index| _ = touch(&mut runs, run(index, step), SIZE));
         }
-        assert!((0..RUNS_MAX as u64).all(|index| touch(&mut runs, run(index, 2), SIZE).1.len() == 2));
+        assert!((0..RUNS_MAX as u64).all(|index| touch(&mut runs, run(index, 2), SIZE).1.len() == 1));
     }
 
     #[test]

@@ -5,11 +5,11 @@
 
 use std::ops::Range;
 use std::sync::Arc;
-use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+use std::sync::mpsc::{Receiver, SyncSender, TrySendError, sync_channel};
 use std::thread;
 
 use forerun::{Extent, Lease, Reader};
-use fuser::{INodeNo, Notifier};
+use fuser::{INodeNo, Notifier, ReplyData};
 
 use super::asked::Tally;
 
@@ -25,29 +25,48 @@ pub(crate) struct Push {
     pub(crate) extent: Range<u64>,
 }
 
+/// What the thread does, one after the other.
+#[derive(Debug)]
+enum Job {
+    Store(Push),
+    Reply(ReplyData, Vec<u8>),
+}
+
 /// Where pushes are asked for.
 #[derive(Debug)]
 pub(crate) struct Pusher {
-    pushes: SyncSender<Push>,
+    jobs: SyncSender<Job>,
 }
 
 impl Pusher {
     /// Asks for `push`, which is not made if too many wait.
     pub(crate) fn push(&self, push: Push) {
-        let _ = self.pushes.try_send(push);
+        let _ = self.jobs.try_send(Job::Store(push));
+    }
+
+    /// Answers a READ once the pushes before have been made: its reader then finds them.
+    pub(crate) fn reply(&self, reply: ReplyData, bytes: Vec<u8>) {
+        let sent = self.jobs.try_send(Job::Reply(reply, bytes));
+        if let Err(
+            TrySendError::Full(Job::Reply(reply, bytes))
+            | TrySendError::Disconnected(Job::Reply(reply, bytes)),
+        ) = sent
+        {
+            reply.data(&bytes);
+        }
     }
 }
 
 /// The thread's end of the queue.
 #[derive(Debug)]
 pub(crate) struct PushQueue {
-    pushes: Receiver<Push>,
+    jobs: Receiver<Job>,
 }
 
 /// A queue that holds pushes until a thread makes them.
 pub(crate) fn push_queue() -> (Arc<Pusher>, PushQueue) {
-    let (sender, pushes) = sync_channel(QUEUE_LEN);
-    (Arc::new(Pusher { pushes: sender }), PushQueue { pushes })
+    let (sender, jobs) = sync_channel(QUEUE_LEN);
+    (Arc::new(Pusher { jobs: sender }), PushQueue { jobs })
 }
 
 impl PushQueue {
@@ -55,7 +74,14 @@ impl PushQueue {
     /// last [`Pusher`] is gone.
     pub(crate) fn start(self, notifier: Notifier, tally: Arc<Tally>) {
         let kernel = Kernel { notifier, tally };
-        let run = move || self.pushes.into_iter().for_each(|push| kernel.store(push));
+        let run = move || {
+            for job in self.jobs {
+                match job {
+                    Job::Store(push) => kernel.store(push),
+                    Job::Reply(reply, bytes) => reply.data(&bytes),
+                }
+            }
+        };
         if let Err(error) = thread::Builder::new().name("forerun-push".to_owned()).spawn(run) {
             tracing::warn!("small reads will be slower: the thread that pushes does not start: {error}");
         }

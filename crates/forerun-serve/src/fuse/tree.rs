@@ -198,9 +198,16 @@ impl Tree {
         self.tally.add_read(len as u64);
         let step = runs.as_ref().map(|runs| runs.lock().read(&(offset..offset + len as u64), reader.size()));
         let Step { passed, room } = step.unwrap_or_default();
+        let mut passed: Vec<_> = passed.iter().map(|range| Extent::between(range.start, range.end)).collect();
+        if let (Some(pusher), Some(room)) = (&self.pusher, room) {
+            let read = Extent::new(offset, len as u64);
+            if let Some(bytes) = reader.peek(read, |lease| lease.to_contiguous().into_owned()) {
+                passed.push(read);
+                reader.consume(&passed);
+                return push_ahead(pusher, &file, &room, reply, bytes);
+            }
+        }
         if !passed.is_empty() {
-            let passed: Vec<_> =
-                passed.iter().map(|passed| Extent::between(passed.start, passed.end)).collect();
             reader.consume(&passed);
         }
         let tree = self.clone();
@@ -215,9 +222,6 @@ impl Tree {
                 reply.error(report_read(&error));
             }
         });
-        if let (Some(pusher), Some(runs), Some((room, way))) = (&self.pusher, runs, room) {
-            push_ahead(pusher, file.ino, reader, runs, &room, way);
-        }
     }
 
     pub(crate) async fn read_link(&self, path: &str, reply: ReplyData) {
@@ -278,10 +282,20 @@ impl Tree {
     }
 }
 
-/// Has the readahead in `room` put into the page cache of `ino`, as far as it is in memory.
-fn push_ahead(pusher: &Pusher, ino: u64, reader: &Reader, runs: &Mutex<Runs>, room: &Range<u64>, way: Way) {
-    let bytes = reader.unread_bytes(Extent::between(room.start, room.end), way == Way::Down);
-    for extent in runs.lock().push(room, way, bytes) {
-        pusher.push(Push { ino, reader: reader.clone(), extent });
+/// Has the readahead in `room` put into the page cache of `ino`, as far as it is in memory. The
+/// READ beside it is answered with `bytes` after the first push.
+fn push_ahead(pusher: &Pusher, file: &OpenFile, room: &(Range<u64>, Way), reply: ReplyData, bytes: Vec<u8>) {
+    let Route::Engine { reader, runs: Some(runs) } = &file.route else { return reply.data(&bytes) };
+    let (room, way) = room;
+    let unread_bytes = reader.unread_bytes(Extent::between(room.start, room.end), *way == Way::Down);
+    let mut extents = runs.lock().push(room, *way, unread_bytes).into_iter();
+    let push = |extent| pusher.push(Push { ino: file.ino, reader: reader.clone(), extent });
+    match extents.next() {
+        Some(first) => {
+            push(first);
+            pusher.reply(reply, bytes);
+        }
+        None => reply.data(&bytes),
     }
+    extents.for_each(push);
 }

@@ -26,8 +26,8 @@ impl Adaptive {
         streams.note(access, self.heads.note_reads(1), terms, view.device.through_bytes(), credit.room);
         let nearest = streams.find(access);
         let is_expected = nearest.is_some_and(|nearest| streams.expects(&nearest));
-        let found =
-            nearest.and_then(|nearest| streams.go_on(&nearest, access, gap_bytes(view), &mut self.ends));
+        let found = nearest
+            .and_then(|nearest| streams.go_on(&nearest, access, gap_bytes(view), &mut self.ends, view.cache));
         if found.is_none() && access.missing {
             streams.settle(access.object, access.size, view.cache, &mut self.ends);
         }
@@ -39,7 +39,7 @@ impl Adaptive {
         }
         let begun = match found {
             Some(index) => Begun::Stream(index),
-            None => streams.begin(access, is_announced, bet_bytes(view), terms, &mut self.ends),
+            None => streams.begin(access, is_announced, bet_bytes(view), terms, &mut self.ends, view.cache),
         };
         let index = match begun {
             Begun::Stream(index) => index,

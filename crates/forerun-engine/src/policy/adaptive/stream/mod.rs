@@ -44,8 +44,6 @@ pub(super) struct Stream {
     start: u64,
     frontier: u64,
     planned: u64,
-    /// Bytes that were fetched for it and not read, if nobody else came for them.
-    at_risk: u64,
     /// Bytes to keep ahead; 0 until the first read decides.
     window: u64,
     /// Bytes that were read before this was known to be a stream.
@@ -61,8 +59,10 @@ pub(super) struct Stream {
     turned: (Time, u64),
     /// The reader had to wait since then for something that was planned.
     late: bool,
+    /// Blocks that were fetched for it and not read, if nobody else came for them.
+    at_risk_blocks: u32,
     /// How often it was reconsidered.
-    turn_count: u32,
+    turn_count: u8,
     read_len: u64,
     last_read: Time,
     counted: Counted,
@@ -76,7 +76,7 @@ pub(super) struct Stream {
     /// Which of the object's reads the last was.
     read_index: u64,
     /// And how many lay between two of its own, lately and at most.
-    read_gap: u32,
+    read_gap: u16,
     /// How often in a row its reader came back to it after others of those.
     return_count: u8,
     /// What lies ahead was counted as wasted.
@@ -101,7 +101,6 @@ impl Stream {
             start: way.offset,
             frontier: way.end(),
             planned: way.end(),
-            at_risk: 0,
             window: 0,
             evidence,
             failed: u64::MAX,
@@ -109,6 +108,7 @@ impl Stream {
             quiet_until: 0,
             turned: (access.time, way.end()),
             late: false,
+            at_risk_blocks: 0,
             turn_count: 0,
             read_len: access.extent.len,
             last_read: access.time,

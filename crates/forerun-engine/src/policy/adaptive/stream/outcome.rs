@@ -6,7 +6,7 @@ use super::{Shape, Stream};
 use crate::cache::Cache;
 use crate::explain::End;
 use crate::policy::Access;
-use crate::types::{Extent, ObjectId};
+use crate::types::{BLOCK_BYTES, Extent, ObjectId};
 
 /// Reads that had to wait behind the frontier before all that lies there is fetched.
 const BEHIND_MIN: u8 = 2;
@@ -15,7 +15,7 @@ const BEHIND_MIN: u8 = 2;
 const SETTLE_READS_MIN: u64 = 32;
 const SETTLE_GAPS: u64 = 4;
 /// A stream that comes back after more reads of others is not awaited.
-const READ_GAP_MAX: u32 = 256;
+const READ_GAP_MAX: u16 = 256;
 /// Who came back once may have jumped.
 const RETURNS_MIN: u8 = 2;
 
@@ -40,7 +40,7 @@ impl Stream {
 
     /// So many of the object's reads lay between two of its own.
     pub(crate) fn note_gap(&mut self, gap: u64) {
-        let gap = u32::try_from(gap).unwrap_or(READ_GAP_MAX).min(READ_GAP_MAX);
+        let gap = u16::try_from(gap).unwrap_or(READ_GAP_MAX).min(READ_GAP_MAX);
         self.read_gap = gap.max(self.read_gap - self.read_gap / 8);
     }
 
@@ -80,12 +80,13 @@ impl Stream {
 
     /// `bytes` more are fetched for it.
     pub(crate) fn put_at_risk(&mut self, bytes: u64) {
-        self.at_risk += bytes;
+        let blocks = u32::try_from(bytes / BLOCK_BYTES).unwrap_or(u32::MAX);
+        self.at_risk_blocks = self.at_risk_blocks.saturating_add(blocks);
     }
 
     /// Bytes that were fetched for it and that nobody has read yet.
     pub(crate) fn at_risk_bytes(&self) -> u64 {
-        self.at_risk.min(self.ahead().len)
+        (u64::from(self.at_risk_blocks) * BLOCK_BYTES).min(self.ahead().len)
     }
 
     /// Those of them that a read of `positions` leaves out.

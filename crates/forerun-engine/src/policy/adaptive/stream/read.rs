@@ -5,7 +5,7 @@ use alloc::vec::Vec;
 use super::{GRAIN, Shape, Stream};
 use crate::policy::adaptive::amounts::Share;
 use crate::policy::{Access, Window};
-use crate::types::Extent;
+use crate::types::{BLOCK_BYTES, Extent};
 
 impl Stream {
     /// The reader asks for `positions`.
@@ -13,7 +13,8 @@ impl Stream {
         self.is_accident &= positions.offset != self.frontier;
         self.last_read = access.time;
         self.read_bytes += positions.len;
-        self.at_risk = self.at_risk.saturating_sub(access.unread_bytes);
+        let blocks = u32::try_from(access.unread_bytes / BLOCK_BYTES).unwrap_or(u32::MAX);
+        self.at_risk_blocks = self.at_risk_blocks.saturating_sub(blocks);
         self.read_len = access.extent.len.max(self.read_len - self.read_len / 8);
         self.late |= access.late && positions.offset < self.planned;
         self.start = self.start.min(positions.offset);

@@ -20,16 +20,16 @@ pub(crate) struct Strides {
     elements: Vec<Extent>,
     /// From one period's bytes to the next's; never 0.
     period: i64,
-    /// Bytes of all elements.
-    bytes: u64,
+    /// Bytes of all elements: in 32 bits, since thousands of streams may be kept.
+    bytes: u32,
     /// Each element is read from its end to its start.
     is_down: bool,
 }
 
 impl Strides {
-    /// Nothing comes of no elements, empty ones, or a period of 0.
+    /// Nothing comes of no elements, empty ones, 4 GiB of them and more, or a period of 0.
     pub(crate) fn new(elements: Vec<Extent>, period: i64) -> Option<Strides> {
-        let bytes = elements.iter().map(|element| element.len).sum();
+        let bytes = u32::try_from(elements.iter().map(|element| element.len).sum::<u64>()).ok()?;
         let whole = elements.iter().all(|element| !element.is_empty());
         (whole && period != 0 && bytes > 0).then_some(Strides { elements, period, bytes, is_down: false })
     }
@@ -39,9 +39,8 @@ impl Strides {
         Strides { is_down, ..self }
     }
 
-    /// Bytes of all elements.
-    pub(crate) fn bytes(&self) -> u64 {
-        self.bytes
+    fn bytes(&self) -> u64 {
+        u64::from(self.bytes)
     }
 
     /// How many elements a period has.
@@ -51,7 +50,7 @@ impl Strides {
 
     /// Bytes of one element, on average.
     pub(crate) fn element_bytes(&self) -> u64 {
-        self.bytes / self.elements.len() as u64
+        self.bytes() / self.elements.len() as u64
     }
 
     /// The positions of `extent`, if it begins in an element; what goes on after
@@ -66,7 +65,7 @@ impl Strides {
             let within = (distance - number * self.period) as u64;
             if number >= 0 && within < element.len {
                 let within = if self.is_down { element.len - 1 - within } else { within };
-                let position = number as u64 * self.bytes + before + within;
+                let position = number as u64 * self.bytes() + before + within;
                 if nearest.is_none_or(|found| position.abs_diff(near) < found.offset.abs_diff(near)) {
                     nearest = Some(Extent::new(position, extent.len.min(element.len - within)));
                 }
@@ -102,7 +101,7 @@ impl Strides {
 
     /// What spans the periods that `positions` are in.
     pub(crate) fn span(&self, positions: Extent) -> Extent {
-        let period = |position: u64| (position / self.bytes) as i64;
+        let period = |position: u64| (position / self.bytes()) as i64;
         let from =
             |number: i64, offset: u64| number.saturating_mul(self.period).saturating_add(offset as i64);
         let (first, last) = (period(positions.offset), period(positions.end()));
@@ -118,7 +117,7 @@ impl Strides {
             let room = if self.period > 0 { size.saturating_sub(element.offset) } else { element.offset + 1 };
             room.div_ceil(self.period.unsigned_abs())
         };
-        self.elements.iter().map(periods).max().unwrap_or(0).saturating_mul(self.bytes)
+        self.elements.iter().map(periods).max().unwrap_or(0).saturating_mul(self.bytes())
     }
 
     /// The first position past the element that `position` is in.
@@ -128,8 +127,8 @@ impl Strides {
 
     /// The rest of the element that `position` is in; none below the offset 0.
     fn at(&self, position: u64) -> Option<Extent> {
-        let number = (position / self.bytes) as i64;
-        let mut within = position % self.bytes;
+        let number = (position / self.bytes()) as i64;
+        let mut within = position % self.bytes();
         for element in &self.elements {
             if within < element.len {
                 let offset = (element.offset as i64).checked_add(number.checked_mul(self.period)?)?;

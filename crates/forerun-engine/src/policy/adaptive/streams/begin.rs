@@ -1,6 +1,7 @@
 //! Where streams come from: what belongs to none is evidence, until there is enough.
 
 use super::{Begun, Ends, Streams};
+use crate::cache::Cache;
 use crate::policy::Access;
 use crate::policy::adaptive::amounts::Terms;
 use crate::policy::adaptive::evidence::Candidate;
@@ -23,6 +24,7 @@ impl Streams {
         wait_bytes: u64,
         terms: &Terms,
         ends: &mut Ends,
+        cache: &Cache,
     ) -> Begun {
         self.regain(access);
         // Whoever reads an object's start most often reads on.
@@ -42,13 +44,13 @@ impl Streams {
             if !at_start {
                 self.help_with_head(&shape, candidate.extent().offset, terms);
             }
-            return Begun::Stream(self.insert_dense(shape, &candidate, access, ends));
+            return Begun::Stream(self.insert_dense(shape, &candidate, access, ends, cache));
         }
-        if let Some(index) = self.begin_strided(access, ends) {
+        if let Some(index) = self.begin_strided(access, ends, cache) {
             self.keep(&candidate);
             return Begun::Stream(index);
         }
-        if let Some(index) = self.begin_disordered(&candidate, access, terms, ends) {
+        if let Some(index) = self.begin_disordered(&candidate, access, terms, ends, cache) {
             return Begun::Stream(index);
         }
         if candidate.is_new()
@@ -56,7 +58,7 @@ impl Streams {
         {
             if reach > candidate.bytes() {
                 let shape = if self.way == Way::Down { Shape::Backward } else { Shape::Forward };
-                return Begun::Stream(self.insert_dense(shape, &candidate, access, ends));
+                return Begun::Stream(self.insert_dense(shape, &candidate, access, ends, cache));
             }
             self.keep(&candidate);
             return Begun::Candidate(None);
@@ -85,14 +87,14 @@ impl Streams {
 
     /// A read that is a step of a strided stream may also be one of a dense stream:
     /// many that are read in turns first look like steps.
-    pub(super) fn begin_beside(&mut self, access: &Access, ends: &mut Ends) -> Option<usize> {
+    pub(super) fn begin_beside(&mut self, access: &Access, ends: &mut Ends, cache: &Cache) -> Option<usize> {
         if !self.is_new_run {
             return None;
         }
         let candidate = self.take_near(access);
         if let Some(shape) = candidate.shape() {
             self.help_those_in_line(access);
-            return Some(self.insert_dense(shape, &candidate, access, ends));
+            return Some(self.insert_dense(shape, &candidate, access, ends, cache));
         }
         self.keep(&candidate);
         None

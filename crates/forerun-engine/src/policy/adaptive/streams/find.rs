@@ -1,6 +1,7 @@
 //! Whose read it is, and whether it goes on with its stream.
 
 use super::{CANDIDATES_MAX, Ends, Streams};
+use crate::cache::Cache;
 use crate::policy::Access;
 use crate::policy::adaptive::coast::Coast;
 use crate::policy::adaptive::evidence::DOUBT_MAX;
@@ -48,6 +49,7 @@ impl Streams {
         access: &Access,
         gap_bytes: u64,
         ends: &mut Ends,
+        cache: &Cache,
     ) -> Option<usize> {
         let index = nearest.index;
         let stream = &mut self.streams[index];
@@ -66,8 +68,8 @@ impl Streams {
             self.doubt = 0;
         }
         self.begin_run(access.extent);
-        let beside = self.begin_beside(access, ends);
-        Some(beside.or_else(|| self.begin_longer(index, access, ends)).unwrap_or(index))
+        let beside = self.begin_beside(access, ends, cache);
+        Some(beside.or_else(|| self.begin_longer(index, access, ends, cache)).unwrap_or(index))
     }
 
     /// A read of nothing but what was read before, in a stream at `index` that wants no

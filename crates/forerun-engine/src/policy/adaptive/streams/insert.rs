@@ -3,6 +3,7 @@
 use core::mem;
 
 use super::{CANDIDATES_MAX, Ends, Streams};
+use crate::cache::Cache;
 use crate::explain::End;
 use crate::policy::Access;
 use crate::policy::adaptive::amounts::Terms;
@@ -21,6 +22,7 @@ impl Streams {
         candidate: &Candidate,
         access: &Access,
         ends: &mut Ends,
+        cache: &Cache,
     ) -> usize {
         let way = shape.positions(candidate.extent(), 0).unwrap_or_default();
         let mut stream = Stream::new(shape, way, candidate.bytes(), access);
@@ -30,23 +32,29 @@ impl Streams {
         } else if usize::from(self.patience) < CANDIDATES_MAX / 2 {
             stream.doubt();
         }
-        self.insert(stream, access, ends)
+        self.insert(stream, access, ends, cache)
     }
 
     /// A strided stream, if the run that has just begun is in rhythm with others.
-    pub(super) fn begin_strided(&mut self, access: &Access, ends: &mut Ends) -> Option<usize> {
+    pub(super) fn begin_strided(&mut self, access: &Access, ends: &mut Ends, cache: &Cache) -> Option<usize> {
         let (strides, seen) = self.is_new_run.then(|| self.rhythm.find(self.doubt))??;
         let read = strides.positions(access.extent, seen)?;
         let way = Extent::between(0, read.offset);
         let stream = Stream::new(Shape::Strided(strides), way, way.len, access);
-        Some(self.insert(stream, access, ends))
+        Some(self.insert(stream, access, ends, cache))
     }
 
     /// The same in place of the strided stream at `index`, whose elements turn out to be longer.
-    pub(super) fn begin_longer(&mut self, index: usize, access: &Access, ends: &mut Ends) -> Option<usize> {
+    pub(super) fn begin_longer(
+        &mut self,
+        index: usize,
+        access: &Access,
+        ends: &mut Ends,
+        cache: &Cache,
+    ) -> Option<usize> {
         let known = self.streams[index].element_bytes()?;
         let (strides, _) = self.is_new_run.then(|| self.rhythm.find(self.doubt))??;
-        if strides.element_bytes() <= known { None } else { self.begin_strided(access, ends) }
+        if strides.element_bytes() <= known { None } else { self.begin_strided(access, ends, cache) }
     }
 
     /// A stream in much disorder, if the last reads that no stream explains are one: with all that
@@ -57,6 +65,7 @@ impl Streams {
         access: &Access,
         terms: &Terms,
         ends: &mut Ends,
+        cache: &Cache,
     ) -> Option<usize> {
         let zone = self.zone.note(access.extent, access.size)?;
         if zone.len > self.ledger.left(terms) {
@@ -65,13 +74,13 @@ impl Streams {
         self.aside.push(zone);
         let way = Extent::between(zone.offset, zone.offset);
         let stream = Stream::new(Shape::Forward, way, candidate.bytes(), access);
-        Some(self.insert(stream, access, ends))
+        Some(self.insert(stream, access, ends, cache))
     }
 
     /// The new stream takes the place of one that is over, or that began where it
     /// begins and has come to the object's end, since somebody reads the same again.
     /// Else a new place, or that of the stream read longest ago.
-    fn insert(&mut self, mut stream: Stream, access: &Access, ends: &mut Ends) -> usize {
+    fn insert(&mut self, mut stream: Stream, access: &Access, ends: &mut Ends, cache: &Cache) -> usize {
         stream.set_id(StreamId(self.last_read_index));
         let is_same = |other: &Stream| mem::discriminant(other.shape()) == mem::discriminant(stream.shape());
         let is_done = |other: &Stream| {
@@ -94,7 +103,10 @@ impl Streams {
         let place = place.or_else(oldest).unwrap_or(0);
         self.briefs.note(place, &stream);
         let mut before = mem::replace(&mut self.streams[place], stream);
-        self.ledger.lose(if before.is_settled() { 0 } else { before.at_risk_bytes() });
+        if !before.is_settled() {
+            // What a neighbour has read since is no waste.
+            self.ledger.lose(before.unread_bytes(before.ahead(), access.object, cache));
+        }
         ends.note(access.object, &mut before, access.size, self.through_bytes, End::PushedOut);
         place
     }

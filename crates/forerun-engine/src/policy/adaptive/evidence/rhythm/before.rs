@@ -29,14 +29,14 @@ impl Before {
         if let [oldest, others @ ..] = self.runs()
             && others.len() == BEFORE_MAX - 1
         {
-            self.offsets.remove(oldest.extent.offset);
+            self.offsets.remove(oldest.offset);
         }
         // Seldom, so that the others need not move for each.
         if self.all.len() == 2 * BEFORE_MAX {
             self.all.drain(..=BEFORE_MAX);
         }
         self.all.push(run);
-        self.offsets.add(run.extent.offset);
+        self.offsets.add(run.offset);
     }
 
     /// Even steps of one stream among the runs of others, of which `new` is the last: five runs of
@@ -44,18 +44,18 @@ impl Before {
     pub(super) fn step_to(&self, new: Extent, doubt: usize) -> Option<(Strides, u64)> {
         let equal = EQUAL_AMONG_OTHERS + doubt;
         // Nearly always none began two steps before the new one, or another one began there by chance.
-        let is_step = |run: &&Extent| {
+        let is_step = |run: &Extent| {
             let before = (2 * run.offset).wrapping_sub(new.offset);
             let step = || new.offset.wrapping_sub(run.offset);
             self.offsets.may_have(before) && self.offsets.may_have(before.wrapping_sub(step()))
         };
-        let up = || self.runs().iter().filter(|run| !run.is_down).map(|run| &run.extent);
+        let up = || self.runs().iter().filter(|run| !run.is_down()).map(Run::extent);
         up().rev().filter(is_step).find_map(|run| {
             let step = new.offset as i64 - run.offset as i64;
             let back = |count: i64| u64::try_from(run.offset as i64 - count * step).ok();
-            let first = (1..equal as i64).try_fold(*run, |_, count| {
+            let first = (1..equal as i64).try_fold(run, |_, count| {
                 let offset = back(count)?;
-                up().find(|other| other.offset == offset && other.len == run.len).copied()
+                up().find(|other| other.offset == offset && other.len == run.len)
             })?;
             Some((apart([first].to_vec(), step, false)?, equal as u64 * run.len))
         })
@@ -96,6 +96,6 @@ impl Offsets {
 pub(super) fn apart(elements: Vec<Extent>, period: i64, is_down: bool) -> Option<Strides> {
     let strides = Strides::new(elements, period)?.downward(is_down);
     let is_against = is_down == (period > 0);
-    let least = strides.bytes() + u64::from(!is_against);
+    let least = strides.element_bytes() + u64::from(!is_against);
     (period.unsigned_abs() >= least).then_some(strides)
 }

@@ -20,24 +20,39 @@ const EQUAL_MIN: usize = 3;
 /// are of whole blocks, many distances are the same.
 pub(crate) const DOUBT_MAX: u8 = 6;
 
-/// Reads one beside the other, in order.
+/// Reads one beside the other, in order. Packed, since every object has one.
 #[derive(Clone, Copy, Debug, Default)]
 struct Run {
-    extent: Extent,
-    /// Each read is right below the one before.
-    is_down: bool,
-    /// There is more than one read.
-    is_long: bool,
+    offset: u64,
+    /// Four times its bytes, and the flags below.
+    len_and_flags: u64,
 }
 
+/// Each read is right below the one before.
+const IS_DOWN: u64 = 1;
+/// There is more than one read.
+const IS_LONG: u64 = 2;
+
 impl Run {
-    fn of_one(extent: Extent) -> Run {
-        Run { extent, is_down: false, is_long: false }
+    fn new(extent: Extent, flags: u64) -> Run {
+        Run { offset: extent.offset, len_and_flags: extent.len << 2 | flags }
+    }
+
+    fn extent(&self) -> Extent {
+        Extent::new(self.offset, self.len_and_flags >> 2)
+    }
+
+    fn is_down(&self) -> bool {
+        self.len_and_flags & IS_DOWN != 0
+    }
+
+    fn is_long(&self) -> bool {
+        self.len_and_flags & IS_LONG != 0
     }
 
     /// Where its first read began, or ended if it goes down.
     fn anchor(&self, is_down: bool) -> i64 {
-        if is_down { self.extent.end() as i64 } else { self.extent.offset as i64 }
+        if is_down { self.extent().end() as i64 } else { self.offset as i64 }
     }
 }
 
@@ -54,15 +69,15 @@ impl Rhythm {
     /// Somebody reads `extent`. True if it goes on where the last run was; if not,
     /// it is no run yet.
     pub(crate) fn goes_on(&mut self, extent: Extent) -> bool {
-        let Run { extent: newest, is_down, is_long } = &mut self.newest;
+        let (newest, is_down) = (self.newest.extent(), self.newest.is_down());
         if newest.is_empty() {
             return false;
         }
-        let is_above = newest.end() == extent.offset && !*is_down;
-        let is_below = extent.end() == newest.offset && (*is_down || !*is_long);
+        let is_above = newest.end() == extent.offset && !is_down;
+        let is_below = extent.end() == newest.offset && (is_down || !self.newest.is_long());
         if is_above || is_below {
-            (newest.offset, newest.len) = (newest.offset.min(extent.offset), newest.len + extent.len);
-            (*is_down, *is_long) = (is_below, true);
+            let both = Extent::new(newest.offset.min(extent.offset), newest.len + extent.len);
+            self.newest = Run::new(both, if is_below { IS_LONG | IS_DOWN } else { IS_LONG });
             return true;
         }
         extent.offset >= newest.offset && extent.end() <= newest.end()
@@ -70,8 +85,8 @@ impl Rhythm {
 
     /// `extent` begins a run.
     pub(crate) fn begin(&mut self, extent: Extent) {
-        let last = mem::replace(&mut self.newest, Run::of_one(extent));
-        if !last.extent.is_empty() {
+        let last = mem::replace(&mut self.newest, Run::new(extent, 0));
+        if !last.extent().is_empty() {
             self.before.get_or_insert_default().push(last);
         }
     }
@@ -81,7 +96,7 @@ impl Rhythm {
     pub(crate) fn find(&self, doubt: u8) -> Option<(Strides, u64)> {
         let doubt = usize::from(doubt);
         let before = self.before.as_ref()?;
-        self.alone(before.runs(), doubt).or_else(|| before.step_to(self.newest.extent, doubt))
+        self.alone(before.runs(), doubt).or_else(|| before.step_to(self.newest.extent(), doubt))
     }
 
     /// Steps of nobody else.
@@ -89,7 +104,7 @@ impl Rhythm {
         let last = before.last()?;
         // The newest run has no direction yet: it has that of the others.
         let anchors = |two: [&Run; 2], is_down: bool| two[1].anchor(is_down) - two[0].anchor(is_down);
-        let is_down = before.iter().rev().take(PERIOD_MAX).any(|run| run.is_down);
+        let is_down = before.iter().rev().take(PERIOD_MAX).any(Run::is_down);
         let newest = anchors([last, &self.newest], is_down);
         let steps = &before[before.len().saturating_sub(PERIOD_MAX + 1)..];
         let is_newest = |two: &[Run]| anchors([&two[0], &two[1]], is_down) == newest;
@@ -115,13 +130,13 @@ impl Rhythm {
         let step = |index: usize| run(index + 1).anchor(is_down) - run(index).anchor(is_down);
         let is_repeated = |index: usize| step(index) == step(index - period);
         // The last run is not over, so its length says nothing.
-        let is_alike = |index: usize| runs[index].extent.len == runs[index - period].extent.len;
-        let is_one_way = runs.iter().all(|run| run.is_down == is_down || !run.is_long);
+        let is_alike = |index: usize| runs[index].extent().len == runs[index - period].extent().len;
+        let is_one_way = runs.iter().all(|run| run.is_down() == is_down || !run.is_long());
         if !is_one_way || !(period..equal).all(is_repeated) || !(period..equal).all(is_alike) {
             return None;
         }
         let total = run(period).anchor(is_down) - run(0).anchor(is_down);
-        let elements = runs[..period].iter().map(|run| run.extent).collect();
+        let elements = runs[..period].iter().map(Run::extent).collect();
         Some((apart(elements, total, is_down)?, bytes_of(runs)))
     }
 
@@ -132,7 +147,7 @@ impl Rhythm {
 }
 
 fn bytes_of(runs: &[Run]) -> u64 {
-    runs.iter().map(|run| run.extent.len).sum()
+    runs.iter().map(|run| run.extent().len).sum()
 }
 
 #[cfg(test)]

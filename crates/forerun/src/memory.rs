@@ -1,4 +1,4 @@
-//! The bytes behind the engine's numbers, and the only unsafe code there is.
+//! The bytes behind the engine's numbers, and the only unsafe code of the library.
 //!
 //! Everything here relies on the engine's contract about memory: the ranges of a
 //! fetch belong to that fetch alone until it has ended, except that those bytes

@@ -25,8 +25,8 @@ pub(crate) fn prepare(device: &OwnedFd, name: &Path, options: &MountOptions) -> 
     }
     if options.kernel_readahead_bytes > KERNEL_READAHEAD_BYTES_OFFERED {
         return invalid(format!(
-            "the kernel's readahead of {name} cannot be set above 128KiB, since its device number is not known: \
-             choose less here, and write to /sys/class/bdi/MAJOR:MINOR/read_ahead_kb where it is mounted"
+            "the kernel's readahead of {name} cannot be set above 128KiB here. Choose less, and write to \
+             /sys/class/bdi/MAJOR:MINOR/read_ahead_kb where it is mounted"
         ));
     }
     let permanent = |message: String| Error::new(ErrorKind::Permanent, message);

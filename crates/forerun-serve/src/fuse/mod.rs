@@ -26,6 +26,7 @@ mod numbers;
 mod options;
 mod passthrough;
 mod push;
+mod queued;
 mod session;
 mod source;
 mod tree;

@@ -10,8 +10,10 @@ use std::thread;
 
 use forerun::{Extent, Lease, Reader};
 use fuser::{INodeNo, Notifier, ReplyData};
+use parking_lot::Mutex;
 
 use super::asked::Tally;
+use super::queued::Queued;
 
 /// How many pushes may wait. One that finds no room is not made: its reader asks
 /// for the bytes itself.
@@ -25,33 +27,58 @@ pub(crate) struct Push {
     pub(crate) extent: Range<u64>,
 }
 
+/// A READ whose bytes are known.
+#[derive(Debug)]
+pub(crate) struct Answer {
+    pub(crate) ino: u64,
+    pub(crate) extent: Range<u64>,
+    pub(crate) reply: ReplyData,
+    pub(crate) bytes: Vec<u8>,
+}
+
 /// What the thread does, one after the other.
 #[derive(Debug)]
 enum Job {
     Store(Push),
-    Reply(ReplyData, Vec<u8>),
+    Reply(Answer),
 }
 
 /// Where pushes are asked for.
 #[derive(Debug)]
 pub(crate) struct Pusher {
     jobs: SyncSender<Job>,
+    queued: Arc<Mutex<Queued>>,
 }
 
 impl Pusher {
-    /// Asks for `push`, which is not made if too many wait.
+    /// Asks for `push`, which is not made if too many wait, or if a READ of its pages waits.
     pub(crate) fn push(&self, push: Push) {
-        let _ = self.jobs.try_send(Job::Store(push));
+        let queued = &mut *self.queued.lock();
+        if queued.add_store(push.ino, &push.extent) {
+            let (ino, extent) = (push.ino, push.extent.clone());
+            if self.jobs.try_send(Job::Store(push)).is_err() {
+                queued.end_store(ino, &extent);
+            }
+        }
     }
 
-    /// Answers a READ once the pushes before have been made: its reader then finds them.
-    pub(crate) fn reply(&self, reply: ReplyData, bytes: Vec<u8>) {
-        let sent = self.jobs.try_send(Job::Reply(reply, bytes));
-        if let Err(
-            TrySendError::Full(Job::Reply(reply, bytes))
-            | TrySendError::Disconnected(Job::Reply(reply, bytes)),
-        ) = sent
+    /// Answers a READ once the pushes before have been made, so that its reader finds them; at
+    /// once if a push would wait for the page of this READ meanwhile.
+    pub(crate) fn answer(&self, answer: Answer) {
+        let mut queued = self.queued.lock();
+        let mut answer = Some(answer);
+        if let Some(Answer { ino, extent, .. }) = &answer
+            && queued.add_reply(*ino, extent)
         {
+            let (ino, extent) = (*ino, extent.clone());
+            let sent = answer.take().map(|answer| self.jobs.try_send(Job::Reply(answer)));
+            if let Some(Err(TrySendError::Full(job) | TrySendError::Disconnected(job))) = sent {
+                queued.end_reply(ino, &extent);
+                answer = if let Job::Reply(answer) = job { Some(answer) } else { None };
+            }
+        }
+        drop(queued);
+        if let Some(Answer { reply, bytes, .. }) = answer {
             reply.data(&bytes);
         }
     }
@@ -61,12 +88,14 @@ impl Pusher {
 #[derive(Debug)]
 pub(crate) struct PushQueue {
     jobs: Receiver<Job>,
+    queued: Arc<Mutex<Queued>>,
 }
 
 /// A queue that holds pushes until a thread makes them.
 pub(crate) fn push_queue() -> (Arc<Pusher>, PushQueue) {
     let (sender, jobs) = sync_channel(QUEUE_LEN);
-    (Arc::new(Pusher { jobs: sender }), PushQueue { jobs })
+    let queued = Arc::<Mutex<Queued>>::default();
+    (Arc::new(Pusher { jobs: sender, queued: queued.clone() }), PushQueue { jobs, queued })
 }
 
 impl PushQueue {
@@ -74,14 +103,7 @@ impl PushQueue {
     /// last [`Pusher`] is gone.
     pub(crate) fn start(self, notifier: Notifier, tally: Arc<Tally>) {
         let kernel = Kernel { notifier, tally };
-        let run = move || {
-            for job in self.jobs {
-                match job {
-                    Job::Store(push) => kernel.store(push),
-                    Job::Reply(reply, bytes) => reply.data(&bytes),
-                }
-            }
-        };
+        let run = move || self.jobs.into_iter().for_each(|job| kernel.work(job, &self.queued));
         if let Err(error) = thread::Builder::new().name("forerun-push".to_owned()).spawn(run) {
             tracing::warn!("small reads will be slower: the thread that pushes does not start: {error}");
         }
@@ -94,10 +116,24 @@ struct Kernel {
 }
 
 impl Kernel {
+    fn work(&self, job: Job, queued: &Mutex<Queued>) {
+        match job {
+            Job::Store(push) => {
+                self.store(&push);
+                queued.lock().end_store(push.ino, &push.extent);
+            }
+            Job::Reply(Answer { ino, extent, reply, bytes }) => {
+                reply.data(&bytes);
+                queued.lock().end_reply(ino, &extent);
+            }
+        }
+    }
+
     /// Stores what is in memory still. A reader asks for the rest itself.
-    fn store(&self, Push { ino, reader, extent: Range { start, end } }: Push) {
-        let store = |lease: &Lease<'_>| self.notifier.store(INodeNo(ino), start, &lease.to_contiguous());
-        match reader.peek(Extent::between(start, end), store) {
+    fn store(&self, push: &Push) {
+        let Push { ino, reader, extent: Range { start, end } } = push;
+        let store = |lease: &Lease<'_>| self.notifier.store(INodeNo(*ino), *start, &lease.to_contiguous());
+        match reader.peek(Extent::between(*start, *end), store) {
             Some(Ok(())) => self.tally.add_push(end - start),
             Some(Err(error)) => tracing::debug!("{} bytes are not pushed: {error}", end - start),
             None => {}

@@ -21,7 +21,7 @@ use super::handles::Handles;
 use super::inode::{Inodes, same_inode};
 use super::listing::OpenDirectory;
 use super::passthrough::Passthrough;
-use super::push::{Push, Pusher};
+use super::push::{Answer, Push, Pusher};
 
 /// An inode number is never used for something else, so it needs no generation.
 const GENERATION: Generation = Generation(0);
@@ -204,7 +204,8 @@ impl Tree {
             if let Some(bytes) = reader.peek(read, |lease| lease.to_contiguous().into_owned()) {
                 passed.push(read);
                 reader.consume(&passed);
-                return push_ahead(pusher, &file, &room, reply, bytes);
+                let extent = offset..offset + len as u64;
+                return push_ahead(pusher, &file, &room, Answer { ino: file.ino, extent, reply, bytes });
             }
         }
         if !passed.is_empty() {
@@ -283,19 +284,20 @@ impl Tree {
 }
 
 /// Has the readahead in `room` put into the page cache of `ino`, as far as it is in memory. The
-/// READ beside it is answered with `bytes` after the first push.
-fn push_ahead(pusher: &Pusher, file: &OpenFile, room: &(Range<u64>, Way), reply: ReplyData, bytes: Vec<u8>) {
-    let Route::Engine { reader, runs: Some(runs) } = &file.route else { return reply.data(&bytes) };
-    let (room, way) = room;
-    let unread_bytes = reader.unread_bytes(Extent::between(room.start, room.end), *way == Way::Down);
-    let mut extents = runs.lock().push(room, *way, unread_bytes).into_iter();
-    let push = |extent| pusher.push(Push { ino: file.ino, reader: reader.clone(), extent });
-    match extents.next() {
-        Some(first) => {
-            push(first);
-            pusher.reply(reply, bytes);
+/// READ beside it is answered after the first push.
+fn push_ahead(pusher: &Pusher, file: &OpenFile, room: &(Range<u64>, Way), answer: Answer) {
+    let mut answer = Some(answer);
+    if let Route::Engine { reader, runs: Some(runs) } = &file.route {
+        let (room, way) = room;
+        let unread_bytes = reader.unread_bytes(Extent::between(room.start, room.end), *way == Way::Down);
+        let extents = runs.lock().push(room, *way, unread_bytes);
+        for extent in extents {
+            pusher.push(Push { ino: file.ino, reader: reader.clone(), extent });
+            answer.take().into_iter().for_each(|answer| pusher.answer(answer));
         }
-        None => reply.data(&bytes),
     }
-    extents.for_each(push);
+    // Nothing was pushed.
+    if let Some(Answer { reply, bytes, .. }) = answer {
+        reply.data(&bytes);
+    }
 }

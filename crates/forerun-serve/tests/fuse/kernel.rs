@@ -91,6 +91,29 @@ fn pages_of_mapped_slices_that_are_touched_downward_are_pushed() {
     assert!(asked.read_bytes < all / 2, "{asked:?}");
 }
 
+#[test]
+fn readers_who_meet_in_one_file_from_both_ends_wait_for_nobody() {
+    const PAGES: usize = 4096;
+    let bytes = pattern(PAGES * PAGE_BYTES, 6);
+    for _ in 0..4 {
+        let (mounted, _forerun) = mount(bytes.clone());
+        let memory = map(&File::open(mounted.at("file")).unwrap());
+        let touch = |pages: &mut dyn Iterator<Item = usize>| {
+            for page in pages {
+                let at = page * PAGE_BYTES;
+                assert!(memory[at..at + PAGE_BYTES] == bytes[at..at + PAGE_BYTES], "page {page}");
+            }
+        };
+        std::thread::scope(|scope| {
+            scope.spawn(|| touch(&mut (0..PAGES)));
+            scope.spawn(|| touch(&mut (0..PAGES).rev()));
+            scope.spawn(|| touch(&mut (PAGES / 2..PAGES)));
+            scope.spawn(|| touch(&mut (0..PAGES / 2).rev()));
+        });
+        assert!(mounted.mount.asked().pushed_bytes > 0);
+    }
+}
+
 /// Reads each of `pages` and compares.
 fn check(file: &File, bytes: &[u8], pages: impl IntoIterator<Item = usize>) {
     let mut buffer = [0; PAGE_BYTES];

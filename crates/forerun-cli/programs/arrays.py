@@ -109,6 +109,7 @@ def touches(place, clock):
 @program
 def players(place, clock):
     def play(index):
+        # A player consumes at its own rate, and the second begins behind the first.
         time.sleep(index * PLAYER_LAG_S)
         pieces = []
         with open(place / PLAYED, "rb", buffering=0) as file:

@@ -108,7 +108,7 @@ impl ObjectBackend {
         Ok(Entry::directory(""))
     }
 
-    /// What lies directly in `directory`, or none if it goes on after `entries_max` keys.
+    /// The entries directly in `directory`, or none if there are more than `entries_max` keys.
     async fn pages(&self, directory: &Path, entries_max: usize) -> Result<Option<ListResult>> {
         // Without the slash it would be the prefix of its neighbours, too.
         let prefix = (!directory.is_root()).then(|| format!("{directory}/"));

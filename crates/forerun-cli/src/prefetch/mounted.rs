@@ -52,7 +52,7 @@ impl Mounted {
     /// Has `parts` read ahead, and says how many were left out.
     ///
     /// # Errors
-    /// What the mount refuses, and what to do about it.
+    /// The error of a refused request, with what to do about it.
     pub(super) fn prefetch(&self, parts: &[Part]) -> Result<u64, Box<dyn Error>> {
         let mut piece = String::new();
         for part in parts {
@@ -114,7 +114,7 @@ fn device_of(path: &Path) -> Option<u64> {
     fs::metadata(path).ok().map(|metadata| metadata.dev())
 }
 
-/// What the mount answers on `opcode`, which carries `words` if it carries anything.
+/// The mount's answer to `opcode`, which carries `words` if it carries anything.
 fn call(directory: &File, opcode: Opcode, words: &[u8]) -> Result<u64, Errno> {
     let opcode = if opcode == ADD { opcode | (words.len() as Opcode) << 16 } else { opcode };
     // SAFETY: the kernel reads as many bytes as the opcode says, which are those of `words`, and

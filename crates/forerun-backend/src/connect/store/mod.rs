@@ -37,7 +37,7 @@ pub(super) struct StoreUrl {
     pub(super) key: String,
 }
 
-/// What every kind of store can do.
+/// The operations of every kind of store.
 trait Store: ObjectStore + PaginatedListStore {}
 
 impl<S: ObjectStore + PaginatedListStore> Store for S {}

@@ -15,7 +15,7 @@ use crate::policy::adaptive::hints::route::Route;
 use crate::policy::{Access, View, Window};
 use crate::types::{Extent, ListId, ObjectId, Time};
 
-/// What a file has of the imaginary object, whose size is the largest there may be; in bytes. The rest
+/// Bytes of one file in the imaginary object, whose size is the largest there may be. The rest
 /// of a larger file is left out.
 const FILE_BYTES_MAX: u64 = 1 << 46;
 /// Parts that are ahead of the readers of one list: their files are remembered as if they had been
@@ -95,7 +95,7 @@ impl List {
         is_brought || self.plan.is_ahead(access.extent, BEHIND_BYTES)
     }
 
-    /// What was wanted of `object` will not come, or has gone unread.
+    /// Bytes wanted of `object` will not come, or were evicted unread.
     pub(super) fn on_lost(&mut self, object: ObjectId, extent: Extent) {
         if let Some(file) = self.files.get(&object) {
             self.plan.on_lost(place(*file, extent));
@@ -124,7 +124,7 @@ impl List {
         None
     }
 
-    /// What is to be fetched next, if that is of `file`.
+    /// The next extent to fetch, if it is of `file`.
     pub(super) fn take_wanted(&mut self, file: u32) -> Vec<Extent> {
         let mut extents = Vec::new();
         while let Some((wanted, extent)) = self.wanted.front().copied()

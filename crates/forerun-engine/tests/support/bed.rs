@@ -23,6 +23,7 @@ pub(crate) struct Bed {
     sizes: Vec<u64>,
 }
 
+#[allow(dead_code, reason = "a test needs only some")]
 impl Bed {
     pub(crate) fn new(policy: PolicyKind, memory_bytes: u64) -> Bed {
         let config = Config { policy, ..Config::new(memory_bytes) };
@@ -34,6 +35,11 @@ impl Bed {
             memory: Vec::new(),
             sizes: Vec::new(),
         }
+    }
+
+    /// How late it is.
+    pub(crate) fn now(&self) -> Time {
+        self.now
     }
 
     /// A directory whose files have `sizes`, each the object of its index.

@@ -75,10 +75,10 @@ impl Terms {
     /// Those of the device.
     pub(crate) fn of(view: &View<'_>) -> Terms {
         let device = view.device;
-        if device.is_far() {
-            return Terms::far(view.config.memory_bytes_max);
-        }
         let wait_bytes = device.wait_bytes().max(wait_bytes_min(view));
+        if device.is_far() {
+            return Terms::far(view.config.memory_bytes_max, wait_bytes);
+        }
         if !device.may_take_turns() {
             Terms::near_at_once(device.fetch_bytes(), wait_bytes)
         } else if device.may_be_disk() {
@@ -88,10 +88,10 @@ impl Terms {
         }
     }
 
-    /// [`Terms::FAR`] with so much memory.
-    fn far(memory_bytes: u64) -> Terms {
+    /// [`Terms::FAR`] with so much memory, where a wait costs as much as `wait_bytes`.
+    fn far(memory_bytes: u64, wait_bytes: u64) -> Terms {
         let start_bytes = (memory_bytes / START_MEMORY_SHARE).clamp(START_BYTES_MIN, START_BYTES_MAX);
-        Terms { start_bytes, ..Terms::FAR }
+        Terms { start_bytes, wait_bytes, ..Terms::FAR }
     }
 
     /// From one that answers soon and serves several fetches of `fetch_bytes` at once: there

@@ -1,7 +1,8 @@
 //! Reads that may turn out to be a stream.
 
+use crate::cache::Cache;
 use crate::policy::adaptive::stream::Shape;
-use crate::types::Extent;
+use crate::types::{Extent, ObjectId};
 
 /// Requests of disorder that still belong together while evidence is gathered:
 /// eight threads that each take the next request stay within it.
@@ -71,6 +72,13 @@ impl Candidate {
         self.count += 1;
     }
 
+    /// The same with all of the `run` that its last read is the end of.
+    pub(crate) fn after(self, run: Extent) -> Candidate {
+        let mut whole = Candidate::new(Extent::between(run.offset, self.last));
+        whole.add(Extent::between(self.last, run.end()));
+        Candidate { read_index: self.read_index, read_gap: self.read_gap, ..whole }
+    }
+
     /// It was read, by the object's read number `index`.
     pub(crate) fn note_index(&mut self, index: u64) {
         self.read_gap = if self.is_new() { 0 } else { self.read_gap.max(index - self.read_index) };
@@ -101,6 +109,11 @@ impl Candidate {
     /// What follows may be in memory although nobody came for it yet.
     pub(crate) fn is_guessed(&self) -> bool {
         self.guessed > 0 || self.is_bet_on
+    }
+
+    /// Whether nothing beside it was read, as far as is known: else it is part of something longer.
+    pub(crate) fn is_alone(&self, object: ObjectId, cache: &Cache) -> bool {
+        !cache.is_read(object, self.end) && !cache.is_read(object, self.start.wrapping_sub(1))
     }
 
     /// Nothing is known but one read.

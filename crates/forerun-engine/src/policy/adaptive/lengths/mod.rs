@@ -8,7 +8,9 @@
 mod heads;
 mod runs;
 mod tails;
+mod ways;
 
 pub(super) use heads::{Head, Heads};
 pub(super) use runs::Runs;
 pub(super) use tails::Tails;
+pub(super) use ways::Ways;

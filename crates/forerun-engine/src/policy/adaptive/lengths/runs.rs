@@ -7,6 +7,7 @@
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 
+use crate::config::Config;
 use crate::types::BLOCK_BYTES;
 
 /// Streams remembered.
@@ -88,6 +89,20 @@ impl Runs {
             return Some(u64::MAX);
         }
         Some(best * BLOCK_BYTES)
+    }
+
+    /// Whether of what is read ahead of streams up to `reach` so little is in vain that it may be
+    /// whatever was before, where `own` and `others` are as in [`Runs::reach`].
+    pub(crate) fn is_sure(&self, own: u64, reach: u64, others: u64) -> bool {
+        let Some(known) = &self.known else { return false };
+        let (own, reach) = (own.div_ceil(BLOCK_BYTES), reach / BLOCK_BYTES);
+        let longer = known.sorted.iter().map(|(len, count)| (u64::from(*len), u64::from(*count)));
+        let (mut useful, mut wasted) = (0, others * reach.saturating_sub(own));
+        for (len, count) in longer.filter(|(len, _)| *len >= own) {
+            useful += count * (len.min(reach) - own.min(reach));
+            wasted += count * reach.saturating_sub(len);
+        }
+        wasted * Config::USEFUL_SHARE <= useful
     }
 
     /// The same for a stream that has come further than most do: as if it were another one that

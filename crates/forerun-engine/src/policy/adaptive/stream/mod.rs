@@ -27,7 +27,7 @@ use super::amounts::Counted;
 use crate::policy::Access;
 use crate::types::{Extent, StreamId, Time};
 use density::Density;
-pub(super) use place::REORDER_BYTES_MAX;
+pub(super) use place::{Past, REORDER_BYTES_MAX, REORDER_BYTES_MIN};
 pub(super) use shape::{Shape, Way};
 pub(super) use strides::Strides;
 
@@ -42,12 +42,14 @@ pub(super) struct Stream {
     id: StreamId,
     shape: Shape,
     start: u64,
+    /// Where its reader began last: again where it comes back to what was over.
+    resumed_at: u64,
     frontier: u64,
     planned: u64,
     /// Bytes to keep ahead; 0 until the first read decides.
     window: u64,
-    /// Bytes that were read before this was known to be a stream.
-    evidence: u64,
+    /// Bytes that were read before this was known to be a stream, up to 4 GiB.
+    evidence: u32,
     /// Bytes from here on could not be fetched: none is wanted until the reader
     /// gets past here itself.
     failed: u64,
@@ -63,7 +65,8 @@ pub(super) struct Stream {
     at_risk_blocks: u32,
     /// How often it was reconsidered.
     turn_count: u8,
-    read_len: u64,
+    /// How long its reads are, up to 4 GiB.
+    read_len: u32,
     last_read: Time,
     counted: Counted,
     density: Density,
@@ -99,10 +102,11 @@ impl Stream {
             id: StreamId(0),
             shape,
             start: way.offset,
+            resumed_at: way.offset,
             frontier: way.end(),
             planned: way.end(),
             window: 0,
-            evidence,
+            evidence: to_u32(evidence),
             failed: u64::MAX,
             turn: way.end() + 1,
             quiet_until: 0,
@@ -110,7 +114,7 @@ impl Stream {
             late: false,
             at_risk_blocks: 0,
             turn_count: 0,
-            read_len: access.extent.len,
+            read_len: to_u32(access.extent.len),
             last_read: access.time,
             counted: Counted::default(),
             density: Density::new(evidence, way.len),
@@ -127,6 +131,22 @@ impl Stream {
             behind_count: 0,
             reason: reason::Reason::default(),
         }
+    }
+
+    /// Whether a read of `positions` right before the only one so far says that it goes the other way.
+    pub(super) fn turns_round(&self, positions: Extent) -> bool {
+        self.shape.is_dense()
+            && self.read_bytes == self.own_bytes()
+            && self.own_bytes() <= self.read_len()
+            && positions.end() == self.start
+    }
+
+    /// A stream that goes the other way, from where this one began.
+    pub(super) fn turned_round(&self, access: &Access) -> Stream {
+        let shape = if matches!(self.shape, Shape::Forward) { Shape::Backward } else { Shape::Forward };
+        let read = self.shape.span(Extent::between(self.start, self.frontier));
+        let way = shape.positions(read, 0).unwrap_or_default();
+        Stream::new(shape, way, way.len + access.extent.len, access)
     }
 
     /// It is known by `id` from now on.
@@ -187,20 +207,35 @@ impl Stream {
         self.frontier - self.start
     }
 
-    /// How long a run it was: without what it left out, if that was most of it.
+    /// Where the run began that its reader is on.
+    pub(super) fn run_start(&self) -> u64 {
+        self.resumed_at
+    }
+
+    /// How long that run was: without what it left out, if that was most of it.
     pub(super) fn run_bytes(&self) -> u64 {
+        self.trusted_way().min(self.frontier - self.resumed_at)
+    }
+
+    /// All of its way without what it left out, if that was most of it.
+    fn trusted_way(&self) -> u64 {
         let own = self.own_bytes();
         if 2 * self.read_bytes >= own { own } else { self.read_bytes }
     }
 
     /// For how many bytes of its way it is trusted: for none if it leaves out most of it.
     pub(super) fn trusted_bytes(&self, through_bytes: u64, in_turns: bool) -> u64 {
-        if self.density.is_sparse(through_bytes, in_turns) { 0 } else { self.run_bytes() }
+        if self.density.is_sparse(through_bytes, in_turns) { 0 } else { self.trusted_way() }
     }
 
-    /// Bytes of its way once `extent` is read.
-    pub(super) fn own_bytes_with(&self, extent: Extent) -> u64 {
+    /// Bytes of its run once `extent` is read.
+    pub(super) fn run_bytes_with(&self, extent: Extent) -> u64 {
         let end = self.shape.positions(extent, self.frontier).map_or(0, |positions| positions.end());
-        self.frontier.max(end) - self.start
+        self.frontier.max(end) - self.resumed_at
     }
+}
+
+/// `bytes`, or the most that fit.
+fn to_u32(bytes: u64) -> u32 {
+    u32::try_from(bytes).unwrap_or(u32::MAX)
 }

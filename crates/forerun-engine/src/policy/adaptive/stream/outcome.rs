@@ -30,7 +30,17 @@ impl Stream {
         }
         self.read_index = index;
         self.is_told = false;
+        if self.is_settled {
+            self.resumed_at = self.frontier;
+        }
         mem::take(&mut self.is_settled)
+    }
+
+    /// What lies ahead is read before what comes next, by the object's read number `index`, which
+    /// had to wait if `is_late`.
+    pub(crate) fn look_ahead(&mut self, index: u64, is_late: bool) {
+        self.read_index = index;
+        self.late |= is_late;
     }
 
     /// Its reader comes back to it from elsewhere, each time.
@@ -113,7 +123,7 @@ impl Stream {
 
     /// How long its reads are.
     pub(crate) fn read_len(&self) -> u64 {
-        self.read_len
+        u64::from(self.read_len)
     }
 
     /// Bytes at `positions` that were fetched and that nobody has read.
@@ -124,6 +134,48 @@ impl Stream {
                 .extents(positions, positions.len, |extent| bytes += cache.unread_bytes(object, extent));
         }
         bytes
+    }
+
+    /// Bytes at `positions` that were read, by whomever.
+    pub(crate) fn bytes_read(&self, positions: Extent, object: ObjectId, cache: &Cache) -> u64 {
+        let mut bytes = 0;
+        if !positions.is_empty() {
+            self.shape.extents(positions, positions.len, |extent| bytes += cache.read_bytes(object, extent));
+        }
+        bytes.min(positions.len)
+    }
+
+    /// Its reader is done: it has come as far as what was read of what lies ahead, in whatever order.
+    pub(crate) fn catch_up(&mut self, object: ObjectId, cache: &Cache) {
+        let blocks = self.ahead().len / BLOCK_BYTES;
+        let is_read = |end: &u64| self.was_read(end - 1, object, cache);
+        let end = (0..blocks).map(|count| self.planned - count * BLOCK_BYTES).find(is_read);
+        if let Some(end) = end {
+            self.read_bytes += self.bytes_read(Extent::between(self.frontier, end), object, cache);
+            self.frontier = end;
+        }
+    }
+
+    /// Whether what it has wanted ends with `extent`.
+    pub(crate) fn ends_with(&self, extent: Extent) -> bool {
+        let positions = self.shape.positions(extent.to_blocks(), self.frontier);
+        positions.is_some_and(|positions| positions.end() >= self.planned)
+    }
+
+    /// Whether it has come by `extent`, or right to it.
+    pub(crate) fn comes_to(&self, extent: Extent) -> bool {
+        let way = Extent::between(self.start, self.frontier + 1);
+        self.shape.positions(extent, self.frontier).is_some_and(|positions| positions.overlaps(&way))
+    }
+
+    /// Whether a lone read of `extent` was its reader's: where it has come by, or to.
+    pub(crate) fn joins(&mut self, extent: Extent) -> bool {
+        let positions = self.shape.positions(extent, self.frontier).filter(|_| self.comes_to(extent));
+        let Some(positions) = positions else { return false };
+        self.read_bytes += positions.end().saturating_sub(self.frontier);
+        self.frontier = self.frontier.max(positions.end());
+        self.planned = self.planned.max(self.frontier);
+        true
     }
 
     /// Bytes that it has wanted itself of the blocks in which `extent` lies.

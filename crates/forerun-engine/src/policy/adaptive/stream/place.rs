@@ -2,17 +2,24 @@
 //! leaves out too much by now to be one.
 
 use super::{Shape, Stream};
-use crate::types::Extent;
+use crate::cache::Cache;
+use crate::policy::Access;
+use crate::types::{Extent, ObjectId};
 
 /// Requests of disorder that an established stream absorbs.
 //= claims D1: NFS servers shuffle within 4 to 16 requests
 const REORDER_REQUESTS: u64 = 32;
-/// A read that is shorter than one of so many parts of a stream's reads does not carry it far ahead:
-/// a copy of mapped memory touches its last page before it goes on.
-const GLANCE_SHARE: u64 = 8;
 /// Bounds of that disorder in bytes.
-const REORDER_BYTES_MIN: u64 = 64 << 10;
+pub(crate) const REORDER_BYTES_MIN: u64 = 64 << 10;
 pub(crate) const REORDER_BYTES_MAX: u64 = 4 << 20;
+
+/// What was read of an object before.
+pub(crate) struct Past<'a> {
+    pub(crate) object: ObjectId,
+    pub(crate) cache: &'a Cache,
+    /// The last reads that were beside one another.
+    pub(crate) last: Extent,
+}
 
 impl Stream {
     /// Where `extent` is on its way, if it is.
@@ -25,21 +32,49 @@ impl Stream {
         positions.offset == self.frontier
     }
 
-    /// How far a read of `extent`, which is at `positions`, is from what comes next if it is this
+    /// How far a read of `access`, which is at `positions`, is from what comes next if it is this
     /// stream's: within the window, or off by no more than the disorder that readers show. Requests
     /// cost as much as `through_bytes` each.
-    pub(crate) fn distance(&self, extent: Extent, positions: Extent, through_bytes: u64) -> Option<u64> {
-        let reorder = self.reorder_bytes(extent.len);
-        // A short read far ahead looks at something, and the reader comes back from there.
-        let is_glance = GLANCE_SHARE * extent.len < self.read_len;
-        let most = if is_glance { REORDER_REQUESTS * extent.len } else { reorder };
-        let is_next = positions.offset <= self.frontier.saturating_add(most);
+    pub(crate) fn distance(
+        &self,
+        access: &Access,
+        positions: Extent,
+        through_bytes: u64,
+        past: &Past<'_>,
+    ) -> Option<u64> {
+        let reorder = self.reorder_bytes(access.extent.len);
+        let is_next = positions.offset <= self.frontier.saturating_add(reorder);
         // Whoever comes to what is left of a stream has not left it; past that is somebody else.
         let last = self.planned.saturating_add(if self.is_settled { 0 } else { reorder + 1 });
         let covers = !self.is_over(through_bytes)
             && positions.end().saturating_add(reorder) > self.frontier
-            && (is_next || positions.offset < last && !is_glance);
+            && (is_next || positions.offset < last)
+            && !self.is_look(positions, is_next, reorder, past);
         covers.then(|| self.frontier.abs_diff(positions.offset))
+    }
+
+    /// Whether a read of `positions` ahead does not carry the stream there: its reader comes back to
+    /// what comes next. It follows nothing that was read, and is more than `reorder` away, as the last
+    /// page that a copy of mapped memory touches; or it comes from above.
+    fn is_look(&self, positions: Extent, is_next: bool, reorder: u64, past: &Past<'_>) -> bool {
+        let was_read = |position| self.was_read(position, past.object, past.cache);
+        if positions.offset <= self.frontier || was_read(positions.offset - 1) {
+            return false;
+        }
+        if is_next {
+            return positions.end() < self.planned && was_read(positions.end());
+        }
+        // Whoever leaves something out each time goes on from read to read.
+        let last = self.shape.positions(past.last, self.frontier).unwrap_or_default();
+        let is_past = last.offset > self.frontier && last.offset < positions.offset;
+        !is_past || positions.offset > last.end() + reorder
+    }
+
+    /// Whether what lies at `position` was read, by whomever.
+    pub(super) fn was_read(&self, position: u64, object: ObjectId, cache: &Cache) -> bool {
+        let mut was_read = false;
+        self.shape.extents(Extent::new(position, 1), 1, |byte| was_read = cache.is_read(object, byte.offset));
+        was_read
     }
 
     /// Where reads may be that are no longer than the second, and whose distance is known
@@ -47,23 +82,30 @@ impl Stream {
     /// than [`REORDER_BYTES_MAX`].
     pub(crate) fn reach(&self) -> (Extent, u64) {
         let reorder = self.reorder_bytes(0);
-        let start = self.frontier.saturating_sub(reorder + self.read_len);
+        let start = self.frontier.saturating_sub(reorder + self.read_len());
         let end = self.planned.saturating_add(reorder);
-        (self.shape.span(Extent::between(start, end)), self.read_len)
+        (self.shape.span(Extent::between(start, end)), self.read_len())
     }
 
     /// How far off a request of `len` bytes may be. Whoever comes near a stream that is
     /// over, or that is none, is most likely somebody else.
     pub(super) fn reorder_bytes(&self, len: u64) -> u64 {
         let count = if self.is_settled || self.is_accident { 1 } else { REORDER_REQUESTS };
-        (count * self.read_len.max(len)).clamp(REORDER_BYTES_MIN, REORDER_BYTES_MAX)
+        (count * self.read_len().max(len)).clamp(REORDER_BYTES_MIN, REORDER_BYTES_MAX)
     }
 
     /// The reader asks for `positions`. False if it has left out too much by now, where
     /// `gap_bytes` are as dear as a request, which costs as much as `through_bytes` even
-    /// if there are others.
-    pub(crate) fn passes(&mut self, positions: Extent, gap_bytes: u64, through_bytes: u64) -> bool {
-        self.density.note(positions.len, positions.end().saturating_sub(self.frontier));
+    /// if there are others. Of what it leaves out, others have read `read_bytes`.
+    pub(crate) fn passes(
+        &mut self,
+        positions: Extent,
+        read_bytes: u64,
+        gap_bytes: u64,
+        through_bytes: u64,
+    ) -> bool {
+        self.read_bytes += read_bytes;
+        self.density.note(positions.len + read_bytes, positions.end().saturating_sub(self.frontier));
         if !self.shape.is_dense() {
             return !self.density.is_patchy();
         }

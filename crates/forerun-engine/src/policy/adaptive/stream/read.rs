@@ -2,7 +2,7 @@
 
 use alloc::vec::Vec;
 
-use super::{GRAIN, Shape, Stream};
+use super::{GRAIN, Shape, Stream, to_u32};
 use crate::policy::adaptive::amounts::Share;
 use crate::policy::{Access, Window};
 use crate::types::{BLOCK_BYTES, Extent};
@@ -15,9 +15,10 @@ impl Stream {
         self.read_bytes += positions.len;
         let blocks = u32::try_from(access.unread_bytes / BLOCK_BYTES).unwrap_or(u32::MAX);
         self.at_risk_blocks = self.at_risk_blocks.saturating_sub(blocks);
-        self.read_len = access.extent.len.max(self.read_len - self.read_len / 8);
+        self.read_len = to_u32(access.extent.len).max(self.read_len - self.read_len / 8);
         self.late |= access.late && positions.offset < self.planned;
         self.start = self.start.min(positions.offset);
+        self.resumed_at = self.resumed_at.min(positions.offset);
         self.frontier = self.frontier.max(positions.end());
         self.planned = self.planned.max(self.frontier);
     }
@@ -32,6 +33,11 @@ impl Stream {
     ) -> bool {
         let Some(positions) = positions else { return false };
         let is_next = positions.offset == self.frontier;
+        if let Shape::Strided(strides) = &mut self.shape
+            && positions.offset > strides.element_end(self.frontier.max(1) - 1)
+        {
+            strides.tune(access.extent, positions.offset);
+        }
         self.advance(access, positions);
         if self.frontier > self.failed.saturating_add(GRAIN) {
             self.failed = u64::MAX;
@@ -54,6 +60,11 @@ impl Stream {
             self.resize(access.time, share);
             self.turn = u64::MAX;
         }
+        // Who comes back begins a run as others do, if it is known how far those go.
+        let is_run_begun = self.frontier - self.resumed_at <= positions.len;
+        if is_run_begun && reach.is_some() {
+            self.window = self.window.max(self.first_window(share, reach));
+        }
         self.frontier + self.window > self.planned
     }
 
@@ -69,6 +80,14 @@ impl Stream {
                 windows.push(Window { extent, mark, stream: Some(self.id) });
             });
         }
+    }
+
+    /// What it has wanted last, to be there first.
+    pub(crate) fn last_block(&self) -> Window {
+        let last = Extent::between(self.planned.saturating_sub(BLOCK_BYTES).max(self.frontier), self.planned);
+        let mut extent = Extent::default();
+        self.shape.extents(last, last.len, |block| extent = block);
+        Window { extent, mark: extent.offset, stream: Some(self.id) }
     }
 
     /// The window that was reconsidered was topped up.

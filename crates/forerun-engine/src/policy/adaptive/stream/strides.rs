@@ -11,7 +11,7 @@
 
 use alloc::vec::Vec;
 
-use crate::types::Extent;
+use crate::types::{BLOCK_BYTES, Extent};
 
 /// See the module's page.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -24,6 +24,8 @@ pub(crate) struct Strides {
     bytes: u32,
     /// Each element is read from its end to its start.
     is_down: bool,
+    /// The elements do not lie even to the byte: each has a block more at its start and at its end.
+    is_loose: bool,
 }
 
 impl Strides {
@@ -31,12 +33,43 @@ impl Strides {
     pub(crate) fn new(elements: Vec<Extent>, period: i64) -> Option<Strides> {
         let bytes = u32::try_from(elements.iter().map(|element| element.len).sum::<u64>()).ok()?;
         let whole = elements.iter().all(|element| !element.is_empty());
-        (whole && period != 0 && bytes > 0).then_some(Strides { elements, period, bytes, is_down: false })
+        (whole && period != 0 && bytes > 0).then_some(Strides {
+            elements,
+            period,
+            bytes,
+            is_down: false,
+            is_loose: false,
+        })
     }
 
     /// The same with elements that are read from their ends if `is_down`.
     pub(crate) fn downward(self, is_down: bool) -> Strides {
         Strides { is_down, ..self }
+    }
+
+    /// The same with an element that lies where it is expected but for a block or so.
+    pub(crate) fn loosened(self) -> Option<Strides> {
+        let wider = |element: &Extent| {
+            Some(Extent::between(element.offset.checked_sub(BLOCK_BYTES)?, element.end() + BLOCK_BYTES))
+        };
+        let elements = self.elements.iter().map(wider).collect::<Option<_>>()?;
+        Some(Strides { is_loose: true, is_down: self.is_down, ..Strides::new(elements, self.period)? })
+    }
+
+    /// The read at `position` is the first of its element, which is to begin a block before: so the
+    /// period is known the better, the more of them went by.
+    pub(super) fn tune(&mut self, extent: Extent, position: u64) {
+        let number = (position / self.bytes()) as i64;
+        let [first] = &self.elements[..] else { return };
+        let start = if self.is_down {
+            first.end() as i64 - BLOCK_BYTES as i64
+        } else {
+            (first.offset + BLOCK_BYTES) as i64
+        };
+        let touched = if self.is_down { extent.end() } else { extent.offset } as i64;
+        if self.is_loose && number > 0 && (touched - start) / number != 0 {
+            self.period = (touched - start) / number;
+        }
     }
 
     fn bytes(&self) -> u64 {

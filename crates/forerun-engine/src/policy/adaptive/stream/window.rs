@@ -37,13 +37,13 @@ impl Stream {
     /// So much here is read at random that it may be two reads beside each other by
     /// chance: its first window is no larger than it must be.
     pub(crate) fn doubt(&mut self) {
-        self.window = (4 * self.evidence).max(WINDOW_BYTES_WORTH);
+        self.window = (4 * u64::from(self.evidence)).max(WINDOW_BYTES_WORTH);
     }
 
     /// As many streams as there were are to be expected where all is read at random: it is
     /// none until it goes on, and as much again as was read will show that.
     pub(crate) fn doubt_altogether(&mut self) {
-        self.window = self.evidence.max(WINDOW_BYTES_WORTH);
+        self.window = u64::from(self.evidence).max(WINDOW_BYTES_WORTH);
         self.is_accident = true;
     }
 
@@ -54,7 +54,7 @@ impl Stream {
             && self.shape.is_dense()
             && !self.is_announced
         {
-            let rest = reach.saturating_sub(self.own_bytes());
+            let rest = reach.saturating_sub(self.frontier - self.resumed_at);
             return rest.max(WINDOW_BYTES_MIN).min(share.window_bytes_max);
         }
         let least = match &self.shape {
@@ -65,7 +65,8 @@ impl Stream {
             _ if self.start == 0 => WINDOW_BYTES_AT_START,
             _ => WINDOW_BYTES_MIN,
         };
-        share.competitive_bytes.clamp(4 * self.evidence, 16 * self.evidence).max(least)
+        let evidence = u64::from(self.evidence);
+        share.competitive_bytes.clamp(4 * evidence, 16 * evidence).max(least)
     }
 
     /// Who goes on from an object's start to what was read ahead, far away, and has to wait even so: each
@@ -148,7 +149,7 @@ impl Stream {
     /// be.
     fn reserve(&self, share: &Share) -> Option<u64> {
         let pause = self.counted.pause_ns()?.max(1);
-        let reserve = (share.service_ns * share.reading_count / pause + 1) * self.read_len;
+        let reserve = (share.service_ns * share.reading_count / pause + 1) * self.read_len();
         let is_slow = share.window_bytes_max < share.fetch_bytes && 4 * reserve <= share.window_bytes_max;
         is_slow.then_some(reserve)
     }
@@ -198,7 +199,7 @@ impl Stream {
         let window = self.window.min(self.window_max(share)).min(allowed);
         let is_dense = self.shape.is_dense();
         // Whoever asks for more at once waits for a disk's head all the same.
-        let least = if share.is_disk { self.read_len } else { 0 };
+        let least = if share.is_disk { self.read_len() } else { 0 };
         if is_dense && window < least.max(WINDOW_BYTES_WORTH) {
             return None;
         }

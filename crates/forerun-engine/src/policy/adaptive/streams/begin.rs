@@ -5,8 +5,8 @@ use crate::cache::Cache;
 use crate::policy::Access;
 use crate::policy::adaptive::amounts::Terms;
 use crate::policy::adaptive::evidence::Candidate;
-use crate::policy::adaptive::stream::{Shape, Way};
-use crate::types::Extent;
+use crate::policy::adaptive::stream::{Shape, Stream};
+use crate::types::{Extent, ObjectId};
 
 /// Candidates kept at least, however little comes of them.
 const PATIENCE_MIN: u16 = 16;
@@ -33,10 +33,19 @@ impl Streams {
         // Who reads at random what is in memory needs nothing ahead, and should
         // not pay for looking; what is on its way, some stream has wanted already.
         // Unless it was a guess that put it there.
-        if !access.missing && !at_start && self.guessed_count == 0 {
+        let awaiting = self.awaiting(access.extent);
+        if let Some(index) = awaiting {
+            self.look_at(index, access);
+        }
+        let needs_nothing = !access.missing && (self.guessed_count == 0 || awaiting.is_some());
+        if needs_nothing && !at_start {
             return Begun::Candidate(None);
         }
         let mut candidate = self.take_near(access);
+        // What lies right before was read in another order.
+        if let Some(run) = self.rhythm.joined().filter(|run| run.end() == access.extent.end()) {
+            candidate = candidate.after(run);
+        }
         let shape = candidate.shape().or(at_start.then_some(Shape::Forward));
         if let Some(shape) = shape {
             self.guesses.was_right(&candidate);
@@ -47,24 +56,28 @@ impl Streams {
             return Begun::Stream(self.insert_dense(shape, &candidate, access, ends, cache));
         }
         if let Some(index) = self.begin_strided(access, ends, cache) {
-            self.keep(&candidate);
+            self.keep(&candidate, access.object, cache);
             return Begun::Stream(index);
         }
         if let Some(index) = self.begin_disordered(&candidate, access, terms, ends, cache) {
             return Begun::Stream(index);
         }
+        if awaiting.is_some() {
+            self.keep(&candidate, access.object, cache);
+            return Begun::Candidate(None);
+        }
         if candidate.is_new()
-            && let Some(reach) = self.reach_of_first(&candidate, wait_bytes, terms)
+            && let Some(reach) = self.reach_of_first(&candidate, wait_bytes, terms, access.object, cache)
         {
             if reach > candidate.bytes() {
-                let shape = if self.way == Way::Down { Shape::Backward } else { Shape::Forward };
+                let shape = if self.ways.go_down() { Shape::Backward } else { Shape::Forward };
                 return Begun::Stream(self.insert_dense(shape, &candidate, access, ends, cache));
             }
-            self.keep(&candidate);
+            self.keep(&candidate, access.object, cache);
             return Begun::Candidate(None);
         }
         let guess = self.guess(&mut candidate, access.size, terms);
-        self.keep(&candidate);
+        self.keep(&candidate, access.object, cache);
         Begun::Candidate(guess)
     }
 
@@ -78,11 +91,45 @@ impl Streams {
         Some(guess)
     }
 
+    /// The stream that is to come to `extent`.
+    fn awaiting(&self, extent: Extent) -> Option<usize> {
+        let is_awaited = |stream: &Stream| !stream.is_settled() && stream.unread_bytes_of(extent) > 0;
+        self.briefs.concerned(extent).find(|index| is_awaited(&self.streams[*index]))
+    }
+
+    /// The reader of the stream at `index` asks for what lies further ahead than what comes next.
+    fn look_at(&mut self, index: usize, access: &Access) {
+        let stream = &mut self.streams[index];
+        stream.look_ahead(self.read_count, access.late);
+        if stream.ends_with(access.extent) {
+            self.ways.note_look();
+        }
+        self.briefs.note(index, stream);
+    }
+
     /// How far a first read most likely goes on, where a wait is worth anything.
-    fn reach_of_first(&self, candidate: &Candidate, wait_bytes: u64, terms: &Terms) -> Option<u64> {
-        let others = self.candidates.len() as u64;
+    fn reach_of_first(
+        &self,
+        candidate: &Candidate,
+        wait_bytes: u64,
+        terms: &Terms,
+        object: ObjectId,
+        cache: &Cache,
+    ) -> Option<u64> {
+        let own = candidate.bytes();
+        // Most often nobody reads on, and there is no need to look at others.
+        let longest = self.runs.reach(own, wait_bytes, 0)?;
+        if longest <= own {
+            return Some(longest);
+        }
+        let others = self.candidates.iter().filter(|other| other.is_alone(object, cache)).count() as u64;
+        let sure =
+            self.runs.reach(own, wait_bytes, others).filter(|reach| self.runs.is_sure(own, *reach, others));
+        if wait_bytes == 0 || sure.is_some() {
+            return sure;
+        }
         let wait_bytes = self.ledger.priced(wait_bytes, terms);
-        if wait_bytes > 0 { self.runs.reach(candidate.bytes(), wait_bytes, others) } else { None }
+        if wait_bytes > 0 { self.runs.reach(own, wait_bytes, others) } else { None }
     }
 
     /// A read that is a step of a strided stream may also be one of a dense stream:
@@ -96,7 +143,7 @@ impl Streams {
             self.help_those_in_line(access);
             return Some(self.insert_dense(shape, &candidate, access, ends, cache));
         }
-        self.keep(&candidate);
+        self.keep(&candidate, access.object, cache);
         None
     }
 
@@ -136,12 +183,14 @@ impl Streams {
         }
     }
 
-    fn keep(&mut self, candidate: &Candidate) {
+    fn keep(&mut self, candidate: &Candidate, object: ObjectId, cache: &Cache) {
         while self.candidates.len() >= usize::from(self.patience)
             && let Some(oldest) = self.candidates.front()
         {
             self.guessed_count -= u8::from(oldest.is_guessed());
-            self.runs.note(oldest.bytes());
+            if oldest.is_alone(object, cache) {
+                self.runs.note(oldest.bytes());
+            }
             self.candidates.pop_front();
             self.patience = (self.patience - 1).max(PATIENCE_MIN);
         }

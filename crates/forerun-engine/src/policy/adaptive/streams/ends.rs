@@ -9,7 +9,7 @@ use crate::config::Config;
 use crate::explain::End;
 use crate::policy::Ended;
 use crate::policy::adaptive::lengths::Head;
-use crate::policy::adaptive::stream::{Shape, Stream};
+use crate::policy::adaptive::stream::{Shape, Stream, Way};
 use crate::types::ObjectId;
 
 /// Ends that nobody has asked for yet; none where nobody listens to events.
@@ -66,7 +66,14 @@ impl Streams {
                 stream.settle();
                 ends.note(object, stream, size, self.through_bytes, End::ReaderLeft);
                 if stream.shape().is_dense() {
-                    self.way = stream.shape().way();
+                    stream.catch_up(object, cache);
+                    let look = self.candidates.iter().position(|lone| stream.joins(lone.extent()));
+                    if let Some(lone) = look.and_then(|place| self.candidates.remove(place)) {
+                        self.guessed_count -= u8::from(lone.is_guessed());
+                        self.ways.note_look();
+                    }
+                    // Who looks at both ends of what it copies begins at the lower one.
+                    self.ways.note(look.is_some() || stream.shape().way() == Way::Up);
                     if stream.frontier() >= stream.shape().limit(size) {
                         self.runs.note_whole();
                     } else {

@@ -5,7 +5,7 @@ use crate::cache::Cache;
 use crate::policy::Access;
 use crate::policy::adaptive::coast::Coast;
 use crate::policy::adaptive::evidence::DOUBT_MAX;
-use crate::policy::adaptive::stream::Stream;
+use crate::policy::adaptive::stream::{Past, REORDER_BYTES_MIN, Stream};
 use crate::types::Extent;
 
 /// Whose read it may be.
@@ -19,7 +19,7 @@ pub(crate) struct Nearest {
 impl Streams {
     /// The stream whose reader this is: of those near enough, the nearest; those
     /// that leave something out only if there is no other.
-    pub(crate) fn find(&self, access: &Access) -> Option<Nearest> {
+    pub(crate) fn find(&self, access: &Access, cache: &Cache) -> Option<Nearest> {
         // The one that was read last, or next after that the last time.
         let last = usize::from(self.last);
         for index in [last, self.briefs.next_after(last)] {
@@ -31,10 +31,11 @@ impl Streams {
             }
         }
         debug_assert!(self.briefs.are_of(&self.streams), "a stream changed and its brief did not");
+        let past = Past { object: access.object, cache, last: self.rhythm.newest() };
         let near = self.briefs.concerned(access.extent).filter_map(|index| {
             let stream = &self.streams[index];
             let positions = stream.positions(access.extent)?;
-            let distance = stream.distance(access.extent, positions, self.through_bytes)?;
+            let distance = stream.distance(access, positions, self.through_bytes, &past)?;
             Some(((!stream.shape().is_dense(), distance), Nearest { index, positions }))
         });
         near.min_by_key(|(distance, _)| *distance).map(|(_, nearest)| nearest)
@@ -52,8 +53,19 @@ impl Streams {
         cache: &Cache,
     ) -> Option<usize> {
         let index = nearest.index;
+        if self.streams[index].turns_round(nearest.positions) {
+            self.turn_round(index, access, cache);
+            return Some(index);
+        }
         let stream = &mut self.streams[index];
-        let goes_on = stream.passes(nearest.positions, gap_bytes, self.through_bytes);
+        // Between may lie what was read before, in another order.
+        let between = stream.skipped(Some(nearest.positions));
+        let read_bytes = if between.len > REORDER_BYTES_MIN {
+            stream.bytes_read(between, access.object, cache)
+        } else {
+            0
+        };
+        let goes_on = stream.passes(nearest.positions, read_bytes, gap_bytes, self.through_bytes);
         if !goes_on {
             self.briefs.note(index, stream);
         }

@@ -35,6 +35,16 @@ impl Streams {
         self.insert(stream, access, ends, cache)
     }
 
+    /// The stream at `index`, of which one read is known, goes the other way.
+    pub(super) fn turn_round(&mut self, index: usize, access: &Access, cache: &Cache) {
+        let before = &self.streams[index];
+        self.ledger.lose(before.unread_bytes(before.ahead(), access.object, cache));
+        let mut stream = before.turned_round(access);
+        stream.set_id(StreamId(self.last_read_index));
+        self.briefs.note(index, &stream);
+        self.streams[index] = stream;
+    }
+
     /// A strided stream, if the run that has just begun is in rhythm with others.
     pub(super) fn begin_strided(&mut self, access: &Access, ends: &mut Ends, cache: &Cache) -> Option<usize> {
         let (strides, seen) = self.is_new_run.then(|| self.rhythm.find(self.doubt))??;

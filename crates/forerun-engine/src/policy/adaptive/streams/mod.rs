@@ -18,9 +18,9 @@ mod report;
 use super::amounts::{Counted, Ledger, Terms};
 use super::evidence::{Candidate, Chance, Guesses, Procession, Rhythm, Zone};
 use super::fill::Fill;
-use super::lengths::Runs;
+use super::lengths::{Runs, Ways};
 use super::nearby::Nearby;
-use super::stream::{Stream, Way};
+use super::stream::Stream;
 use crate::cache::Cache;
 use crate::explain::End;
 use crate::policy::Access;
@@ -64,8 +64,7 @@ pub(super) struct Streams {
     size: u64,
     rhythm: Rhythm,
     runs: Runs,
-    /// The way of the dense stream that was over last.
-    way: Way,
+    ways: Ways,
     procession: Procession,
     zone: Zone,
     /// Wanted besides what a stream wants: those in line, and what was left behind.
@@ -107,7 +106,7 @@ impl Default for Streams {
             size: 0,
             rhythm: Rhythm::default(),
             runs: Runs::default(),
-            way: Way::Up,
+            ways: Ways::default(),
             procession: Procession::default(),
             zone: Zone::default(),
             aside: Vec::new(),

@@ -26,6 +26,15 @@ const RETURNED_QUARTERS: u64 = 3;
 /// A stream that was not read for so long does not stop others at its start.
 const LIVE_NS: u64 = 10_000_000_000;
 
+/// How far a stream most likely goes.
+#[derive(Clone, Copy, Debug)]
+struct Reach {
+    /// From where its run began.
+    bytes: u64,
+    /// So little is wasted by that that it may be, whatever was before.
+    is_sure: bool,
+}
+
 impl Streams {
     /// The stream at `index`, which is being read.
     pub(crate) fn read_at(&mut self, index: usize) -> &mut Stream {
@@ -66,7 +75,7 @@ impl Streams {
             self.ledger.lose(missing_bytes(access.object, extent, cache));
             windows.push(Window { extent, mark: extent.offset, stream: Some(stream.id()) });
         }
-        if stream.on_read(access, positions, share, reach) {
+        if stream.on_read(access, positions, share, reach.map(|reach| reach.bytes)) {
             self.top_up(index, access, share, reach, cache, windows);
         }
         let stream = &mut self.streams[index];
@@ -104,19 +113,26 @@ impl Streams {
     }
 
     /// How far from its beginning the stream most likely goes, if that is known.
-    fn reach_of(&self, index: usize, access: &Access, share: &Share, heads: &Runs) -> Option<u64> {
+    fn reach_of(&self, index: usize, access: &Access, share: &Share, heads: &Runs) -> Option<Reach> {
         let stream = &self.streams[index];
         if !stream.shape().is_dense() {
             return None;
         }
         let is_head = stream.start() == 0;
         let known = if is_head { heads } else { &self.runs };
-        let own = stream.own_bytes_with(access.extent);
+        let own = stream.run_bytes_with(access.extent);
+        if self.ledger.has_lost()
+            && let Some(bytes) = known.reach(own, share.wait_bytes, 0)
+            && known.is_sure(own, bytes, 0)
+        {
+            return Some(Reach { bytes, is_sure: true });
+        }
         let wait_bytes = self.ledger.priced(share.wait_bytes, &share.terms);
         // Near by it is soon enough to see that it goes on.
         let may_be_second = !is_head && share.is_far_link;
         let second = || if may_be_second { known.reach_of_second(own, wait_bytes) } else { None };
-        known.reach(own, wait_bytes, 0).or_else(second)
+        let bytes = known.reach(own, wait_bytes, 0).or_else(second)?;
+        Some(Reach { bytes, is_sure: false })
     }
 
     /// More may be wanted of the stream, as far as is allowed.
@@ -125,7 +141,7 @@ impl Streams {
         index: usize,
         access: &Access,
         share: &Share,
-        reach: Option<u64>,
+        reach: Option<Reach>,
         cache: &Cache,
         windows: &mut Vec<Window>,
     ) {
@@ -143,17 +159,21 @@ impl Streams {
         let terms = returned_to.as_ref().unwrap_or(terms);
         let allowed = self.ledger.window_bytes_max(own, stream.skipped_bytes(), at_risk, terms);
         // How far a stream goes whose end is known, its price has decided.
-        let is_known = reach.is_some_and(|end| end < u64::MAX);
-        let is_decided = is_known && self.ledger.trusts_known_ends(&share.terms);
+        let is_known = reach.is_some_and(|reach| reach.bytes < u64::MAX);
+        let is_sure = reach.is_some_and(|reach| reach.is_sure);
+        let is_decided = is_known && (is_sure || self.ledger.trusts_known_ends(&share.terms));
         let room = self.ledger.room(self.briefs.ahead_beside(index) + filled, access.size);
         let room = if self.is_sought() { room / SOUGHT_SHARE } else { room };
         let allowed = if is_decided { room } else { allowed.min(room) };
         let allowed = if in_elements.is_some() && share.is_alone_at_head { 0 } else { allowed };
         let allowed = allowed.min(self.guess_room);
-        let likely_end = stream.start().saturating_add(reach.unwrap_or(u64::MAX));
+        let likely_end = stream.run_start().saturating_add(reach.map_or(u64::MAX, |reach| reach.bytes));
         let limit = self.clear_until(index, access).min(likely_end);
         let before = windows.len();
         self.streams[index].top_up(share, limit, allowed, windows);
+        if is_sure && self.ways.are_looked_at() && windows.len() > before {
+            windows.insert(before, self.streams[index].last_block());
+        }
         let added = windows[before..].iter();
         let bytes = added.map(|window| missing_bytes(access.object, window.extent, cache)).sum();
         self.streams[index].put_at_risk(bytes);

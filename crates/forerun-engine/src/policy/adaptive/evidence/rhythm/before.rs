@@ -2,7 +2,7 @@
 
 use alloc::vec::Vec;
 
-use super::Run;
+use super::run::Run;
 use crate::policy::adaptive::stream::Strides;
 use crate::scatter::slot_of;
 use crate::types::Extent;
@@ -37,6 +37,18 @@ impl Before {
         }
         self.all.push(run);
         self.offsets.add(run.offset);
+    }
+
+    /// Takes out the last one, if `is_meant`.
+    pub(super) fn pop_if(&mut self, is_meant: impl FnOnce(&Run) -> bool) -> Option<Run> {
+        let last = self.all.pop_if(|run| is_meant(run))?;
+        self.offsets.remove(last.offset);
+        if let [oldest, others @ ..] = self.runs()
+            && others.len() == BEFORE_MAX - 1
+        {
+            self.offsets.add(oldest.offset);
+        }
+        Some(last)
     }
 
     /// Even steps of one stream among the runs of others, of which `new` is the last: five runs of

@@ -4,13 +4,15 @@
 //! three reads and a jump are a step as much as one read and a jump.
 
 mod before;
+mod run;
 
 use alloc::boxed::Box;
 use core::mem;
 
 use crate::policy::adaptive::stream::Strides;
-use crate::types::Extent;
+use crate::types::{BLOCK_BYTES, Extent};
 use before::{BEFORE_MAX, Before, apart};
+use run::Run;
 
 /// Steps in one period at most: half of those remembered, to have seen it twice.
 const PERIOD_MAX: usize = BEFORE_MAX / 2;
@@ -20,41 +22,9 @@ const EQUAL_MIN: usize = 3;
 /// are of whole blocks, many distances are the same.
 pub(crate) const DOUBT_MAX: u8 = 6;
 
-/// Reads one beside the other, in order. Packed, since every object has one.
-#[derive(Clone, Copy, Debug, Default)]
-struct Run {
-    offset: u64,
-    /// Four times its bytes, and the flags below.
-    len_and_flags: u64,
-}
-
-/// Each read is right below the one before.
-const IS_DOWN: u64 = 1;
-/// There is more than one read.
-const IS_LONG: u64 = 2;
-
-impl Run {
-    fn new(extent: Extent, flags: u64) -> Run {
-        Run { offset: extent.offset, len_and_flags: extent.len << 2 | flags }
-    }
-
-    fn extent(&self) -> Extent {
-        Extent::new(self.offset, self.len_and_flags >> 2)
-    }
-
-    fn is_down(&self) -> bool {
-        self.len_and_flags & IS_DOWN != 0
-    }
-
-    fn is_long(&self) -> bool {
-        self.len_and_flags & IS_LONG != 0
-    }
-
-    /// Where its first read began, or ended if it goes down.
-    fn anchor(&self, is_down: bool) -> i64 {
-        if is_down { self.extent().end() as i64 } else { self.offset as i64 }
-    }
-}
+/// Runs this long need not be even to the byte: where blocks of them are read, none are that begin
+/// anywhere.
+const LONG_BYTES: u64 = 16 * BLOCK_BYTES;
 
 /// The last runs.
 #[derive(Debug, Default)]
@@ -69,23 +39,48 @@ impl Rhythm {
     /// Somebody reads `extent`. True if it goes on where the last run was; if not,
     /// it is no run yet.
     pub(crate) fn goes_on(&mut self, extent: Extent) -> bool {
-        let (newest, is_down) = (self.newest.extent(), self.newest.is_down());
-        if newest.is_empty() {
-            return false;
-        }
-        let is_above = newest.end() == extent.offset && !is_down;
-        let is_below = extent.end() == newest.offset && (is_down || !self.newest.is_long());
-        if is_above || is_below {
-            let both = Extent::new(newest.offset.min(extent.offset), newest.len + extent.len);
-            self.newest = Run::new(both, if is_below { IS_LONG | IS_DOWN } else { IS_LONG });
+        if self.newest.takes(extent) {
+            self.join();
             return true;
         }
-        extent.offset >= newest.offset && extent.end() <= newest.end()
+        // Whoever looked elsewhere meanwhile comes back to a run that had hardly begun.
+        let Some(before) = self.before.as_mut().filter(|_| !self.newest.is_long()) else { return false };
+        let last = before.pop_if(|last| !last.is_long() && last.clone().takes(extent));
+        let Some(mut last) = last else { return false };
+        last.takes(extent);
+        before.push(mem::replace(&mut self.newest, last));
+        self.join();
+        true
+    }
+
+    /// One run with the one before, if the newest has come to it: down to where that had come up to,
+    /// or to a lone read.
+    fn join(&mut self) {
+        let (newest, is_down) = (self.newest.extent(), self.newest.is_down());
+        let touches = |run: &Run| {
+            let before = run.extent();
+            let is_below = before.end() == newest.offset;
+            let is_gap = is_below && is_down && !run.is_down();
+            is_gap || !run.is_long() && (is_below || newest.end() == before.offset)
+        };
+        if let Some(run) = self.before.as_mut().and_then(|before| before.pop_if(touches)) {
+            self.newest = self.newest.joined(&run);
+        }
+    }
+
+    /// The newest run.
+    pub(crate) fn newest(&self) -> Extent {
+        self.newest.extent()
+    }
+
+    /// The newest run, if its parts were read in another order than upward.
+    pub(crate) fn joined(&self) -> Option<Extent> {
+        self.newest.is_joined().then(|| self.newest.extent())
     }
 
     /// `extent` begins a run.
     pub(crate) fn begin(&mut self, extent: Extent) {
-        let last = mem::replace(&mut self.newest, Run::new(extent, 0));
+        let last = mem::replace(&mut self.newest, Run::of_one(extent));
         if !last.extent().is_empty() {
             self.before.get_or_insert_default().push(last);
         }
@@ -107,7 +102,9 @@ impl Rhythm {
         let is_down = before.iter().rev().take(PERIOD_MAX).any(Run::is_down);
         let newest = anchors([last, &self.newest], is_down);
         let steps = &before[before.len().saturating_sub(PERIOD_MAX + 1)..];
-        let is_newest = |two: &[Run]| anchors([&two[0], &two[1]], is_down) == newest;
+        let is_newest = |two: &[Run]| {
+            (anchors([&two[0], &two[1]], is_down) - newest).unsigned_abs() <= slack(two[0].extent().len)
+        };
         // Nearly always no step is like the newest.
         if !steps.windows(2).any(is_newest) {
             return None;
@@ -128,22 +125,38 @@ impl Rhythm {
         let runs = &before[before.len().checked_sub(equal)?..];
         let run = |index: usize| runs.get(index).unwrap_or(&self.newest);
         let step = |index: usize| run(index + 1).anchor(is_down) - run(index).anchor(is_down);
-        let is_repeated = |index: usize| step(index) == step(index - period);
+        let len = |index: usize| runs[index].extent().len;
+        let is_repeated =
+            |index: usize| step(index).abs_diff(step(index - period)) <= slack(len(index - period));
         // The last run is not over, so its length says nothing.
-        let is_alike = |index: usize| runs[index].extent().len == runs[index - period].extent().len;
+        let is_alike = |index: usize| len(index).abs_diff(len(index - period)) <= slack(len(index - period));
         let is_one_way = runs.iter().all(|run| run.is_down() == is_down || !run.is_long());
         if !is_one_way || !(period..equal).all(is_repeated) || !(period..equal).all(is_alike) {
             return None;
         }
         let total = run(period).anchor(is_down) - run(0).anchor(is_down);
-        let elements = runs[..period].iter().map(Run::extent).collect();
-        Some((apart(elements, total, is_down)?, bytes_of(runs)))
+        let is_even = |index: usize| step(index) == step(index - period) && len(index) == len(index - period);
+        if (period..equal).all(is_even) {
+            let elements = runs[..period].iter().map(Run::extent).collect();
+            return Some((apart(elements, total, is_down)?, bytes_of(runs)));
+        }
+        // Of one element alone it is worth it.
+        let mean = (self.newest.anchor(is_down) - run(0).anchor(is_down)) / equal as i64;
+        let strides =
+            apart([runs[0].extent()].to_vec(), mean, is_down).filter(|_| period == 1)?.loosened()?;
+        let seen = equal as u64 * strides.element_bytes();
+        Some((strides, seen))
     }
 
     /// Forgets.
     pub(crate) fn clear(&mut self) {
         *self = Rhythm::default();
     }
+}
+
+/// How uneven steps of runs of `len` bytes may be: long ones begin and end within a block.
+fn slack(len: u64) -> u64 {
+    if len >= LONG_BYTES { BLOCK_BYTES } else { 0 }
 }
 
 fn bytes_of(runs: &[Run]) -> u64 {
@@ -205,6 +218,34 @@ mod tests {
         assert_eq!(wanted, [Extent::new(110, 10)]);
         // Upward, the same is one run.
         assert_eq!(found(&[(0, 30), (30, 30), (60, 30), (90, 30)]), None);
+    }
+
+    #[test]
+    fn a_look_at_the_end_is_part_of_its_run() {
+        let up = |at: u64| [(at, 10), (at + 30, 10), (at + 10, 10), (at + 20, 10)];
+        let down = |at: u64| [(at, 10), (at + 30, 10), (at + 20, 10), (at + 10, 10)];
+        let reads = [up(0), down(100), up(200)].concat();
+        check(&[&reads[..], &[(300, 10)]].concat(), 400);
+        // Side by side they are one run, whichever way each is read.
+        let mut rhythm = Rhythm::default();
+        for (offset, len) in [up(0), down(40), down(80)].concat() {
+            let extent = Extent::new(offset, len);
+            if !rhythm.goes_on(extent) {
+                rhythm.begin(extent);
+            }
+        }
+        assert_eq!(rhythm.joined(), Some(Extent::new(0, 120)));
+    }
+
+    #[test]
+    fn long_runs_may_be_a_block_off() {
+        let run = |block: u64| (block * BLOCK_BYTES, LONG_BYTES);
+        let strides = found(&[run(10), run(110), run(211), run(311)]).expect("even but for a block");
+        let mut wanted: Vec<Extent> = alloc::vec![];
+        strides.extents(Extent::new(4 * strides.element_bytes(), 1), |extent| wanted.push(extent));
+        let expected = 10 * BLOCK_BYTES + 301 * BLOCK_BYTES / 3 * 4;
+        assert_eq!(wanted[0].offset, expected - BLOCK_BYTES, "a block before");
+        assert_eq!(found(&[run(10), run(110), run(212), run(312)]), None, "two blocks off");
     }
 
     #[test]

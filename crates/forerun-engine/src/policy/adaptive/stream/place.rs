@@ -9,6 +9,9 @@ use crate::types::{Extent, ObjectId};
 /// Requests of disorder that an established stream absorbs.
 //= claims D1: NFS servers shuffle within 4 to 16 requests
 const REORDER_REQUESTS: u64 = 32;
+/// A read is short that is less than one of so many parts of its stream's reads: a push into the page
+/// cache shows as a long one.
+const SHORT_SHARE: u64 = 8;
 /// Bounds of that disorder in bytes.
 pub(crate) const REORDER_BYTES_MIN: u64 = 64 << 10;
 pub(crate) const REORDER_BYTES_MAX: u64 = 4 << 20;
@@ -43,13 +46,16 @@ impl Stream {
         past: &Past<'_>,
     ) -> Option<u64> {
         let reorder = self.reorder_bytes(access.extent.len);
-        let is_next = positions.offset <= self.frontier.saturating_add(reorder);
+        // Disorder ahead is of requests as long as the read, if the stream's are much longer.
+        let is_short = SHORT_SHARE * access.extent.len < self.read_len();
+        let ahead = if is_short { REORDER_REQUESTS * access.extent.len } else { reorder };
+        let is_next = positions.offset <= self.frontier.saturating_add(ahead);
         // Whoever comes to what is left of a stream has not left it; past that is somebody else.
-        let last = self.planned.saturating_add(if self.is_settled { 0 } else { reorder + 1 });
+        let last = self.planned.saturating_add(if self.is_settled { 0 } else { ahead + 1 });
         let covers = !self.is_over(through_bytes)
             && positions.end().saturating_add(reorder) > self.frontier
             && (is_next || positions.offset < last)
-            && !self.is_look(positions, is_next, reorder, past);
+            && !self.is_look(positions, is_next, ahead, past);
         covers.then(|| self.frontier.abs_diff(positions.offset))
     }
 

@@ -11,19 +11,20 @@ const BYTES_MAX: u64 = 1 << 30;
 /// How far the kernel itself may read ahead.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum KernelReadahead {
-    /// What suits the policy.
+    /// What suits the policy and the storage.
     Auto,
     /// So much.
     Bytes(u64),
 }
 
 impl KernelReadahead {
-    /// In bytes, below a mount with `policy`. Policies that others use are shown as
-    /// others see them: with the kernel's own readahead above.
-    pub(crate) fn bytes(self, policy: PolicyKind) -> u64 {
+    /// In bytes, above a mount with `policy`. Policies that others use are shown as
+    /// others see them: with the kernel's own readahead above. A local directory has it as
+    /// well, since a fault there costs more than the bytes that the kernel reads around it.
+    pub(crate) fn bytes(self, policy: PolicyKind, is_local: bool) -> u64 {
         match self {
             KernelReadahead::Bytes(bytes) => bytes,
-            KernelReadahead::Auto if policy == PolicyKind::default() => KERNEL_READAHEAD_BYTES,
+            KernelReadahead::Auto if policy == PolicyKind::default() && !is_local => KERNEL_READAHEAD_BYTES,
             KernelReadahead::Auto => KERNEL_READAHEAD_BYTES_OFFERED,
         }
     }
@@ -47,10 +48,11 @@ mod tests {
 
     #[test]
     fn the_kernels_window_is_a_page_under_adaptive_unless_one_is_chosen() {
-        let bytes = |text: &str, policy| KernelReadahead::parse(text).unwrap().bytes(policy);
+        let bytes = |text: &str, policy| KernelReadahead::parse(text).unwrap().bytes(policy, false);
         assert_eq!(bytes("auto", PolicyKind::Adaptive), 4096);
         assert_eq!(bytes("auto", PolicyKind::None), 128 << 10);
         assert_eq!(bytes("1MiB", PolicyKind::Adaptive), 1 << 20);
+        assert_eq!(KernelReadahead::Auto.bytes(PolicyKind::Adaptive, true), 128 << 10, "of a directory");
         for text in ["much", "0", "4095", "2GiB"] {
             assert!(KernelReadahead::parse(text).is_err(), "{text}");
         }

@@ -103,8 +103,8 @@ pub(crate) struct MountCommand {
     ///
     /// The kernel reads this much around each page that a program touches through mmap, and ahead of
     /// sequential reads. `auto` is one page (4KiB) with policy `adaptive`: mapped files then cause no
-    /// needless fetches, and the mount itself reads ahead. With other policies `auto` is the kernel's
-    /// default of 128KiB. Larger values need root.
+    /// needless fetches, and the mount itself reads ahead. For a local directory, and with other
+    /// policies, `auto` is the kernel's default of 128KiB. Larger values need root.
     #[arg(long, value_name = "SIZE", default_value = "auto", value_parser = KernelReadahead::parse)]
     kernel_readahead: KernelReadahead,
 
@@ -168,7 +168,8 @@ impl MountCommand {
             say(&doubt);
         }
         let forerun = Forerun::connect(&self.url, self.options())?;
-        if self.passthrough && !forerun.url().starts_with("file:") {
+        let is_local = forerun.url().starts_with("file:");
+        if self.passthrough && !is_local {
             let url = forerun.url();
             return Err(format!(
                 "--passthrough needs a local directory, and {url} is not one: leave the option out"
@@ -185,7 +186,7 @@ impl MountCommand {
         let options = MountOptions {
             allow_other: self.allow_other,
             metadata_ttl: self.metadata_ttl,
-            kernel_readahead_bytes: self.kernel_readahead.bytes(self.policy()),
+            kernel_readahead_bytes: self.kernel_readahead.bytes(self.policy(), is_local),
             // The other policies are to be seen as they are.
             push: self.policy() == PolicyKind::default(),
             hints: self.hints,

@@ -211,7 +211,7 @@ impl Point {
             shape.total_bytes_per_s / 1_000_000
         );
         Ok(Stack {
-            kernel_readahead_bytes: KernelReadahead::Auto.bytes(self.policy),
+            kernel_readahead_bytes: KernelReadahead::Auto.bytes(self.policy, false),
             policy: self.policy,
             memory_bytes: self.memory_bytes,
             store: Preset::from_name(&store)?,

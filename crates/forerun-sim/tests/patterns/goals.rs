@@ -71,7 +71,8 @@ fn strides_fetch_what_they_touch() {
 fn where_every_request_waits_for_the_one_before_gaps_are_read_through() {
     // A request takes as long as 1.6 MB.
     let array = "network:latency=8ms,connection=200MB/s,total=200MB/s,connections=1";
-    for pages in [2, 8, 32, 64] {
+    // A page at the end of each 256 KiB is taken for a look.
+    for pages in [2, 8, 32] {
         let reading = strided(100 * MIB, 4 * KIB, pages * 4 * KIB);
         let seconds = reading.on(array, PolicyKind::Adaptive).seconds;
         println!("a page of {pages}: {seconds:.2} s");

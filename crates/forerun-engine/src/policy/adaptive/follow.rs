@@ -24,7 +24,7 @@ impl Adaptive {
         let terms = &Terms::of(view);
         let credit = self.balance.credit(view);
         streams.note(access, self.heads.note_reads(1), terms, view.device.through_bytes(), credit.room);
-        let nearest = streams.find(access, view.cache);
+        let nearest = streams.find(access, terms.is_far(), view.cache);
         let is_expected = nearest.is_some_and(|nearest| streams.expects(&nearest));
         let found = nearest
             .and_then(|nearest| streams.go_on(&nearest, access, gap_bytes(view), &mut self.ends, view.cache));

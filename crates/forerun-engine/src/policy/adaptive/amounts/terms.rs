@@ -10,6 +10,9 @@ const START_BYTES_MIN: u64 = 4 << 20;
 const START_MEMORY_SHARE: u64 = 8;
 /// Near by, what may be wasted before anything was read costs no more than so many waits.
 const START_WAITS: u64 = 8;
+/// Far away, where a wait is worth megabytes, a stream whose object has wasted too much is ahead by no
+/// more than one of so many bytes of it.
+const SOON_WAITS: u64 = 32;
 /// A wait saved is as good as a byte for each that is read if reads are no longer than so many waits.
 const READ_WAITS: u64 = 6;
 
@@ -91,7 +94,7 @@ impl Terms {
     /// [`Terms::FAR`] with so much memory, where a wait costs as much as `wait_bytes`.
     fn far(memory_bytes: u64, wait_bytes: u64) -> Terms {
         let start_bytes = (memory_bytes / START_MEMORY_SHARE).clamp(START_BYTES_MIN, START_BYTES_MAX);
-        Terms { start_bytes, wait_bytes, ..Terms::FAR }
+        Terms { start_bytes, wait_bytes: wait_bytes / SOON_WAITS, ..Terms::FAR }
     }
 
     /// From one that answers soon and serves several fetches of `fetch_bytes` at once: there

@@ -22,6 +22,8 @@ pub(crate) struct Past<'a> {
     pub(crate) cache: &'a Cache,
     /// The last reads that were beside one another.
     pub(crate) last: Extent,
+    /// The device is so far away that a wait is worth many bytes.
+    pub(crate) is_far: bool,
 }
 
 impl Stream {
@@ -55,25 +57,27 @@ impl Stream {
         let covers = !self.is_over(through_bytes)
             && positions.end().saturating_add(reorder) > self.frontier
             && (is_next || positions.offset < last)
-            && !self.is_look(positions, is_next, ahead, past);
+            && !self.is_look(positions, ahead, past);
         covers.then(|| self.frontier.abs_diff(positions.offset))
     }
 
     /// Whether a read of `positions` ahead does not carry the stream there: its reader comes back to
-    /// what comes next. It follows nothing that was read, and is more than `reorder` away, as the last
-    /// page that a copy of mapped memory touches; or it comes from above.
-    fn is_look(&self, positions: Extent, is_next: bool, reorder: u64, past: &Past<'_>) -> bool {
+    /// what comes next. It follows nothing that was read, and is more than `near` away, as the last
+    /// page that a copy of mapped memory touches; or it comes from above. Near by it costs little to
+    /// take it for a jump.
+    fn is_look(&self, positions: Extent, near: u64, past: &Past<'_>) -> bool {
         let was_read = |position| self.was_read(position, past.object, past.cache);
-        if positions.offset <= self.frontier || was_read(positions.offset - 1) {
+        if !past.is_far || positions.offset <= self.frontier || was_read(positions.offset - 1) {
             return false;
         }
-        if is_next {
+        if positions.offset <= self.frontier.saturating_add(near) {
             return positions.end() < self.planned && was_read(positions.end());
         }
         // Whoever leaves something out each time goes on from read to read.
         let last = self.shape.positions(past.last, self.frontier).unwrap_or_default();
-        let is_past = last.offset > self.frontier && last.offset < positions.offset;
-        !is_past || positions.offset > last.end() + reorder
+        last.offset <= self.frontier
+            || positions.offset <= last.offset
+            || positions.offset > last.end() + near
     }
 
     /// Whether what lies at `position` was read, by whomever.

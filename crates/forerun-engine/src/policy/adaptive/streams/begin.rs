@@ -123,8 +123,8 @@ impl Streams {
             return Some(longest);
         }
         let others = self.candidates.iter().filter(|other| other.is_alone(object, cache)).count() as u64;
-        let sure =
-            self.runs.reach(own, wait_bytes, others).filter(|reach| self.runs.is_sure(own, *reach, others));
+        let is_sure = |reach: &u64| terms.is_far() && self.runs.is_sure(own, *reach, others);
+        let sure = self.runs.reach(own, wait_bytes, others).filter(is_sure);
         if wait_bytes == 0 || sure.is_some() {
             return sure;
         }

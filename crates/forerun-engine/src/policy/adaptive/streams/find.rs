@@ -19,7 +19,7 @@ pub(crate) struct Nearest {
 impl Streams {
     /// The stream whose reader this is: of those near enough, the nearest; those
     /// that leave something out only if there is no other.
-    pub(crate) fn find(&self, access: &Access, cache: &Cache) -> Option<Nearest> {
+    pub(crate) fn find(&self, access: &Access, is_far: bool, cache: &Cache) -> Option<Nearest> {
         // The one that was read last, or next after that the last time.
         let last = usize::from(self.last);
         for index in [last, self.briefs.next_after(last)] {
@@ -31,7 +31,7 @@ impl Streams {
             }
         }
         debug_assert!(self.briefs.are_of(&self.streams), "a stream changed and its brief did not");
-        let past = Past { object: access.object, cache, last: self.rhythm.newest() };
+        let past = Past { object: access.object, cache, last: self.rhythm.newest(), is_far };
         let near = self.briefs.concerned(access.extent).filter_map(|index| {
             let stream = &self.streams[index];
             let positions = stream.positions(access.extent)?;

@@ -122,6 +122,7 @@ impl Streams {
         let known = if is_head { heads } else { &self.runs };
         let own = stream.run_bytes_with(access.extent);
         if self.ledger.has_lost()
+            && share.terms.is_far()
             && let Some(bytes) = known.reach(own, share.wait_bytes, 0)
             && known.is_sure(own, bytes, 0)
         {

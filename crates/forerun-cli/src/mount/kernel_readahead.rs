@@ -11,7 +11,7 @@ const BYTES_MAX: u64 = 1 << 30;
 /// How far the kernel itself may read ahead.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum KernelReadahead {
-    /// What suits the policy and the storage.
+    /// The size that suits the policy and the storage.
     Auto,
     /// So much.
     Bytes(u64),

@@ -3,9 +3,9 @@
 //! A copy of mapped memory does: it touches the first page, the last, and then all others, up or
 //! down.
 
-/// So many runs at most speak for what the next does.
+/// The count of runs that go down is no larger, so that half as many runs upward change it.
 const RUNS_MAX: u8 = 8;
-/// So many must have been looked at, more than were not, before the end of one is fetched first.
+/// The end of a run is fetched first once the count of looks is this large.
 const LOOKS_MIN: u8 = 2;
 const LOOKS_MAX: u8 = 4;
 

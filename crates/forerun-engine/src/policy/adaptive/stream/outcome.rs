@@ -36,8 +36,8 @@ impl Stream {
         mem::take(&mut self.is_settled)
     }
 
-    /// What lies ahead is read before what comes next, by the object's read number `index`, which
-    /// had to wait if `is_late`.
+    /// The object's read number `index` is ahead of the frontier and does not move it. The reader had
+    /// to wait if `is_late`.
     pub(crate) fn look_ahead(&mut self, index: u64, is_late: bool) {
         self.read_index = index;
         self.late |= is_late;
@@ -162,16 +162,12 @@ impl Stream {
         positions.is_some_and(|positions| positions.end() >= self.planned)
     }
 
-    /// Whether it has come by `extent`, or right to it.
-    pub(crate) fn comes_to(&self, extent: Extent) -> bool {
-        let way = Extent::between(self.start, self.frontier + 1);
-        self.shape.positions(extent, self.frontier).is_some_and(|positions| positions.overlaps(&way))
-    }
-
-    /// Whether a lone read of `extent` was its reader's: where it has come by, or to.
+    /// Whether a lone read of `extent` was of this stream's reader: it lies on the way so far, or right
+    /// at the frontier. The stream then has come past it.
     pub(crate) fn joins(&mut self, extent: Extent) -> bool {
-        let positions = self.shape.positions(extent, self.frontier).filter(|_| self.comes_to(extent));
-        let Some(positions) = positions else { return false };
+        let way = Extent::between(self.start, self.frontier + 1);
+        let positions = self.shape.positions(extent, self.frontier);
+        let Some(positions) = positions.filter(|positions| positions.overlaps(&way)) else { return false };
         self.read_bytes += positions.end().saturating_sub(self.frontier);
         self.frontier = self.frontier.max(positions.end());
         self.planned = self.planned.max(self.frontier);

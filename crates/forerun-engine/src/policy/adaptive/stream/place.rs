@@ -16,7 +16,7 @@ const SHORT_SHARE: u64 = 8;
 pub(crate) const REORDER_BYTES_MIN: u64 = 64 << 10;
 pub(crate) const REORDER_BYTES_MAX: u64 = 4 << 20;
 
-/// What was read of an object before.
+/// The reads of an object before this one.
 pub(crate) struct Past<'a> {
     pub(crate) object: ObjectId,
     pub(crate) cache: &'a Cache,
@@ -73,7 +73,7 @@ impl Stream {
         if positions.offset <= self.frontier.saturating_add(near) {
             return positions.end() < self.planned && was_read(positions.end());
         }
-        // Whoever leaves something out each time goes on from read to read.
+        // A reader that leaves something out each time goes on from read to read.
         let last = self.shape.positions(past.last, self.frontier).unwrap_or_default();
         last.offset <= self.frontier
             || positions.offset <= last.offset

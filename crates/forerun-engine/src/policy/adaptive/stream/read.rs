@@ -60,7 +60,7 @@ impl Stream {
             self.resize(access.time, share);
             self.turn = u64::MAX;
         }
-        // Who comes back begins a run as others do, if it is known how far those go.
+        // A reader that comes back begins a run, which is as long as others if their length is known.
         let is_run_begun = self.frontier - self.resumed_at <= positions.len;
         if is_run_begun && reach.is_some() {
             self.window = self.window.max(self.first_window(share, reach));
@@ -82,7 +82,7 @@ impl Stream {
         }
     }
 
-    /// What it has wanted last, to be there first.
+    /// The last block that the stream has wanted, as a window that can be fetched first.
     pub(crate) fn last_block(&self) -> Window {
         let last = Extent::between(self.planned.saturating_sub(BLOCK_BYTES).max(self.frontier), self.planned);
         let mut extent = Extent::default();

@@ -42,7 +42,7 @@ impl Streams {
             return Begun::Candidate(None);
         }
         let mut candidate = self.take_near(access);
-        // What lies right before was read in another order.
+        // The bytes right before were read in another order.
         if let Some(run) = self.rhythm.joined().filter(|run| run.end() == access.extent.end()) {
             candidate = candidate.after(run);
         }

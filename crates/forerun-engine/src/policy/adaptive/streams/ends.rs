@@ -72,7 +72,7 @@ impl Streams {
                         self.guessed_count -= u8::from(lone.is_guessed());
                         self.ways.note_look();
                     }
-                    // Who looks at both ends of what it copies begins at the lower one.
+                    // A copy that touches both ends begins at the lower one.
                     self.ways.note(look.is_some() || stream.shape().way() == Way::Up);
                     if stream.frontier() >= stream.shape().limit(size) {
                         self.runs.note_whole();

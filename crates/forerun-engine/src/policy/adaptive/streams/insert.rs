@@ -114,7 +114,7 @@ impl Streams {
         self.briefs.note(place, &stream);
         let mut before = mem::replace(&mut self.streams[place], stream);
         if !before.is_settled() {
-            // What a neighbour has read since is no waste.
+            // Bytes that a neighbour has read since are no waste.
             self.ledger.lose(before.unread_bytes(before.ahead(), access.object, cache));
         }
         ends.note(access.object, &mut before, access.size, self.through_bytes, End::PushedOut);

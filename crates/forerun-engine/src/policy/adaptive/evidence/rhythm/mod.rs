@@ -43,7 +43,7 @@ impl Rhythm {
             self.join();
             return true;
         }
-        // Whoever looked elsewhere meanwhile comes back to a run that had hardly begun.
+        // A reader that looked elsewhere meanwhile comes back to a run of one read.
         let Some(before) = self.before.as_mut().filter(|_| !self.newest.is_long()) else { return false };
         let last = before.pop_if(|last| !last.is_long() && last.clone().takes(extent));
         let Some(mut last) = last else { return false };

@@ -93,7 +93,9 @@ impl ProgramsCommand {
         Ok(groups)
     }
 
-    /// All contenders in turn, and again: a disturbance then costs each of them one run.
+    /// All contenders in turn, and again: a disturbance then costs each of them one run. Each turn
+    /// begins with another one, since a virtual machine gets memory from its host when it is first
+    /// touched, and the first run of a program pays for that.
     async fn measure_row(&self, stand: &mut Stand, row: Row) -> Result<Vec<(Contender, Summary)>, String> {
         let contenders = self.contenders();
         let failed = |error: String| format!("{}: {error}", row.name);
@@ -107,8 +109,9 @@ impl ProgramsCommand {
             }
         };
         let mut outcomes = vec![Vec::new(); contenders.len()];
-        for _ in 0..self.repeat {
-            for (contender, outcomes) in contenders.iter().zip(&mut outcomes) {
+        for turn in 0..self.repeat as usize {
+            for place in (0..contenders.len()).map(|index| (turn + index) % contenders.len()) {
+                let (contender, outcomes) = (&contenders[place], &mut outcomes[place]);
                 if matches!(outcomes.last(), Some(Outcome::TooSlow | Outcome::Failed(_))) {
                     continue;
                 }

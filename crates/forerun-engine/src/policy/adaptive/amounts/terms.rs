@@ -64,10 +64,10 @@ impl Terms {
     /// before it. Where too much was wasted, whoever has come a long way has no more ahead than that start.
     pub(super) const FAR: Terms = Terms {
         start_bytes: START_BYTES_MAX,
-        missed_share: 20,
+        missed_share: 10,
         trust: 2,
         trust_at_first: 4,
-        useful_share: 20,
+        useful_share: 10,
         known_debt_max: u64::MAX,
         overdrawn_share: 16,
         wait_bytes: 0,

@@ -5,6 +5,7 @@
 //! around a backend: retry, delay, bandwidth, faults. [`connect`] turns a URL
 //! into a backend with the layers everybody wants.
 
+mod bounds;
 pub mod conformance;
 mod connect;
 mod entry;
@@ -15,6 +16,7 @@ pub mod layer;
 pub mod memory;
 mod object;
 mod path;
+mod secrets;
 mod tls;
 mod tries;
 
@@ -33,6 +35,7 @@ pub use file::FileBackend;
 pub use http::HttpBackend;
 pub use memory::MemoryBackend;
 pub use object::ObjectBackend;
+pub use secrets::without_secrets;
 
 /// The bytes of an extent, in order, as they arrive.
 pub type ByteStream = BoxStream<'static, Result<Bytes>>;

@@ -2,9 +2,12 @@
 
 use crate::{Error, ErrorKind, Result};
 
+/// The longest name that Linux lets a program use, in bytes.
+const NAME_BYTES_MAX: usize = 255;
+
 /// Whether `name` can be one component of a path.
 pub(crate) fn is_name(name: &str) -> bool {
-    !matches!(name, "" | "." | "..") && !name.contains(['/', '\0'])
+    !matches!(name, "" | "." | "..") && name.len() <= NAME_BYTES_MAX && !name.contains(['/', '\0'])
 }
 
 /// The components of `path`; none for the root.
@@ -22,7 +25,10 @@ pub(crate) fn components(path: &str) -> Result<Vec<&str>> {
     }
     Err(Error::new(
         ErrorKind::Invalid,
-        format!("{path:?} is not a path inside a backend: its components must not be empty, \".\" or \"..\""),
+        format!(
+            "{path:?} is not a path inside a backend: its components must not be empty, \".\", \"..\", \
+             or longer than {NAME_BYTES_MAX} bytes"
+        ),
     ))
 }
 
@@ -39,7 +45,9 @@ mod tests {
     fn paths_stay_inside_the_tree() {
         assert!(components("").unwrap().is_empty());
         assert_eq!(components("a/b c/...").unwrap(), ["a", "b c", "..."]);
-        for path in ["/", "/a", "a/", "a//b", ".", "a/./b", "..", "a/../../etc", "a\0b"] {
+        assert_eq!(components(&"n".repeat(NAME_BYTES_MAX)).unwrap().len(), 1);
+        let long = "n".repeat(NAME_BYTES_MAX + 1);
+        for path in ["/", "/a", "a/", "a//b", ".", "a/./b", "..", "a/../../etc", "a\0b", &long] {
             assert_eq!(components(path).unwrap_err().kind, ErrorKind::Invalid, "{path:?}");
         }
     }

@@ -16,7 +16,8 @@ pub(super) enum Location {
 
 /// A URL, or a plain path where there is no `scheme://`.
 pub(super) fn parse(text: &str) -> Result<Location> {
-    let invalid = |why: &str| Error::new(ErrorKind::Invalid, format!("cannot read {text:?}: {why}"));
+    let shown = crate::without_secrets(text);
+    let invalid = |why: &str| Error::new(ErrorKind::Invalid, format!("cannot read {shown:?}: {why}"));
     if text.is_empty() {
         return Err(invalid("it is empty; give a path or a URL"));
     }

@@ -66,6 +66,7 @@ impl ConnectOptions {
         match given.iter().find(|(_, given)| *given) {
             None => Ok(()),
             Some((what, _)) => {
+                let url = crate::without_secrets(url);
                 let message = format!("{what} was given, but {url} is not an object store; leave it out");
                 Err(Error::new(ErrorKind::Invalid, message))
             }

@@ -4,6 +4,7 @@ use std::error::Error as StdError;
 use std::time::Duration;
 
 use reqwest::header::{ACCEPT_ENCODING, HeaderMap, HeaderValue};
+use reqwest::redirect::Policy;
 use reqwest::{RequestBuilder, Response, StatusCode};
 use url::Url;
 
@@ -14,14 +15,27 @@ const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 /// silences fit into the deadline of [`RetryOptions`](crate::RetryOptions).
 pub(crate) const IDLE_TIMEOUT: Duration = Duration::from_secs(10);
 
+/// Redirects of one request.
+const REDIRECTS_MAX: usize = 10;
+
 /// A client that opens a connection for each request in flight: extents that
 /// are fetched at once must not share one connection's throughput.
-pub(crate) fn client() -> Result<reqwest::Client> {
+pub(super) fn client() -> Result<reqwest::Client> {
+    client_with(Policy::limited(REDIRECTS_MAX))
+}
+
+/// The same for who must not be redirected.
+pub(crate) fn client_that_follows_none() -> Result<reqwest::Client> {
+    client_with(Policy::none())
+}
+
+fn client_with(redirects: Policy) -> Result<reqwest::Client> {
     crate::tls::install();
     let identity = HeaderMap::from_iter([(ACCEPT_ENCODING, HeaderValue::from_static("identity"))]);
     reqwest::Client::builder()
         .user_agent(concat!("forerun/", env!("CARGO_PKG_VERSION")))
         .default_headers(identity)
+        .redirect(redirects)
         .http1_only()
         .tcp_nodelay(true)
         .connect_timeout(CONNECT_TIMEOUT)
@@ -63,6 +77,9 @@ pub(crate) fn client_error(error: &reqwest::Error, url: &str) -> Error {
 pub(super) fn status_error(status: StatusCode, url: &Url) -> Error {
     let (kind, advice) = match status.as_u16() {
         404 | 410 => (ErrorKind::NotFound, ""),
+        401 | 403 | 407 if url.password().is_some() || !url.username().is_empty() => {
+            (ErrorKind::Denied, "; check the user and the password in the URL")
+        }
         401 | 403 | 407 => {
             (ErrorKind::Denied, "; put the user and the password into the URL as user:password@host")
         }
@@ -73,16 +90,9 @@ pub(super) fn status_error(status: StatusCode, url: &Url) -> Error {
     Error::new(kind, format!("{}: the server answered {status}{advice}", shown(url)))
 }
 
-/// `url` as messages show it: without the password, and without the query,
-/// which may be a signature.
+/// `url` as messages show it.
 pub(super) fn shown(url: &Url) -> String {
-    let mut url = url.clone();
-    // Both fail only for URLs that have no host and so no password.
-    let _ = url.set_username("");
-    let _ = url.set_password(None);
-    url.set_query(None);
-    url.set_fragment(None);
-    url.into()
+    crate::without_secrets(url.as_str())
 }
 
 fn is_certificate(error: &reqwest::Error) -> bool {

@@ -9,6 +9,7 @@ use url::Url;
 
 use super::listing::{self, Link};
 use super::{HttpBackend, client, is_directory};
+use crate::bounds::{self, Incomplete, PAGE_BYTES_MAX};
 use crate::{Backend, Entry, Error, ErrorKind, Kind, Result, RetryOptions, path, tries};
 
 /// How many files of a listing are asked about at once.
@@ -17,8 +18,6 @@ const STATS_IN_FLIGHT_MAX: usize = 16;
 const STAT_TRIES_MAX: u32 = 4;
 /// The wait before the second of these tries.
 const STAT_BACKOFF: Duration = Duration::from_millis(50);
-/// The largest page that is read as a listing; some 200,000 files.
-const PAGE_BYTES_MAX: usize = 32 << 20;
 
 impl HttpBackend {
     pub(super) async fn list_page(&self, path: &str) -> Result<Vec<Entry>> {
@@ -51,7 +50,14 @@ impl HttpBackend {
             return Err(Error::new(ErrorKind::NotADirectory, message));
         }
         let base = response.url().clone();
-        Ok(listing::links(&read(response, url).await?, &base))
+        let page = read(response, url).await?;
+        // Long pages take long to take apart; others are served meanwhile.
+        let parsed = tokio::task::spawn_blocking(move || listing::links(&page, &base)).await;
+        parsed.map_err(|stopped| {
+            let message =
+                format!("{}: the thread that reads the listing stopped: {stopped}", client::shown(url));
+            Error::new(ErrorKind::Permanent, message)
+        })
     }
 
     /// Asks for what a page of links does not tell: sizes and versions. Each file
@@ -81,18 +87,18 @@ impl HttpBackend {
     }
 }
 
-async fn read(response: Response, url: &Url) -> Result<String> {
-    let mut page = Vec::new();
-    let mut pieces = response.bytes_stream();
-    while let Some(piece) =
-        pieces.try_next().await.map_err(|error| client::client_error(&error, &client::shown(url)))?
-    {
-        page.extend_from_slice(&piece);
-        if page.len() > PAGE_BYTES_MAX {
-            let message =
-                format!("{}: the listing is larger than {PAGE_BYTES_MAX} bytes", client::shown(url));
-            return Err(Error::new(ErrorKind::Permanent, message));
+async fn read(response: Response, url: &Url) -> Result<Vec<u8>> {
+    bounds::page(response.bytes_stream().boxed()).await.map_err(|incomplete| {
+        let url = client::shown(url);
+        match incomplete {
+            Incomplete::TooLarge => {
+                let message = format!("{url}: the listing is larger than {PAGE_BYTES_MAX} bytes");
+                Error::new(ErrorKind::Permanent, message)
+            }
+            Incomplete::TooSlow => {
+                Error::new(ErrorKind::Transient, format!("{url}: the server sends its listing too slowly"))
+            }
+            Incomplete::Failed(error) => client::client_error(&error, &url),
         }
-    }
-    Ok(String::from_utf8_lossy(&page).into_owned())
+    })
 }

@@ -2,8 +2,10 @@
 
 use std::collections::HashSet;
 
+use html5gum::{Token, Tokenizer};
 use url::Url;
 
+use crate::bounds::URL_BYTES_MAX;
 use crate::path;
 
 /// Something a directory holds.
@@ -15,21 +17,26 @@ pub(super) struct Link {
 
 /// What the page `html` at `base` links to directly below itself. Links to
 /// elsewhere, to the parent and to other sort orders are no part of the listing.
-pub(super) fn links(html: &str, base: &Url) -> Vec<Link> {
+/// It takes time in proportion to the page, whatever that holds.
+pub(super) fn links(html: &[u8], base: &Url) -> Vec<Link> {
+    let Some(segments) = base.path_segments().filter(|_| base.as_str().len() <= URL_BYTES_MAX) else {
+        return Vec::new();
+    };
+    let mut above: Vec<Vec<u8>> = segments.map(decode).collect();
+    above.pop();
     let mut seen = HashSet::new();
-    let links = hrefs(html).filter_map(|href| link(&unescape(href), base));
+    let links = hrefs(html).filter_map(|href| link(&href, base, &above));
     links.filter(|link| seen.insert(link.name.clone())).collect()
 }
 
-fn link(href: &str, base: &Url) -> Option<Link> {
+/// What `href` means on the page at `base`, whose path has the segments `above`.
+fn link(href: &str, base: &Url, above: &[Vec<u8>]) -> Option<Link> {
     let url = base.join(href).ok()?;
     if url.origin() != base.origin() || url.query().is_some() {
         return None;
     }
     // Compared decoded, as servers disagree on what to encode.
     let mut below = url.path_segments()?.map(decode);
-    let mut above: Vec<Vec<u8>> = base.path_segments()?.map(decode).collect();
-    above.pop();
     if !above.iter().all(|segment| below.next().as_ref() == Some(segment)) {
         return None;
     }
@@ -42,87 +49,14 @@ fn link(href: &str, base: &Url) -> Option<Link> {
     path::is_name(&name).then_some(Link { name, directory })
 }
 
-/// The `href` of every `<a>` in `html`, still escaped.
-fn hrefs(html: &str) -> impl Iterator<Item = &str> {
-    let mut rest = html;
-    std::iter::from_fn(move || {
-        loop {
-            rest = &rest[rest.find('<')? + 1..];
-            let anchor = rest.strip_prefix(['a', 'A']).filter(|tag| tag.starts_with(char::is_whitespace));
-            if let Some(href) = anchor.and_then(href) {
-                return Some(href);
-            }
-        }
+/// The `href` of every `<a>` in `html`, with its entities decoded.
+fn hrefs(html: &[u8]) -> impl Iterator<Item = String> {
+    Tokenizer::new(html).filter_map(|token| {
+        let Ok(Token::StartTag(mut tag)) = token else { return None };
+        let is_link = tag.name.as_slice() == b"a";
+        let href = tag.attributes.remove(&b"href"[..]).filter(|_| is_link)?;
+        (href.len() <= URL_BYTES_MAX).then(|| String::from_utf8_lossy(&href).into_owned())
     })
-}
-
-/// The value of the attribute `href` in the tag whose attributes start `tag`.
-fn href(tag: &str) -> Option<&str> {
-    let mut rest = tag.trim_start();
-    loop {
-        let end = rest.find(|c: char| c == '=' || c == '>' || c.is_whitespace())?;
-        let (name, after) = rest.split_at(end);
-        let after = after.trim_start();
-        let Some(value) = after.strip_prefix('=') else {
-            if after.starts_with('>') {
-                return None;
-            }
-            rest = after;
-            continue;
-        };
-        let (value, after) = value_of(value.trim_start())?;
-        if name.eq_ignore_ascii_case("href") {
-            return Some(value);
-        }
-        rest = after.trim_start();
-    }
-}
-
-/// An attribute's value, quoted or not, and what follows it.
-fn value_of(text: &str) -> Option<(&str, &str)> {
-    match text.chars().next()? {
-        quote @ ('"' | '\'') => text[1..].split_once(quote),
-        _ => Some(text.split_at(text.find(|c: char| c == '>' || c.is_whitespace())?)),
-    }
-}
-
-/// Replaces the entities that servers write into links and keys.
-pub(crate) fn unescape(text: &str) -> String {
-    let mut plain = String::with_capacity(text.len());
-    let mut rest = text;
-    while let Some(start) = rest.find('&') {
-        plain.push_str(&rest[..start]);
-        rest = &rest[start..];
-        match rest.split_once(';').and_then(|(entity, after)| Some((character(&entity[1..])?, after))) {
-            Some((character, after)) => {
-                plain.push(character);
-                rest = after;
-            }
-            None => {
-                plain.push('&');
-                rest = &rest[1..];
-            }
-        }
-    }
-    plain + rest
-}
-
-fn character(entity: &str) -> Option<char> {
-    match entity {
-        "amp" => Some('&'),
-        "lt" => Some('<'),
-        "gt" => Some('>'),
-        "quot" => Some('"'),
-        "apos" => Some('\''),
-        _ => {
-            let number = entity.strip_prefix('#')?;
-            let code = match number.strip_prefix(['x', 'X']) {
-                Some(hexadecimal) => u32::from_str_radix(hexadecimal, 16),
-                None => number.parse(),
-            };
-            char::from_u32(code.ok()?)
-        }
-    }
 }
 
 /// Undoes percent-encoding; a `%` that encodes nothing stays.

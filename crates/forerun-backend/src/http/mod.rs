@@ -16,8 +16,8 @@ use reqwest::{Method, RequestBuilder, Response, StatusCode};
 use url::Url;
 use validator::State;
 
-pub(crate) use client::{IDLE_TIMEOUT, client, client_error};
-pub(crate) use listing::unescape;
+pub(crate) use client::{IDLE_TIMEOUT, client_error, client_that_follows_none};
+pub(crate) use range::content_range;
 
 use crate::{Backend, ByteStream, Entry, Error, ErrorKind, Result, Version, path};
 
@@ -57,7 +57,7 @@ impl HttpBackend {
         if let Ok(mut segments) = root.path_segments_mut() {
             segments.pop_if_empty().push("");
         }
-        Ok(HttpBackend { client: client()?, root, single: false })
+        Ok(HttpBackend { client: client::client()?, root, single: false })
     }
 
     /// The one file `url`, at every path; for [`Only`](crate::layer::Only).
@@ -65,7 +65,7 @@ impl HttpBackend {
     /// # Errors
     /// As [`HttpBackend::directory`].
     pub fn object(url: Url) -> Result<HttpBackend> {
-        Ok(HttpBackend { client: client()?, root: url, single: true })
+        Ok(HttpBackend { client: client::client()?, root: url, single: true })
     }
 
     /// What to call the one file `url`: the last segment of its path, decoded.

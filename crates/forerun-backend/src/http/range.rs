@@ -13,10 +13,10 @@ use crate::{Error, ErrorKind, Result};
 
 /// A parsed `Content-Range: bytes first-last/total`.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct ContentRange {
-    pub(super) extent: Range<u64>,
+pub(crate) struct ContentRange {
+    pub(crate) extent: Range<u64>,
     /// `None` where the server does not know it.
-    pub(super) total: Option<u64>,
+    pub(crate) total: Option<u64>,
 }
 
 /// What the body of a checked answer holds.
@@ -28,8 +28,8 @@ pub(super) struct Served {
     pub(super) more: bool,
 }
 
-pub(super) fn content_range(headers: &HeaderMap) -> Option<ContentRange> {
-    let value = headers.get(CONTENT_RANGE)?.to_str().ok()?.trim().strip_prefix("bytes")?.trim_start();
+pub(crate) fn content_range(headers: &HeaderMap) -> Option<ContentRange> {
+    let value = in_bytes(headers)?;
     let (extent, total) = value.split_once('/')?;
     let (first, last) = extent.split_once('-')?;
     let (first, last): (u64, u64) = (first.trim().parse().ok()?, last.trim().parse().ok()?);
@@ -44,16 +44,14 @@ pub(super) fn content_range(headers: &HeaderMap) -> Option<ContentRange> {
 
 /// The size in the `Content-Range: bytes */total` of an answer 416.
 pub(super) fn unsatisfied_total(headers: &HeaderMap) -> Option<u64> {
-    headers
-        .get(CONTENT_RANGE)?
-        .to_str()
-        .ok()?
-        .trim()
-        .strip_prefix("bytes")?
-        .trim_start()
-        .strip_prefix("*/")?
-        .parse()
-        .ok()
+    in_bytes(headers)?.strip_prefix("*/")?.parse().ok()
+}
+
+/// What Content-Range says after its unit, which servers write as they like.
+fn in_bytes(headers: &HeaderMap) -> Option<&str> {
+    let value = headers.get(CONTENT_RANGE)?.to_str().ok()?.trim();
+    let (unit, value) = value.split_at_checked("bytes".len())?;
+    unit.eq_ignore_ascii_case("bytes").then(|| value.trim_start())
 }
 
 /// Checks that the answer is `extent` of the object in the state `known`, whether
@@ -127,6 +125,7 @@ mod tests {
             ("bytes 0-0/1", range(0..1, Some(1))),
             ("bytes 5-9/10", range(5..10, Some(10))),
             ("bytes 5-9/*", range(5..10, None)),
+            ("Bytes 5-9/10", range(5..10, Some(10))),
             ("bytes 5-9/9", None),
             ("bytes 9-5/10", None),
             ("bytes */10", None),

@@ -3,17 +3,20 @@
 use std::fs::File;
 use std::ops::Range;
 use std::sync::Arc;
+use std::time::Duration;
 
 use async_trait::async_trait;
 use bytes::Bytes;
 use futures::{StreamExt, TryStreamExt};
+use tokio::time::Instant;
 
+use crate::bounds::{PROGRESS_BYTES_MIN, Pace};
 use crate::tries::{self, Tries};
 use crate::{Backend, ByteStream, Entry, Error, ErrorKind, Result, RetryOptions, Version};
 
 /// Tries again what met a transient error, ever more patiently. A stream that
-/// breaks is resumed where it broke, in the same version, and starts counting
-/// its tries anew with every byte that arrives.
+/// breaks, or hardly brings anything, is resumed where it broke, in the same version.
+/// It starts counting its tries anew whenever enough has arrived.
 #[derive(Debug)]
 pub struct Retry {
     inner: Arc<dyn Backend>,
@@ -60,6 +63,8 @@ impl Backend for Retry {
             version: version.clone(),
             extent,
             body: None,
+            pace: Pace::default(),
+            came: 0,
             tries: Tries::new(&self.options),
         };
         fetch.open().await?;
@@ -79,6 +84,9 @@ struct Fetch {
     /// What has not arrived yet.
     extent: Range<u64>,
     body: Option<ByteStream>,
+    pace: Pace,
+    /// Bytes since the tries were counted anew.
+    came: u64,
     tries: Tries,
 }
 
@@ -97,11 +105,11 @@ impl Fetch {
         while !self.extent.is_empty() {
             self.open().await?;
             let Some(body) = &mut self.body else { continue };
+            let asked = Instant::now();
             match body.try_next().await {
                 Ok(Some(piece)) if piece.is_empty() => {}
                 Ok(Some(piece)) => {
-                    self.extent.start += piece.len() as u64;
-                    self.tries.reset();
+                    self.arrived(asked.elapsed(), piece.len());
                     return Ok(Some((piece, self)));
                 }
                 Ok(None) => self.again(cut_short(&self.path, &self.extent)).await?,
@@ -111,10 +119,27 @@ impl Fetch {
         Ok(None)
     }
 
+    fn arrived(&mut self, waited: Duration, bytes: usize) {
+        self.extent.start += bytes as u64;
+        self.came += bytes as u64;
+        if self.came >= PROGRESS_BYTES_MIN {
+            self.came = 0;
+            self.tries.reset();
+        }
+        if !self.pace.keeps_up(waited, bytes) {
+            self.body = Some(futures::stream::iter([Err(too_slow(&self.path))]).boxed());
+        }
+    }
+
     async fn again(&mut self, error: Error) -> Result<()> {
         self.body = None;
         self.tries.again(error).await
     }
+}
+
+/// A server that sends so little that the rest would take for ever.
+fn too_slow(path: &str) -> Error {
+    Error::new(ErrorKind::Transient, format!("{path:?}: the server sends it too slowly"))
 }
 
 /// A backend whose stream ended without an error before its extent did.

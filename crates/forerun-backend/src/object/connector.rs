@@ -1,19 +1,24 @@
 //! The HTTP client that object stores are asked through.
 
-use std::borrow::Cow;
 use std::fmt;
+use std::ops::Range;
 
 use async_trait::async_trait;
+use bytes::Bytes;
 use object_store::ClientOptions;
 use object_store::client::{
     HttpClient, HttpConnector, HttpError, HttpErrorKind, HttpRequest, HttpResponse, HttpService,
 };
+use reqwest::header::{CONTENT_RANGE, HeaderValue, RANGE};
 
 use super::keys;
+use crate::ErrorKind;
+use crate::bounds::{self, Incomplete, PAGE_BYTES_MAX};
 
 /// Hands our own client to object stores: the same connections and timeouts as
 /// for web servers, answers that are no success kept as [`Refused`] instead of
-/// being flattened into text, and listings rid of keys that cannot be paths.
+/// being flattened into text, and listings rid of entries that cannot be shown.
+/// No redirect is followed, since what is signed for one host is not for another.
 #[derive(Debug)]
 pub(crate) struct Connector {
     client: reqwest::Client,
@@ -27,11 +32,18 @@ pub(super) struct Refused {
     pub(super) body: String,
 }
 
+/// A listing that is more than a server may send.
+#[derive(Clone, Debug)]
+pub(super) struct Unbounded {
+    pub(super) kind: ErrorKind,
+    message: String,
+}
+
 impl Connector {
     /// # Errors
     /// If no client can be made, for example for want of certificates.
     pub(crate) fn new() -> crate::Result<Connector> {
-        Ok(Connector { client: crate::http::client()? })
+        Ok(Connector { client: crate::http::client_that_follows_none()? })
     }
 }
 
@@ -51,30 +63,72 @@ impl HttpService for Strict {
     async fn call(&self, request: HttpRequest) -> Result<HttpResponse, HttpError> {
         let query = request.uri().query().unwrap_or("");
         let is_listing = query.split('&').any(|pair| pair == "list-type=2" || pair == "comp=list");
+        let asked = request.headers().get(RANGE).and_then(asked_extent);
         let response = self.client.call(request).await?;
         if response.status().is_success() {
-            return if is_listing { nameable(response).await } else { Ok(response) };
+            return match asked {
+                _ if is_listing => showable(response).await,
+                Some(asked) => Ok(named_as_asked(response, &asked)),
+                None => Ok(response),
+            };
         }
         let status = response.status().as_u16();
-        let body = response.into_body().bytes().await?;
+        let body = bounds::refusal(response.into_body().bytes_stream()).await;
         let body = String::from_utf8_lossy(&body).into_owned();
         Err(HttpError::new(HttpErrorKind::Unknown, Refused { status, body }))
     }
 }
 
-/// The answer to a listing, without the keys that cannot be paths.
-async fn nameable(response: HttpResponse) -> Result<HttpResponse, HttpError> {
+/// The answer to a listing, without the entries that cannot be shown.
+async fn showable(response: HttpResponse) -> Result<HttpResponse, HttpError> {
     let (parts, body) = response.into_parts();
-    let page = body.bytes().await?;
-    let kept = match std::str::from_utf8(&page) {
-        Ok(text) => match keys::without_unnameable(text) {
-            Cow::Owned(fewer) => fewer.into(),
-            Cow::Borrowed(_) => page,
-        },
+    let page = bounds::page(body.bytes_stream()).await.map_err(|incomplete| match incomplete {
+        Incomplete::Failed(error) => error,
+        Incomplete::TooLarge => {
+            let message = format!("a page of the listing is larger than {PAGE_BYTES_MAX} bytes");
+            HttpError::new(HttpErrorKind::Unknown, Unbounded { kind: ErrorKind::Permanent, message })
+        }
+        Incomplete::TooSlow => {
+            let message = "the store sends its listing too slowly".to_owned();
+            HttpError::new(HttpErrorKind::Unknown, Unbounded { kind: ErrorKind::Transient, message })
+        }
+    })?;
+    // Long pages take long to take apart; others are served meanwhile.
+    let kept = tokio::task::spawn_blocking(move || match str::from_utf8(&page) {
+        Ok(text) => keys::showable(text).into_bytes(),
         Err(_) => page,
-    };
-    Ok(HttpResponse::from_parts(parts, kept.into()))
+    });
+    let kept = kept.await.map_err(|stopped| HttpError::new(HttpErrorKind::Unknown, stopped))?;
+    Ok(HttpResponse::from_parts(parts, Bytes::from(kept).into()))
 }
+
+/// The extent in a request's `Range: bytes=first-last`.
+fn asked_extent(range: &HeaderValue) -> Option<Range<u64>> {
+    let (first, last) = range.to_str().ok()?.strip_prefix("bytes=")?.split_once('-')?;
+    Some(first.parse().ok()?..last.parse::<u64>().ok()?.checked_add(1)?)
+}
+
+/// `response`, which may be less than was `asked` for, as if it were all of that, and named as the
+/// client insists: it refuses it otherwise. Whoever reads the body sees that it ends early, and asks
+/// for the rest.
+fn named_as_asked(mut response: HttpResponse, asked: &Range<u64>) -> HttpResponse {
+    let sent = crate::http::content_range(response.headers());
+    if let Some(sent) = sent.filter(|sent| sent.extent.start == asked.start && sent.extent.end <= asked.end)
+        && let Some(total) = sent.total.filter(|total| *total >= asked.end)
+        && let Ok(named) = format!("bytes {}-{}/{total}", asked.start, asked.end - 1).parse()
+    {
+        response.headers_mut().insert(CONTENT_RANGE, named);
+    }
+    response
+}
+
+impl fmt::Display for Unbounded {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.message)
+    }
+}
+
+impl std::error::Error for Unbounded {}
 
 impl Refused {
     /// The text of the first XML element `name`.

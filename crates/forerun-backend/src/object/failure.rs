@@ -4,13 +4,16 @@ use std::error::Error as StdError;
 
 use object_store::client::{HttpError, HttpErrorKind};
 
-use super::connector::Refused;
+use super::connector::{Refused, Unbounded};
 use crate::{Error, ErrorKind};
 
 /// What the failure of a request about `name` means.
 pub(super) fn classify(error: &object_store::Error, name: &str) -> Error {
     if let Some(refused) = cause::<Refused>(error) {
         return Error::new(kind_of(refused), format!("{name}: {refused}"));
+    }
+    if let Some(unbounded) = cause::<Unbounded>(error) {
+        return Error::new(unbounded.kind, format!("{name}: {unbounded}"));
     }
     if let Some(error) = cause::<reqwest::Error>(error) {
         return crate::http::client_error(error, name);

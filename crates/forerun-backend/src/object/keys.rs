@@ -1,57 +1,133 @@
-//! Keys that cannot be paths, taken out of listings.
+//! Listings without the entries that a file system cannot show.
+//!
+//! The client of object stores refuses a whole page of a listing for one bad entry: a key that
+//! cannot be a path, a size that is no number, a broken date. Such an entry is left out here, so that
+//! the others can be read. It takes time in proportion to the page, whatever that holds.
 
-use std::borrow::Cow;
+use quick_xml::Reader;
+use quick_xml::escape::resolve_predefined_entity;
+use quick_xml::events::Event;
 
 use crate::path;
 
-/// The elements of listings that hold one key each, and the element it is in:
-/// of S3 and Google Cloud Storage, and of Azure.
-const HOLDERS: [(&str, &str); 4] =
-    [("Contents", "Key"), ("CommonPrefixes", "Prefix"), ("Blob", "Name"), ("BlobPrefix", "Name")];
+/// The elements of listings that hold one entry each: of S3 and Google Cloud Storage, and of Azure.
+const HOLDERS: [&str; 4] = ["Contents", "CommonPrefixes", "Blob", "BlobPrefix"];
+/// Elements deeper than that are no listing.
+const DEPTH_MAX: usize = 16;
 
-/// The listing `xml` without the keys that have an empty, `.` or `..` component
-/// or a control character. The client refuses a whole listing for one of them.
-pub(super) fn without_unnameable(xml: &str) -> Cow<'_, str> {
-    let mut kept = Cow::Borrowed(xml);
-    for (holder, name) in HOLDERS {
-        if let Some(fewer) = without(&kept, holder, name) {
-            kept = Cow::Owned(fewer);
-        }
-    }
-    kept
+/// What an entry says that the client insists on.
+#[derive(Debug, Default)]
+struct Found {
+    key: Option<String>,
+    is_sound: bool,
 }
 
-/// `None` where nothing is to be taken out.
-fn without(xml: &str, holder: &str, name: &str) -> Option<String> {
-    let (open, close) = (format!("<{holder}>"), format!("</{holder}>"));
-    let mut kept = String::new();
-    let mut rest = xml;
-    let mut removed = false;
-    while let Some((start, end)) = rest.find(&open).and_then(|start| {
-        let len = rest[start..].find(&close)?;
-        Some((start, start + len + close.len()))
-    }) {
-        kept.push_str(&rest[..start]);
-        let element = &rest[start..end];
-        match key(element, name).filter(|key| !is_path(key)) {
-            Some(key) => {
-                tracing::warn!(key, "skipped: the key cannot be a file name");
-                removed = true;
+/// The listing `xml` without its document type and without entries that cannot be shown. Where it
+/// is no XML it stays as it is, and the client says so.
+pub(super) fn showable(xml: &str) -> String {
+    showable_until_error(xml).unwrap_or_else(|| xml.to_owned())
+}
+
+fn showable_until_error(xml: &str) -> Option<String> {
+    let mut reader = Reader::from_str(xml);
+    let mut kept = String::with_capacity(xml.len());
+    // Up to where it was copied or left out.
+    let mut done = 0;
+    let mut depth = 0;
+    loop {
+        let before = reader.buffer_position() as usize;
+        let event = reader.read_event().ok()?;
+        let holder = match &event {
+            Event::Start(start) => {
+                HOLDERS.into_iter().find(|name| start.local_name().as_ref() == name.as_bytes())
             }
-            None => kept.push_str(element),
+            _ => None,
+        };
+        match event {
+            Event::Eof => break,
+            Event::Start(_) if holder.is_some() => {
+                let found = entry(&mut reader)?;
+                if !found.is_showable() {
+                    kept.push_str(&xml[done..before]);
+                    done = reader.buffer_position() as usize;
+                    let key = found.key.unwrap_or_default();
+                    tracing::warn!(key, "skipped: the listed entry cannot be shown as a file");
+                }
+            }
+            Event::Start(_) => depth += 1,
+            Event::End(_) => depth -= 1,
+            // It may define entities that expand to more than memory holds.
+            Event::DocType(_) => {
+                kept.push_str(&xml[done..before]);
+                done = reader.buffer_position() as usize;
+            }
+            _ => {}
         }
-        rest = &rest[end..];
+        if depth > DEPTH_MAX {
+            return None;
+        }
     }
-    kept.push_str(rest);
-    removed.then_some(kept)
+    kept.push_str(&xml[done..]);
+    Some(kept)
 }
 
-fn key(element: &str, name: &str) -> Option<String> {
-    let (_, rest) = element.split_once(&format!("<{name}>"))?;
-    let (key, _) = rest.split_once("</")?;
-    Some(crate::http::unescape(key))
+/// Reads to the end of an entry that has begun.
+fn entry(reader: &mut Reader<&[u8]>) -> Option<Found> {
+    let mut found = Found { key: None, is_sound: true };
+    let mut names: Vec<Vec<u8>> = Vec::new();
+    let mut text = String::new();
+    loop {
+        match reader.read_event().ok()? {
+            Event::Eof => return None,
+            Event::Start(start) => {
+                names.push(start.local_name().as_ref().to_owned());
+                text.clear();
+            }
+            Event::Text(part) => text.push_str(&part.decode().ok()?),
+            Event::CData(part) => text.push_str(&part.decode().ok()?),
+            Event::GeneralRef(reference) => match reference.resolve_char_ref().ok().flatten() {
+                Some(character) => text.push(character),
+                None => match resolve_predefined_entity(&reference.decode().ok()?) {
+                    Some(character) => text.push_str(character),
+                    None => found.is_sound = false,
+                },
+            },
+            Event::End(_) => {
+                let Some(name) = names.pop() else { return Some(found) };
+                found.note(&name, &text, names.len());
+                text.clear();
+            }
+            _ => {}
+        }
+        if names.len() > DEPTH_MAX {
+            return None;
+        }
+    }
 }
 
+impl Found {
+    /// The element `name` says `text`, with so many elements of the entry around it.
+    fn note(&mut self, name: &[u8], text: &str, depth: usize) {
+        match (name, depth) {
+            (b"Key" | b"Name" | b"Prefix", 0) => self.key = Some(text.to_owned()),
+            (b"Size", 0) | (b"Content-Length", 1) => self.is_sound &= text.trim().parse::<u64>().is_ok(),
+            (b"LastModified", 0) => {
+                self.is_sound &= chrono::DateTime::parse_from_rfc3339(text.trim()).is_ok();
+            }
+            (b"Last-Modified", 1) => {
+                self.is_sound &= chrono::DateTime::parse_from_rfc2822(text.trim()).is_ok();
+            }
+            _ => {}
+        }
+    }
+
+    fn is_showable(&self) -> bool {
+        self.is_sound && self.key.as_deref().is_some_and(is_path)
+    }
+}
+
+/// Whether `key` has no empty, `.` or `..` component, none that is too long for a name, and no control
+/// character.
 fn is_path(key: &str) -> bool {
     let key = key.strip_suffix('/').unwrap_or(key);
     key.split('/').all(path::is_name) && !key.contains(|c: char| c.is_ascii_control())
@@ -70,9 +146,52 @@ mod tests {
         let kept = "<R><Prefix>a/</Prefix><Contents><Key>a/b</Key><Size>1</Size></Contents>\
             <Contents><Key>a/</Key></Contents><Contents><Key>a/&amp;...</Key></Contents>\
             <CommonPrefixes><Prefix>a/c/</Prefix></CommonPrefixes></R>";
-        assert_eq!(without_unnameable(xml), kept);
-        assert!(matches!(without_unnameable(kept), Cow::Borrowed(_)));
+        assert_eq!(showable(xml), kept);
+        assert_eq!(showable(kept), kept);
         let azure = "<Blobs><Blob><Name>../x</Name></Blob><BlobPrefix><Name>y/</Name></BlobPrefix></Blobs>";
-        assert_eq!(without_unnameable(azure), "<Blobs><BlobPrefix><Name>y/</Name></BlobPrefix></Blobs>");
+        assert_eq!(showable(azure), "<Blobs><BlobPrefix><Name>y/</Name></BlobPrefix></Blobs>");
+    }
+
+    #[test]
+    fn one_bad_entry_leaves_the_others() {
+        let good = "<Contents><Key>good</Key><LastModified>2026-11-25T00:00:00.000Z</LastModified>\
+            <Size>1</Size></Contents>";
+        let long = "n".repeat(256);
+        for bad in [
+            "<Key>x</Key><Size>-1</Size>",
+            "<Key>x</Key><Size>99999999999999999999</Size>",
+            "<Key><![CDATA[..]]></Key><Size>1</Size>",
+            "<Key>&bomb;</Key><Size>1</Size>",
+            "<Key>x</Key><LastModified>yesterday</LastModified><Size>1</Size>",
+            "<Size>1</Size>",
+            &format!("<Key>{long}</Key><Size>1</Size>"),
+        ] {
+            let xml = format!("<R><Contents>{bad}</Contents>{good}</R>");
+            assert_eq!(showable(&xml), format!("<R>{good}</R>"), "{bad}");
+        }
+        let azure = "<Blobs><Blob><Name>x</Name><Properties><Content-Length>-1</Content-Length></Properties>\
+            </Blob></Blobs>";
+        assert_eq!(showable(azure), "<Blobs></Blobs>");
+    }
+
+    #[test]
+    fn entities_of_a_document_are_not_expanded() {
+        let bomb = "<!DOCTYPE r [<!ENTITY a \"aaaa\"><!ENTITY b \"&a;&a;\">]>";
+        let xml = format!("{bomb}<R><Contents><Key>&b;</Key></Contents><Name>x</Name></R>");
+        assert_eq!(showable(&xml), "<R><Name>x</Name></R>");
+    }
+
+    #[test]
+    fn hostile_pages_take_no_longer_than_others() {
+        let size = 1 << 20;
+        let many = |text: &str| text.repeat(size / text.len());
+        for text in [many("&"), many("&amp;"), many("&#38;"), many("<Key>"), many("<Contents>"), many("]]>")]
+        {
+            showable(&format!("<R><Contents><Key>{text}</Key></Contents></R>"));
+        }
+        for page in [many("<Contents>"), many("<a>"), many("<!--"), many("<Contents><Key>x</Key></Contents>")]
+        {
+            showable(&page);
+        }
     }
 }

@@ -20,6 +20,7 @@ use object_store::{GetOptions, GetRange, ListResult, ObjectMeta, ObjectStore, Ob
 
 pub(crate) use connector::Connector;
 
+use crate::bounds::{ENTRIES_MAX, PAGES_MAX};
 use crate::{Backend, ByteStream, Entry, Error, ErrorKind, Result, Version, path};
 
 /// The objects below a prefix of an object store. Directories are the prefixes
@@ -92,8 +93,8 @@ impl ObjectBackend {
 
     /// Whether any key lies below `key` as a directory.
     async fn is_prefix(&self, key: &Path) -> Result<bool> {
-        let first = self.store.list(Some(key)).try_next().await;
-        Ok(first.map_err(|error| self.error(key, &error))?.is_some())
+        let listed = self.pages(key, 1).await?;
+        Ok(listed.is_none_or(|listed| !listed.objects.is_empty() || !listed.common_prefixes.is_empty()))
     }
 
     async fn stat_root(&self) -> Result<Entry> {
@@ -114,9 +115,10 @@ impl ObjectBackend {
         let prefix = (!directory.is_root()).then(|| format!("{directory}/"));
         let (objects, common_prefixes) = Default::default();
         let mut listed = ListResult { objects, common_prefixes, extensions: Default::default() };
-        let mut page_token = None;
-        loop {
+        let mut page_token: Option<String> = None;
+        for _ in 0..PAGES_MAX {
             let delimiter = Some(DELIMITER.into());
+            let before = page_token.clone();
             let options = PaginatedListOptions { delimiter, page_token, ..PaginatedListOptions::default() };
             let page = self.pages.list_paginated(prefix.as_deref(), options).await;
             let page = page.map_err(|error| self.error(directory, &error))?;
@@ -126,10 +128,23 @@ impl ObjectBackend {
             if page_token.is_none() {
                 return Ok(Some(listed));
             }
-            if listed.objects.len() + listed.common_prefixes.len() >= entries_max {
+            if page_token == before {
+                return Err(self.endless(directory, "sends the same page of its listing again and again"));
+            }
+            let count = listed.objects.len() + listed.common_prefixes.len();
+            if count >= entries_max {
                 return Ok(None);
             }
+            if count > ENTRIES_MAX {
+                let what = format!("lists more than {ENTRIES_MAX} entries; read a directory below it");
+                return Err(self.endless(directory, &what));
+            }
         }
+        Err(self.endless(directory, &format!("sends more than {PAGES_MAX} pages for one listing")))
+    }
+
+    fn endless(&self, directory: &Path, what: &str) -> Error {
+        Error::new(ErrorKind::Permanent, format!("{}: the store {what}", self.shown(directory)))
     }
 
     /// The entries of the directory `path`, whose key is `directory`, each once.

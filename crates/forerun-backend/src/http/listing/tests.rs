@@ -2,7 +2,9 @@ use super::*;
 
 fn check(html: &str, expected: &[&str]) {
     let base = Url::parse("http://host/pub/my%20files/").unwrap();
-    let names = links(html, &base).into_iter().map(|link| link.name + if link.directory { "/" } else { "" });
+    let names = links(html.as_bytes(), &base)
+        .into_iter()
+        .map(|link| link.name + if link.directory { "/" } else { "" });
     assert_eq!(names.collect::<Vec<_>>(), expected, "{html}");
 }
 
@@ -64,5 +66,28 @@ fn broken_encodings_stay_as_they_are() {
     assert_eq!(decode("100%"), b"100%");
     assert_eq!(decode("%4"), b"%4");
     assert_eq!(decode("%zz%41%"), b"%zzA%");
-    assert_eq!(unescape("a & b &amp; &bogus; &#0x; &#65;"), "a & b & &bogus; &#0x; A");
+    check(r#"<a href="a & b &amp; &bogus; &#65;">x</a>"#, &["a & b & &bogus; A"]);
+}
+
+#[test]
+fn names_are_as_long_as_file_systems_allow() {
+    let longest = "n".repeat(255);
+    check(&format!("<a href={longest}>x</a><a href=m{longest}>x</a>"), &[&longest]);
+}
+
+#[test]
+fn hostile_pages_take_no_longer_than_others() {
+    let size = 1 << 20;
+    let many = |text: &str| text.repeat(size / text.len());
+    for page in [
+        format!("<a href=\"{}\">x</a>", many("&")),
+        format!("<a href=\"{}\">x</a>", many("&#")),
+        many("<a x "),
+        many("<a x=\""),
+        many("<!--"),
+        format!("<a {}>", (0..size / 8).map(|index| format!("x{index:06} ")).collect::<String>()),
+        format!("<a href={}>x</a>", many("../")),
+    ] {
+        check(&page, &[]);
+    }
 }

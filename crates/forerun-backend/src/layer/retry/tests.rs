@@ -107,3 +107,55 @@ async fn a_silent_connection_is_tried_again() {
     let error = conformance::fetch(&retry, &entry, 0..SIZE).await.unwrap_err();
     assert!(error.message.contains("gave up after 3 tries in 30."), "{error}");
 }
+
+#[tokio::test(start_paused = true)]
+async fn a_byte_with_each_answer_is_not_getting_on() {
+    let (fault, retry) = over((1..100).fold(Faults::new(), |faults, index| faults.cut(index, 1)));
+    let entry = retry.stat("a").await.unwrap();
+    let error = conformance::fetch(&retry, &entry, 0..SIZE).await.unwrap_err();
+    assert!(error.message.contains("gave up after 6 tries"), "{error}");
+    assert_eq!(fault.requests_count(), 7);
+}
+
+/// Sends a byte each second.
+#[derive(Debug)]
+struct Trickle(MemoryBackend);
+
+#[async_trait]
+impl Backend for Trickle {
+    fn url(&self) -> String {
+        self.0.url()
+    }
+
+    async fn stat(&self, path: &str) -> Result<Entry> {
+        self.0.stat(path).await
+    }
+
+    async fn list(&self, path: &str) -> Result<Vec<Entry>> {
+        self.0.list(path).await
+    }
+
+    async fn read_link(&self, path: &str) -> Result<Vec<u8>> {
+        self.0.read_link(path).await
+    }
+
+    async fn fetch(&self, _: &str, _: &Version, extent: Range<u64>) -> Result<ByteStream> {
+        let bytes = futures::stream::iter(extent).then(|_| async {
+            tokio::time::sleep(Duration::from_secs(1)).await;
+            Ok(Bytes::from_static(b"x"))
+        });
+        Ok(bytes.boxed())
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_trickle_is_given_up() {
+    let memory = MemoryBackend::new();
+    memory.replace("a", vec![0; SIZE as usize]);
+    let retry = Retry::new(Arc::new(Trickle(memory)), RetryOptions::default());
+    let entry = retry.stat("a").await.unwrap();
+    let start = Instant::now();
+    let error = conformance::fetch(&retry, &entry, 0..SIZE).await.unwrap_err();
+    assert!(error.message.contains("too slowly"), "{error}");
+    assert!(start.elapsed() < Duration::from_secs(60), "{:?}", start.elapsed());
+}

@@ -1,0 +1,135 @@
+//! What a server may send and how slowly, so that a bad one costs nobody but its own readers.
+
+use std::time::Duration;
+
+use bytes::Bytes;
+use futures::{Stream, StreamExt};
+use tokio::time::{Instant, timeout_at};
+
+/// The largest page of a listing: some 200,000 links of a web server. Object stores
+/// send a thousand keys a page, which is at most 4 MiB.
+pub(crate) const PAGE_BYTES_MAX: usize = 32 << 20;
+/// How long one page of a listing may take.
+pub(crate) const PAGE_TIME_MAX: Duration = Duration::from_secs(120);
+/// Pages of one listing: a store may send pages without entries.
+pub(crate) const PAGES_MAX: usize = 16 << 10;
+/// Entries of one directory.
+pub(crate) const ENTRIES_MAX: usize = 1 << 20;
+/// What is read of an answer that refuses a request, and for how long.
+pub(crate) const REFUSAL_BYTES_MAX: usize = 64 << 10;
+pub(crate) const REFUSAL_TIME_MAX: Duration = Duration::from_secs(5);
+/// The longest URL that a web server may redirect a listing to, and the longest link there:
+/// each link is resolved against that URL.
+pub(crate) const URL_BYTES_MAX: usize = 8 << 10;
+
+/// In so much time of waiting
+const PROGRESS_TIME: Duration = Duration::from_secs(10);
+/// so much must arrive. The slowest links that people use carry ten times as much.
+pub(crate) const PROGRESS_BYTES_MIN: u64 = 4 << 10;
+
+/// Whether bytes arrive fast enough to wait for more: a server may send one every few seconds,
+/// for ever.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Pace {
+    waited: Duration,
+    bytes: u64,
+}
+
+impl Pace {
+    /// `bytes` arrived after a wait of `waited`. False if that is too slow.
+    pub(crate) fn keeps_up(&mut self, waited: Duration, bytes: usize) -> bool {
+        self.waited += waited;
+        self.bytes += bytes as u64;
+        if self.waited < PROGRESS_TIME {
+            return true;
+        }
+        let is_enough = self.bytes >= PROGRESS_BYTES_MIN;
+        *self = Pace::default();
+        is_enough
+    }
+}
+
+/// Why a page is not there as a whole.
+#[derive(Debug)]
+pub(crate) enum Incomplete<E> {
+    /// It is larger than [`PAGE_BYTES_MAX`].
+    TooLarge,
+    /// It takes longer than [`PAGE_TIME_MAX`], or hardly anything arrives.
+    TooSlow,
+    /// Receiving failed.
+    Failed(E),
+}
+
+/// All of a page that comes in `pieces`.
+pub(crate) async fn page<E>(
+    mut pieces: impl Stream<Item = Result<Bytes, E>> + Unpin,
+) -> Result<Vec<u8>, Incomplete<E>> {
+    let deadline = Instant::now() + PAGE_TIME_MAX;
+    let (mut page, mut pace) = (Vec::new(), Pace::default());
+    loop {
+        let asked = Instant::now();
+        let Ok(piece) = timeout_at(deadline, pieces.next()).await else { return Err(Incomplete::TooSlow) };
+        let Some(piece) = piece.transpose().map_err(Incomplete::Failed)? else { return Ok(page) };
+        if page.len() + piece.len() > PAGE_BYTES_MAX {
+            return Err(Incomplete::TooLarge);
+        }
+        page.extend_from_slice(&piece);
+        if !pace.keeps_up(asked.elapsed(), piece.len()) {
+            return Err(Incomplete::TooSlow);
+        }
+    }
+}
+
+/// What a server says when it refuses a request: as much of it as comes soon.
+pub(crate) async fn refusal<E>(mut pieces: impl Stream<Item = Result<Bytes, E>> + Unpin) -> Vec<u8> {
+    let deadline = Instant::now() + REFUSAL_TIME_MAX;
+    let mut said = Vec::new();
+    while said.len() < REFUSAL_BYTES_MAX
+        && let Ok(Some(Ok(piece))) = timeout_at(deadline, pieces.next()).await
+    {
+        said.extend_from_slice(&piece);
+    }
+    said.truncate(REFUSAL_BYTES_MAX);
+    said
+}
+
+#[cfg(test)]
+mod tests {
+    use std::convert::Infallible;
+
+    use futures::stream;
+
+    use super::*;
+
+    /// `bytes` each second, for ever.
+    fn trickle(bytes: usize) -> impl Stream<Item = Result<Bytes, Infallible>> + Unpin {
+        Box::pin(stream::unfold((), move |()| async move {
+            tokio::time::sleep(Duration::from_secs(1)).await;
+            Some((Ok(Bytes::from(vec![b'x'; bytes])), ()))
+        }))
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_page_that_never_ends_is_given_up() {
+        let start = Instant::now();
+        assert!(matches!(page(trickle(8 << 20)).await, Err(Incomplete::TooLarge)));
+        assert!(start.elapsed() < Duration::from_secs(6));
+        assert!(matches!(page(trickle(1)).await, Err(Incomplete::TooSlow)));
+        assert!(start.elapsed() < Duration::from_secs(17));
+        let start = Instant::now();
+        assert!(matches!(page(trickle(8 << 10)).await, Err(Incomplete::TooSlow)));
+        assert!(start.elapsed() <= PAGE_TIME_MAX);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_slow_page_arrives() {
+        let pieces = trickle(1 << 10).take(100);
+        assert_eq!(page(pieces).await.unwrap().len(), 100 << 10);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn of_a_refusal_the_beginning_counts() {
+        assert!((4..=5).contains(&refusal(trickle(1)).await.len()));
+        assert_eq!(refusal(trickle(1 << 20)).await.len(), REFUSAL_BYTES_MAX);
+    }
+}

@@ -6,7 +6,7 @@ use std::future::Future;
 use std::sync::{Arc, Weak};
 use std::time::Duration;
 
-use forerun_backend::{Backend, Connected, Entry, Error, ErrorKind, Kind, Result};
+use forerun_backend::{Backend, Connected, Entry, Error, ErrorKind, Kind, Result, without_secrets};
 use forerun_engine::{Config, Counters, Engine};
 
 use crate::catalog::Catalog;
@@ -203,7 +203,7 @@ impl Forerun {
 pub fn open(url: &str) -> Result<Reader> {
     let forerun = Forerun::connect(url, Options::default())?;
     let Some(path) = forerun.object().map(str::to_owned) else {
-        let message = format!("{url} is a directory; name one object in it");
+        let message = format!("{} is a directory; name one object in it", without_secrets(url));
         return Err(Error::new(ErrorKind::Invalid, message));
     };
     let opener = forerun.clone();

@@ -69,7 +69,9 @@ mod profile;
 mod reader;
 mod runtime;
 
-pub use forerun_backend::{Backend, ConnectOptions, Entry, Error, ErrorKind, Kind, Result, Version};
+pub use forerun_backend::{
+    Backend, ConnectOptions, Entry, Error, ErrorKind, Kind, Result, Version, without_secrets,
+};
 pub use forerun_engine::{
     Advice, ByClass, Class, ClassCounters, Counters, DeviceEstimate, Extent, ListId, ListReport,
     ObjectReport, PolicyKind, StreamReport, Time, Why,

@@ -24,7 +24,7 @@ const QUESTION_BYTES_MAX: u64 = 64;
 #[derive(Clone, Debug)]
 pub(crate) struct Subject {
     pub(crate) forerun: Forerun,
-    /// As the user gave it.
+    /// As the user gave it, without secrets.
     pub(crate) url: String,
     pub(crate) directory: PathBuf,
     pub(crate) policy: String,

@@ -44,7 +44,8 @@ impl Running {
             return true;
         }
         let bare = |url: &str| url.trim_end_matches('/').to_owned();
-        if self.urls.iter().any(|url| bare(url) == bare(target)) {
+        let shown = bare(&forerun::without_secrets(target));
+        if self.urls.iter().any(|url| bare(url) == shown) {
             return true;
         }
         let path = Path::new(target);

@@ -224,7 +224,7 @@ impl MountCommand {
     fn explain_itself(&self, socket: io::Result<Socket>, forerun: &Forerun, directory: &Path) {
         let subject = Subject {
             forerun: forerun.clone(),
-            url: self.url.clone(),
+            url: forerun::without_secrets(&self.url),
             directory: directory.to_owned(),
             policy: self.policy.clone(),
             memory_bytes_max: self.memory,

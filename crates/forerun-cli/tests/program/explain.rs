@@ -1,9 +1,12 @@
 //! `forerun explain`.
 
 use std::fs::{self, File};
+use std::io::{BufRead, BufReader, Write};
+use std::net::TcpListener;
 use std::os::unix::fs::FileExt;
 use std::path::Path;
 use std::process::Command;
+use std::thread;
 use std::time::Instant;
 
 use rustix::process::Signal;
@@ -148,4 +151,44 @@ fn which_mounts_there_are_is_said_where_none_or_more_than_one_is_meant() {
     unmount_leftovers(other_directory.path());
     none(&run(runtime, &[]).2);
     assert_eq!(sockets(), 0);
+}
+
+/// A web server that answers everything with an empty page; its address.
+fn web() -> String {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap();
+    thread::spawn(move || {
+        for connection in listener.incoming() {
+            let mut connection = connection.unwrap();
+            thread::spawn(move || {
+                let mut lines = BufReader::new(connection.try_clone().unwrap()).lines();
+                while let Some(Ok(line)) = lines.next() {
+                    let answer = b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: 0\r\n\r\n";
+                    if line.is_empty() && connection.write_all(answer).is_err() {
+                        break;
+                    }
+                }
+            });
+        }
+    });
+    address.to_string()
+}
+
+#[test]
+fn passwords_are_shown_nowhere() {
+    let [runtime, _, directory] = folders();
+    let runtime = runtime.path();
+    let address = web();
+    let url = format!("http://user:secret@{address}/");
+    let mount = start(runtime, Path::new(&url), directory.path());
+    let place = directory.path().to_str().unwrap();
+    let mounts = fs::read_to_string("/proc/mounts").unwrap();
+    let said = [&[place][..], &["--json", place], &[&url], &["elsewhere"]].map(|target| run(runtime, target));
+    assert!(said[..3].iter().all(|(code, ..)| *code == Some(0)), "{said:?}");
+    assert!(said[0].1.contains(&format!("http://{address}/")), "{said:?}");
+    mount.signal(Signal::TERM);
+    let (_, log) = mount.end();
+    for text in [mounts, log, format!("{said:?}")] {
+        assert!(!text.contains("secret"), "{text}");
+    }
 }

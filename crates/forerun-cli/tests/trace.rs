@@ -96,3 +96,26 @@ fn mistakes_are_explained() {
     bad(folder, "cut good.csv --file b -o out.csv", "has no file named b");
     bad(folder, "generate sequential --size 1KiB -o x.csv", "not smaller than a request");
 }
+
+#[test]
+fn a_recording_is_replaced_only_where_that_is_meant() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    good(folder, "generate sequential --size 1MiB -o one.csv");
+    let before = std::fs::read(folder.join("one.csv")).unwrap();
+    good(folder, "generate random --size 1MiB -o other.csv");
+    for writing in ["convert one.csv other.csv", "cut one.csv -o other.csv", "merge one.csv -o other.csv"] {
+        bad(folder, writing, "other.csv exists: write to another file, or replace it by --force");
+    }
+    good(folder, "convert one.csv other.csv --force");
+    assert_eq!(std::fs::read(folder.join("other.csv")).unwrap(), before);
+}
+
+#[test]
+fn a_part_without_accesses_is_an_error() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    good(folder, "generate sequential --size 1MiB -o one.csv");
+    bad(folder, "cut one.csv --from 1h -o part.csv", "one.csv has no access in that part; its 8 accesses");
+    assert!(!folder.join("part.csv").exists());
+}

@@ -102,6 +102,14 @@ pub(crate) fn check_output(output: &Path, inputs: &[&Path]) -> Result<(), String
     }
 }
 
+/// Refuses to write over a recording, unless that is meant.
+fn check_new(output: &Path, force: bool) -> Result<(), String> {
+    match !force && output.is_file() {
+        true => Err(format!("{} exists: write to another file, or replace it by --force", output.display())),
+        false => Ok(()),
+    }
+}
+
 /// Says what the format of the output has no word for.
 fn report(written: Written, output: &Path) {
     if written.left_out > 0 {

@@ -1,12 +1,13 @@
 //! `forerun trace convert`, `cut` and `merge`: recordings from recordings.
 
 use std::error::Error;
+use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use forerun_trace::{Cut, Format, Merge, Repair, Writer};
+use forerun_trace::{Cut, Format, Merge, Repair, Summary, Writer};
 
-use super::{Input, check_output, nanoseconds, parse_time, report};
+use super::{Input, check_new, check_output, nanoseconds, parse_time, report};
 use crate::print::say;
 
 /// Write a recording in another format
@@ -32,6 +33,10 @@ pub(super) struct ConvertCommand {
     #[arg(long, value_name = "DURATION", value_parser = parse_time)]
     repair: Option<Duration>,
 
+    /// Replace OUT if it exists
+    #[arg(long)]
+    force: bool,
+
     #[command(flatten)]
     input: Input,
 }
@@ -39,6 +44,7 @@ pub(super) struct ConvertCommand {
 impl ConvertCommand {
     pub(super) fn run(self) -> Result<(), Box<dyn Error>> {
         check_output(&self.output, &[&self.input_path])?;
+        check_new(&self.output, self.force)?;
         let mut reader = self.input.open(&self.input_path)?;
         let mut writer = Writer::create(&self.output, self.to_format)?;
         let mut repair = self.repair.map(|service| Repair::new(nanoseconds(service)));
@@ -89,9 +95,13 @@ impl CutCommand {
         let mut writer = self.output.create(&[&self.input_path])?;
         let mut reader = self.input.open(&self.input_path)?;
         let mut cut = Cut::new(nanoseconds(self.from), self.to.map(nanoseconds), self.files);
+        let (mut summary, mut is_empty) = (Summary::default(), true);
         while let Some(access) = reader.next() {
-            if let Some(access) = cut.keep(access?, reader.files()) {
+            let access = access?;
+            summary.add(&access);
+            if let Some(access) = cut.keep(access, reader.files()) {
                 writer.write(&access, reader.files())?;
+                is_empty = false;
             }
         }
         let missing =
@@ -104,6 +114,16 @@ impl CutCommand {
             .into());
         }
         report(writer.finish(reader.files())?, &self.output.path);
+        if is_empty {
+            fs::remove_file(&self.output.path)?;
+            return Err(format!(
+                "{} has no access in that part; its {} accesses are within {:.6} s",
+                self.input_path.display(),
+                summary.accesses,
+                summary.duration_ns as f64 / 1e9
+            )
+            .into());
+        }
         Ok(())
     }
 }
@@ -152,6 +172,10 @@ pub(super) struct Output {
     /// The format to write
     #[arg(long, value_name = "FORMAT")]
     to_format: Option<Format>,
+
+    /// Replace OUT if it exists
+    #[arg(long)]
+    force: bool,
 }
 
 impl Output {
@@ -161,6 +185,7 @@ impl Output {
 
     pub(super) fn create(&self, inputs: &[&Path]) -> Result<Writer, Box<dyn Error>> {
         check_output(&self.path, inputs)?;
+        check_new(&self.path, self.force)?;
         Ok(Writer::create(&self.path, self.to_format)?)
     }
 }

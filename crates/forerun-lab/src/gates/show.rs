@@ -98,8 +98,8 @@ fn summary(gate: Gate, findings: &Findings) -> String {
         Gate::Peers => verdicts(rows.iter().map(|row| row.peer), PEER_MARGIN) + &wasteful(rows),
         Gate::Bound | Gate::Learned | Gate::Regret => String::new(),
     };
-    let word = if findings.hold(gate) { "holds" } else { "FAILS" };
-    format!("{gate:7}  {word}  {holds} of {count}: {}{more}\n", gate.promise())
+    let (word, how_often) = if findings.hold(gate) { ("holds", holds) } else { ("FAILS", count - holds) };
+    format!("{gate:7}  {word}  in {how_often} of {count}: {}{more}\n", gate.promise())
 }
 
 /// How many of the rows that a peer wins it wins by more bytes than may be wasted.

@@ -93,7 +93,7 @@ impl ObjectBackend {
 
     /// Whether any key lies below `key` as a directory.
     async fn is_prefix(&self, key: &Path) -> Result<bool> {
-        let listed = self.pages(key, 1).await?;
+        let listed = self.pages(key, None, 1).await?;
         Ok(listed.is_none_or(|listed| !listed.objects.is_empty() || !listed.common_prefixes.is_empty()))
     }
 
@@ -109,16 +109,21 @@ impl ObjectBackend {
         Ok(Entry::directory(""))
     }
 
-    /// The entries directly in `directory`, or none if there are more than `entries_max` keys.
-    async fn pages(&self, directory: &Path, entries_max: usize) -> Result<Option<ListResult>> {
+    /// What is below `directory` up to a `delimiter`, or none if there are more than `entries_max` keys.
+    async fn pages(
+        &self,
+        directory: &Path,
+        delimiter: Option<&'static str>,
+        entries_max: usize,
+    ) -> Result<Option<ListResult>> {
         // Without the slash it would be the prefix of its neighbours, too.
         let prefix = (!directory.is_root()).then(|| format!("{directory}/"));
         let (objects, common_prefixes) = Default::default();
         let mut listed = ListResult { objects, common_prefixes, extensions: Default::default() };
         let mut page_token: Option<String> = None;
         for _ in 0..PAGES_MAX {
-            let delimiter = Some(DELIMITER.into());
             let before = page_token.clone();
+            let delimiter = delimiter.map(Into::into);
             let options = PaginatedListOptions { delimiter, page_token, ..PaginatedListOptions::default() };
             let page = self.pages.list_paginated(prefix.as_deref(), options).await;
             let page = page.map_err(|error| self.error(directory, &error))?;
@@ -204,7 +209,9 @@ impl Backend for ObjectBackend {
 
     async fn list_within(&self, path: &str, entries_max: usize) -> Result<Option<Vec<Entry>>> {
         let directory = self.key(path)?;
-        let Some(listed) = self.pages(&directory, entries_max).await? else { return Ok(None) };
+        let Some(listed) = self.pages(&directory, Some(DELIMITER), entries_max).await? else {
+            return Ok(None);
+        };
         if listed.objects.is_empty() && listed.common_prefixes.is_empty() && !path.is_empty() {
             return match self.store.head(&directory).await {
                 Ok(_) => Err(Error::not_a_directory(format!("{} ({directory})", self.url))),

@@ -163,6 +163,7 @@ impl MountCommand {
             return daemon::start();
         }
         log::start(self.verbose, self.log.as_deref())?;
+        self.check_order()?;
         let place = Place::new(&self.directory)?;
         if let Some(doubt) = memory::doubt(self.memory) {
             say(&doubt);
@@ -217,6 +218,18 @@ impl MountCommand {
         forerun.save_learned()?;
         unmounted?;
         Ok(ExitCode::SUCCESS)
+    }
+
+    /// Advises who has named the directory first.
+    fn check_order(&self) -> Result<(), String> {
+        match self.directory.to_str() {
+            Some(url) if url.contains("://") => Err(format!(
+                "the URL comes first: forerun mount {} {}",
+                forerun::without_secrets(url),
+                forerun::without_secrets(&self.url)
+            )),
+            _ => Ok(()),
+        }
     }
 
     /// Answers `forerun explain` by `socket` for as long as the runtime that this is called within. A

@@ -147,14 +147,16 @@ fn run(command: &mut Command) {
 }
 
 #[test]
-fn a_mount_whose_program_was_killed_is_recognised() {
+fn a_mount_whose_program_was_killed_is_replaced() {
     let (source, directory) = source_and_directory();
     let mount = start(source.path(), directory.path());
     mount.signal(Signal::KILL);
     let (status, _) = mount.end();
     assert_eq!(status.signal(), Some(9));
-    let output = output(forerun().arg("mount").arg(source.path()).arg(directory.path()));
-    let said = String::from_utf8(output.stderr).unwrap();
-    assert!(said.contains("holds a mount whose program is gone: remove it with"), "{said}");
-    unmount(directory.path());
+    assert!(fs::read_dir(directory.path()).is_err(), "nobody answers");
+    let mount = start(source.path(), directory.path());
+    assert_eq!(cat(&directory.path().join("hello")), HELLO);
+    mount.signal(Signal::TERM);
+    assert_eq!(mount.end().0.code(), Some(0));
+    assert!(!is_mounted(directory.path()));
 }

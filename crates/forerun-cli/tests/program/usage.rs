@@ -23,11 +23,12 @@ fn what_cannot_be_mounted_is_said_in_one_sentence_and_nothing_is_mounted() {
     }
     fs::write(path("full/file"), "").unwrap();
     let (file, none) = (path("full/file"), path("none"));
-    let failures: [(&[&str], &str); 8] = [
+    let failures: [(&[&str], &str); 9] = [
         (&[&source, &full], "is not empty"),
         (&[&source, &file], "is not a directory"),
         (&[&source, &none], "does not exist: create it with `mkdir"),
         (&[&none, &empty], "none"),
+        (&[&empty, "http://user:secret@host/x"], "the URL comes first: forerun mount http://host/x "),
         (&["gopher://example.org", &empty], "gopher"),
         (&["/dev/null", &empty], "neither a directory nor a file"),
         (&["--memory", "64K", &source, &empty], "at least 4 MiB"),

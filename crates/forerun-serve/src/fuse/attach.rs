@@ -47,6 +47,12 @@ enum Mounter {
     Others,
 }
 
+impl Mounter {
+    fn of_this_user() -> Mounter {
+        if rustix::process::geteuid().is_root() { Mounter::Us } else { Mounter::Helper }
+    }
+}
+
 /// Who may do what with a mount.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Access {
@@ -64,10 +70,10 @@ type FileSystemId = (u32, u32);
 /// `source` is what `mount` and `df` show as mounted.
 pub(crate) fn attach(directory: PathBuf, source: &str, access: Access) -> Result<(OwnedFd, Attachment)> {
     let device = OpenOptions::new().read(true).write(true).open(DEVICE).map_err(no_device)?;
-    let (device, mounter) = if rustix::process::geteuid().is_root() {
-        (attach_directly(device.into(), &directory, source, access)?, Mounter::Us)
-    } else {
-        (attach_by_helper(&directory, source, access)?, Mounter::Helper)
+    let mounter = Mounter::of_this_user();
+    let device = match mounter {
+        Mounter::Us => attach_directly(device.into(), &directory, source, access)?,
+        Mounter::Helper | Mounter::Others => attach_by_helper(&directory, source, access)?,
     };
     let file_system = file_system_at(&directory);
     Ok((device, Attachment { directory, mounter, file_system }))
@@ -77,6 +83,12 @@ impl Attachment {
     /// What somebody else has mounted, known by `name` alone.
     pub(crate) fn of_others(name: &Path) -> Attachment {
         Attachment { directory: name.to_owned(), mounter: Mounter::Others, file_system: None }
+    }
+
+    /// What this user has mounted on `directory`, by an earlier process.
+    pub(crate) fn of_own(directory: &Path) -> Attachment {
+        let mounter = Mounter::of_this_user();
+        Attachment { directory: directory.to_owned(), mounter, file_system: file_system_at(directory) }
     }
 
     /// Where it is mounted, or the name of what somebody else has mounted.
@@ -141,7 +153,7 @@ impl Attachment {
         file_system_at(&self.directory) == self.file_system
     }
 
-    fn try_unmount(&self, lazily: bool) -> Result<(), String> {
+    pub(crate) fn try_unmount(&self, lazily: bool) -> Result<(), String> {
         if self.mounter == Mounter::Us {
             let flags = if lazily { UnmountFlags::DETACH } else { UnmountFlags::empty() };
             return rustix::mount::unmount(&self.directory, flags | UnmountFlags::NOFOLLOW)

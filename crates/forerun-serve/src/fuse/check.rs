@@ -7,15 +7,28 @@ use std::path::{Path, PathBuf};
 use forerun::{Error, ErrorKind, Result};
 use rustix::io::Errno;
 
+use super::remains;
+
 /// Checks that `directory` is there, is a directory and is empty, and gives its
-/// full path.
+/// full path. A mount of this user whose program is gone is taken out first.
 ///
 /// # Errors
 /// [`ErrorKind::Invalid`] with what is wrong and what to do about it.
 pub fn check_mount_point(directory: &Path) -> Result<PathBuf> {
     let shown = directory.display();
     let invalid = |message: String| Error::new(ErrorKind::Invalid, message);
-    let metadata = fs::metadata(directory).map_err(|error| match error.kind() {
+    let mut metadata = fs::metadata(directory);
+    if metadata.as_ref().is_err_and(is_dead_mount) {
+        match remains::remove(directory) {
+            Ok(true) => {
+                tracing::info!("took a mount out of {shown} whose program is gone");
+                metadata = fs::metadata(directory);
+            }
+            Ok(false) => {}
+            Err(error) => tracing::warn!("the dead mount on {shown} stays: {error}"),
+        }
+    }
+    let metadata = metadata.map_err(|error| match error.kind() {
         io::ErrorKind::NotFound => {
             invalid(format!("the mount point {shown} does not exist: create it with `mkdir -p {shown}`"))
         }

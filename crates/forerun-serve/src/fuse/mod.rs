@@ -27,6 +27,7 @@ mod options;
 mod passthrough;
 mod push;
 mod queued;
+mod remains;
 mod session;
 mod source;
 mod tree;

@@ -70,7 +70,7 @@ mod reader;
 mod runtime;
 
 pub use forerun_backend::{
-    Backend, ConnectOptions, Entry, Error, ErrorKind, Kind, Result, Version, without_secrets,
+    Backend, ConnectOptions, Entry, Error, ErrorKind, Kind, Result, RetryOptions, Version, without_secrets,
 };
 pub use forerun_engine::{
     Advice, ByClass, Class, ClassCounters, Counters, DeviceEstimate, Extent, ListId, ListReport,

@@ -16,20 +16,20 @@ pub(super) async fn http(url: Url, retry: &RetryOptions) -> Result<Connected> {
         return directory(url, retry).await;
     }
     let name = HttpBackend::name_of(&url);
-    let backend: Arc<dyn Backend> =
-        Arc::new(Retry::new(Arc::new(HttpBackend::object(url.clone())?), retry.clone()));
-    let entry = backend.stat(&name).await?;
+    let object: Arc<dyn Backend> = Arc::new(HttpBackend::object(url.clone())?);
+    let first = Retry::new(object.clone(), retry.at_first());
+    let entry = first.stat(&name).await?;
     if entry.kind == Kind::Directory {
         return directory(url, retry).await;
     }
-    verify_ranges(&*backend, &entry).await?;
-    Ok(single(backend, name.clone(), name))
+    verify_ranges(&first, &entry).await?;
+    Ok(single(Arc::new(Retry::new(object, retry.clone())), name.clone(), name))
 }
 
 async fn directory(url: Url, retry: &RetryOptions) -> Result<Connected> {
-    let backend = Retry::new(Arc::new(HttpBackend::directory(url)?), retry.clone());
-    backend.stat("").await?;
-    Ok(Connected { backend: Arc::new(backend), object: None })
+    let directory: Arc<dyn Backend> = Arc::new(HttpBackend::directory(url)?);
+    Retry::new(directory.clone(), retry.at_first()).stat("").await?;
+    Ok(Connected { backend: Arc::new(Retry::new(directory, retry.clone())), object: None })
 }
 
 /// A server that cannot send the end of an object without its beginning is

@@ -29,28 +29,38 @@ pub struct ConnectOptions {
 /// When to try a request again that met a transient error.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RetryOptions {
-    /// How many times one request is tried in all; at least once.
+    /// How many times one request is tried in all at most; at least once.
     pub attempts: u32,
     /// The wait before the second try; it doubles with each further one.
     pub backoff_first: Duration,
     /// The longest wait between two tries.
     pub backoff_max: Duration,
-    /// No try starts later than this after the request's first one, or after
-    /// the last byte that arrived.
+    /// No try starts later than this after the request's first one, or after some
+    /// kilobytes that arrived.
     pub deadline: Duration,
 }
 
+/// How often it is tried to connect: who has misspelt a URL should not wait long to hear of it.
+const CONNECT_TRIES: u32 = 6;
+
 impl Default for RetryOptions {
-    /// Six tries within 30 s, 100 ms to 5 s apart; three where the connection
+    /// For 30 s, 100 ms to 5 s apart; three times where the connection
     /// stays silent, which takes 10 s to notice.
     fn default() -> RetryOptions {
         RetryOptions {
-            attempts: 6,
+            attempts: u32::MAX,
             backoff_first: Duration::from_millis(100),
             backoff_max: Duration::from_secs(5),
             // Longer than a silent connection, or none would ever be tried again.
             deadline: 3 * IDLE_TIMEOUT,
         }
+    }
+}
+
+impl RetryOptions {
+    /// The same for the first requests of all.
+    pub(super) fn at_first(&self) -> RetryOptions {
+        RetryOptions { attempts: self.attempts.min(CONNECT_TRIES), ..self.clone() }
     }
 }
 

@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Duration;
 
-use forerun::{Forerun, Options, PolicyKind};
+use forerun::{Forerun, Options, PolicyKind, RetryOptions};
 use forerun_backend::ConnectOptions;
 use forerun_serve::fuse::MountOptions;
 
@@ -91,6 +91,12 @@ pub(crate) struct MountCommand {
     /// The profile of ~/.aws to take credentials from
     #[arg(long, value_name = "PROFILE")]
     profile: Option<String>,
+
+    /// How long a request is tried again, as in 30s, if the server fails or cannot be reached
+    ///
+    /// Readers wait meanwhile. 0 gives them the first error, and `forever` never an error.
+    #[arg(long, value_name = "TIME", default_value = "30s", value_parser = parse_patience)]
+    retry_timeout: Duration,
 
     /// How long names, sizes and times may be out of date, as in 500ms, 1s or 5m
     ///
@@ -263,10 +269,16 @@ impl MountCommand {
                 anonymous: self.anonymous,
                 region: self.region.clone(),
                 profile: self.profile.clone(),
+                retry: RetryOptions { deadline: self.retry_timeout, ..RetryOptions::default() },
                 ..ConnectOptions::default()
             },
         }
     }
+}
+
+/// As [`parse_duration`], and `forever`.
+fn parse_patience(text: &str) -> Result<Duration, String> {
+    if text == "forever" { Ok(Duration::MAX) } else { parse_duration(text) }
 }
 
 fn policy_values() -> clap::builder::PossibleValuesParser {

@@ -29,8 +29,13 @@ impl Site {
         Site { server, _runtime: runtime }
     }
 
-    /// Mounts it all.
+    /// Mounts it all. Readers wait for a failing server no longer than a test should.
     pub(crate) fn mount(&self) -> Mounted {
+        Mounted::start(mount(&["--retry-timeout", "3s", &self.url("")]))
+    }
+
+    /// Mounts it all, with the patience of users.
+    pub(crate) fn patient_mount(&self) -> Mounted {
         Mounted::start(mount(&[&self.url("")]))
     }
 }

@@ -9,7 +9,7 @@ use std::process::Command;
 use rustix::process::Signal;
 
 use super::mount::{HELLO, source_and_directory, start};
-use super::support::{Foreground, cat, forerun, is_mounted, output, runtime, unmount, unmount_leftovers};
+use super::support::{Foreground, cat, is_mounted, output, runtime, unmount, unmount_leftovers};
 use super::users::is_root;
 
 #[test]

@@ -60,20 +60,21 @@ pub(super) async fn store(url: &StoreUrl, options: &ConnectOptions) -> Result<Co
 
 async fn open(url: &StoreUrl, store: Arc<dyn Store>, options: &ConnectOptions) -> Result<Connected> {
     let below = |prefix: &str| -> Result<Arc<dyn Backend>> {
-        let backend = ObjectBackend::new(store.clone(), store.clone(), prefix, &url.text)?;
-        Ok(Arc::new(Retry::new(Arc::new(backend), options.retry.clone())))
+        Ok(Arc::new(ObjectBackend::new(store.clone(), store.clone(), prefix, &url.text)?))
     };
+    let first = |backend: &Arc<dyn Backend>| Retry::new(backend.clone(), options.retry.at_first());
+    let later = |backend| Arc::new(Retry::new(backend, options.retry.clone()));
     let key = url.key.strip_suffix('/').unwrap_or(&url.key);
     if key == url.key && !key.is_empty() {
         let (parent, name) = key.rsplit_once('/').unwrap_or(("", key));
         let backend = below(parent)?;
-        if backend.stat(name).await?.kind == Kind::File {
-            return Ok(single(backend, name.to_owned(), name.to_owned()));
+        if first(&backend).stat(name).await?.kind == Kind::File {
+            return Ok(single(later(backend), name.to_owned(), name.to_owned()));
         }
     }
     let backend = below(key)?;
-    backend.stat("").await?;
-    Ok(Connected { backend, object: None })
+    first(&backend).stat("").await?;
+    Ok(Connected { backend: later(backend), object: None })
 }
 
 /// Adds what to do next.

@@ -55,8 +55,11 @@ async fn other_errors_are_returned_at_once() {
 async fn the_last_error_says_how_often_it_was_tried() {
     let (fault, retry) = over(Faults::new().random(1, 1000, ErrorKind::Transient));
     let error = retry.list("").await.unwrap_err();
-    assert_eq!((error.kind, fault.requests_count()), (ErrorKind::Transient, 6));
-    assert!(error.message.contains("gave up after 6 tries in "), "{error}");
+    assert_eq!(error.kind, ErrorKind::Transient);
+    let count = fault.requests_count();
+    // 0.1, 0.2 ... 3.2 s and then 5 s, each between half and whole.
+    assert!((10..=18).contains(&count), "{count}");
+    assert!(error.message.contains(&format!("gave up after {count} tries in ")), "{error}");
 }
 
 #[tokio::test(start_paused = true)]
@@ -113,8 +116,8 @@ async fn a_byte_with_each_answer_is_not_getting_on() {
     let (fault, retry) = over((1..100).fold(Faults::new(), |faults, index| faults.cut(index, 1)));
     let entry = retry.stat("a").await.unwrap();
     let error = conformance::fetch(&retry, &entry, 0..SIZE).await.unwrap_err();
-    assert!(error.message.contains("gave up after 6 tries"), "{error}");
-    assert_eq!(fault.requests_count(), 7);
+    assert!(error.message.contains("gave up after"), "{error}");
+    assert!(fault.requests_count() < 20, "{}", fault.requests_count());
 }
 
 /// Sends a byte each second.

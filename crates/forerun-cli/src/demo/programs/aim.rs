@@ -10,17 +10,6 @@ const BEST_SHARE_MIN: f64 = 0.95;
 const LOCAL_BEST_SHARE_MIN: f64 = 0.9;
 /// Processors that are busy for this share of the time set the bound.
 const BUSY_SHARE_MIN: f64 = 0.9;
-/// Processes that load the same bytes copy them from the page cache of one mount.
-const COPY_TIMES_MAX: f64 = 1.6;
-
-/// How fast Forerun should be, apart from the other contenders.
-#[derive(Clone, Copy)]
-enum Pace {
-    /// In MB/s.
-    AtLeast(f64),
-    /// As a multiple of the seconds of the local copy.
-    CopyTimes(f64),
-}
 
 /// How many bytes Forerun may fetch.
 #[derive(Clone, Copy)]
@@ -31,21 +20,22 @@ enum Bytes {
     None(f64),
 }
 
-/// Rows without one only have to be as fast as other mounts.
-const PACES: [(&str, Pace); 10] = [
-    ("load-file", Pace::AtLeast(300.0)),
+/// How fast Forerun should be apart from the other contenders, in MB/s. Rows without a rate only have
+/// to be as fast as other mounts.
+const PACES: [(&str, f64); 10] = [
+    ("load-file", 300.0),
     // 1.07 GB in 4.5 s.
-    ("load-file-2", Pace::AtLeast(238.0)),
-    ("load-file-4", Pace::CopyTimes(COPY_TIMES_MAX)),
-    ("every-5th", Pace::AtLeast(150.0)),
-    ("memmap", Pace::AtLeast(340.0)),
-    ("quarters-threads", Pace::AtLeast(340.0)),
-    ("quarters-processes", Pace::AtLeast(340.0)),
-    ("slices", Pace::AtLeast(300.0)),
+    ("load-file-2", 238.0),
+    ("load-file-4", 238.0),
+    ("every-5th", 150.0),
+    ("memmap", 340.0),
+    ("quarters-threads", 340.0),
+    ("quarters-processes", 340.0),
+    ("slices", 300.0),
     // Nine tenths of a latency of 10 ms and a transfer of 4 MiB, each slice.
-    ("slices-random", Pace::AtLeast(184.0)),
+    ("slices-random", 184.0),
     // 300 MB in 7 s; a latency and a transfer for each file take 6 s.
-    ("loader", Pace::AtLeast(42.9)),
+    ("loader", 42.9),
 ];
 
 /// Of all other rows.
@@ -83,18 +73,15 @@ pub(super) fn missed((row, each): &Group, is_local: bool, processors: f64) -> Ve
     }
     if !is_local {
         let pace = of_row(&PACES, row.name);
-        missed.extend(pace.and_then(|pace| slow(own, pace, seconds(Contender::Copy), processors)));
+        missed.extend(pace.and_then(|pace| slow(own, pace, processors)));
         let bytes = of_row(&BYTES, row.name).unwrap_or(TOUCHED_MAX);
         missed.extend(greedy(own, bytes, of(Contender::None).and_then(|none| none.fetched_ratio)));
     }
     missed.into_iter().map(|miss| format!("{}: {miss}.", row.name)).collect()
 }
 
-fn slow(own: &Summary, pace: Pace, copy: Option<f64>, processors: f64) -> Option<String> {
-    let seconds_max = match pace {
-        Pace::AtLeast(mb_s) => own.touched? as f64 / 1e6 / mb_s,
-        Pace::CopyTimes(times) => times * copy?,
-    };
+fn slow(own: &Summary, mb_s: f64, processors: f64) -> Option<String> {
+    let seconds_max = own.touched? as f64 / 1e6 / mb_s;
     let seconds = own.seconds?;
     let busy: f64 = [own.store, own.mount, own.program].into_iter().flatten().sum();
     (seconds > seconds_max && busy < BUSY_SHARE_MIN * processors * seconds)
@@ -153,9 +140,6 @@ mod tests {
         let ratio = "parquet: 1.31 bytes fetched for each byte touched, the aim is 1.30.";
         check("parquet", &[forerun(2.9, 1.31), none.clone()], false, &[ratio]);
         check("parquet", &[forerun(2.9, 1.29), none], false, &[]);
-        let copy = (Contender::Copy, summary(1.0, 0.0));
-        let times = "load-file-4: 1.70 s, the aim is 1.60 s.";
-        check("load-file-4", &[forerun(1.7, 1.0), copy], false, &[times]);
     }
 
     #[test]

@@ -25,7 +25,8 @@ fn no_package_needs_a_newer_rust_than_ours_say() {
     let ours = metadata.workspace_packages();
     let said = ours.iter().map(|package| package.rust_version.clone().expect("each says it")).min().unwrap();
     let newer = used(&metadata).filter(|package| package.rust_version.as_ref() > Some(&said));
-    let newer: Vec<String> = newer.map(|package| format!("{} {:?}", package.id, package.rust_version)).collect();
+    let newer: Vec<String> =
+        newer.map(|package| format!("{} {:?}", package.id, package.rust_version)).collect();
     assert!(newer.is_empty(), "rust-version is {said}, and these need more: {newer:#?}");
 }
 
@@ -100,8 +101,13 @@ fn one(words: &mut Words<'_>, allowed: &[&str]) -> bool {
 #[test]
 fn expressions_are_met_by_what_is_allowed() {
     let allowed = ["MIT", "Apache-2.0", "Apache-2.0 WITH LLVM-exception"];
-    for terms in ["MIT", "GPL-2.0 OR MIT", "MIT/GPL-2.0", "(MIT AND Apache-2.0) OR X", "Apache-2.0 WITH LLVM-exception"]
-    {
+    for terms in [
+        "MIT",
+        "GPL-2.0 OR MIT",
+        "MIT/GPL-2.0",
+        "(MIT AND Apache-2.0) OR X",
+        "Apache-2.0 WITH LLVM-exception",
+    ] {
         assert!(may_use(terms, &allowed), "{terms}");
     }
     for terms in ["GPL-2.0", "MIT AND GPL-2.0", "MIT WITH LLVM-exception", "(MIT OR X) AND GPL-2.0"] {

@@ -1,4 +1,4 @@
-//! What a server may send and how slowly, so that a bad one costs nobody but its own readers.
+//! Bounds on the size and the slowness of answers: a bad server costs only its own readers.
 
 use std::time::Duration;
 
@@ -15,7 +15,7 @@ pub(crate) const PAGE_TIME_MAX: Duration = Duration::from_secs(120);
 pub(crate) const PAGES_MAX: usize = 16 << 10;
 /// Entries of one directory.
 pub(crate) const ENTRIES_MAX: usize = 1 << 20;
-/// What is read of an answer that refuses a request, and for how long.
+/// The client reads a refusal up to this size, for at most this time.
 pub(crate) const REFUSAL_BYTES_MAX: usize = 64 << 10;
 pub(crate) const REFUSAL_TIME_MAX: Duration = Duration::from_secs(5);
 /// The longest URL that a web server may redirect a listing to, and the longest link there:
@@ -80,7 +80,7 @@ pub(crate) async fn page<E>(
     }
 }
 
-/// What a server says when it refuses a request: as much of it as comes soon.
+/// The body of an answer that refuses a request, as far as it arrives soon.
 pub(crate) async fn refusal<E>(mut pieces: impl Stream<Item = Result<Bytes, E>> + Unpin) -> Vec<u8> {
     let deadline = Instant::now() + REFUSAL_TIME_MAX;
     let mut said = Vec::new();

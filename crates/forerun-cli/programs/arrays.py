@@ -115,6 +115,7 @@ def players(place, clock):
         with open(place / PLAYED, "rb", buffering=0) as file:
             while piece := file.read(PLAYED_PIECE_BYTES):
                 pieces.append(piece)
+                # It asks for more once this is played: the wait is the player's work.
                 time.sleep(len(piece) / PLAYED_BYTES_PER_S)
         return pieces
 

@@ -1,4 +1,4 @@
-//! What the locked packages ask for, and where they come from.
+//! The licences, the sources and the Rust version of the locked packages.
 //!
 //! `cargo deny check` looks at more, and compiles for minutes. This holds what every change of the
 //! lock may break.

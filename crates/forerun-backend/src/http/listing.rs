@@ -29,7 +29,7 @@ pub(super) fn links(html: &[u8], base: &Url) -> Vec<Link> {
     links.filter(|link| seen.insert(link.name.clone())).collect()
 }
 
-/// What `href` means on the page at `base`, whose path has the segments `above`.
+/// The link of `href` on the page at `base`, whose path has the segments `above`.
 fn link(href: &str, base: &Url, above: &[Vec<u8>]) -> Option<Link> {
     let url = base.join(href).ok()?;
     if url.origin() != base.origin() || url.query().is_some() {

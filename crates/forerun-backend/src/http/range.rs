@@ -47,7 +47,7 @@ pub(super) fn unsatisfied_total(headers: &HeaderMap) -> Option<u64> {
     in_bytes(headers)?.strip_prefix("*/")?.parse().ok()
 }
 
-/// What Content-Range says after its unit, which servers write as they like.
+/// The value of Content-Range after its unit. Servers write the unit in capitals or not.
 fn in_bytes(headers: &HeaderMap) -> Option<&str> {
     let value = headers.get(CONTENT_RANGE)?.to_str().ok()?.trim();
     let (unit, value) = value.split_at_checked("bytes".len())?;

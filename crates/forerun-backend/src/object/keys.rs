@@ -15,7 +15,7 @@ const HOLDERS: [&str; 4] = ["Contents", "CommonPrefixes", "Blob", "BlobPrefix"];
 /// Elements deeper than that are no listing.
 const DEPTH_MAX: usize = 16;
 
-/// What an entry says that the client insists on.
+/// The key of an entry, and whether the client accepts its other values.
 #[derive(Debug, Default)]
 struct Found {
     key: Option<String>,
@@ -37,15 +37,9 @@ fn showable_until_error(xml: &str) -> Option<String> {
     loop {
         let before = reader.buffer_position() as usize;
         let event = reader.read_event().ok()?;
-        let holder = match &event {
-            Event::Start(start) => {
-                HOLDERS.into_iter().find(|name| start.local_name().as_ref() == name.as_bytes())
-            }
-            _ => None,
-        };
         match event {
             Event::Eof => break,
-            Event::Start(_) if holder.is_some() => {
+            Event::Start(start) if HOLDERS.map(str::as_bytes).contains(&start.local_name().as_ref()) => {
                 let found = entry(&mut reader)?;
                 if !found.is_showable() {
                     kept.push_str(&xml[done..before]);

@@ -109,7 +109,7 @@ impl ObjectBackend {
         Ok(Entry::directory(""))
     }
 
-    /// What is below `directory` up to a `delimiter`, or none if there are more than `entries_max` keys.
+    /// The keys below `directory` up to a `delimiter`, or none if there are more than `entries_max`.
     async fn pages(
         &self,
         directory: &Path,

@@ -96,6 +96,7 @@ fn an_outage_is_waited_for() {
         let path = path.clone();
         thread::spawn(move || fs::read(path).unwrap())
     });
+    // The outage lasts longer than six tries took. Nothing tells from outside that a reader waits.
     thread::sleep(Duration::from_secs(6));
     site.behave(|manners| manners.always = None);
     assert!(readers.into_iter().all(|reader| reader.join().unwrap() == bytes));

@@ -85,7 +85,7 @@ impl Attachment {
         Attachment { directory: name.to_owned(), mounter: Mounter::Others, file_system: None }
     }
 
-    /// What this user has mounted on `directory`, by an earlier process.
+    /// A mount on `directory` that an earlier process of this user made.
     pub(crate) fn of_own(directory: &Path) -> Attachment {
         let mounter = Mounter::of_this_user();
         Attachment { directory: directory.to_owned(), mounter, file_system: file_system_at(directory) }

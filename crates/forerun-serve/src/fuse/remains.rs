@@ -1,4 +1,4 @@
-//! What is left of a mount whose program was killed.
+//! Dead mounts: the program of each was killed, and the mount stayed.
 
 use std::fs;
 use std::path::Path;

@@ -204,3 +204,18 @@ async fn a_password_that_is_refused_is_not_asked_for() {
         assert!(error.message.contains(advice) && !error.message.contains("secret"), "{error}");
     }
 }
+
+#[tokio::test]
+async fn a_listing_at_an_endless_address_is_refused() {
+    let server = serve(|request| match request.uri().path().len() {
+        1 => {
+            let long = format!("/{}/", "n".repeat(9000));
+            let to = Response::builder().status(302).header(header::LOCATION, long);
+            to.body(Full::default().boxed()).unwrap()
+        }
+        _ => text("text/html", "<a href=x>x</a>"),
+    });
+    let web = HttpBackend::directory(server.await.parse().unwrap()).unwrap();
+    let error = web.list("").await.unwrap_err();
+    assert!(error.message.contains("address is longer than 8192 bytes"), "{error}");
+}

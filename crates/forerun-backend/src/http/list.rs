@@ -9,7 +9,7 @@ use url::Url;
 
 use super::listing::{self, Link};
 use super::{HttpBackend, client, is_directory};
-use crate::bounds::{self, Incomplete, PAGE_BYTES_MAX};
+use crate::bounds::{self, Incomplete, PAGE_BYTES_MAX, URL_BYTES_MAX};
 use crate::{Backend, Entry, Error, ErrorKind, Kind, Result, RetryOptions, path, tries};
 
 /// How many files of a listing are asked about at once.
@@ -50,6 +50,13 @@ impl HttpBackend {
             return Err(Error::new(ErrorKind::NotADirectory, message));
         }
         let base = response.url().clone();
+        if base.as_str().len() > URL_BYTES_MAX {
+            let message = format!(
+                "{}: the listing's own address is longer than {URL_BYTES_MAX} bytes",
+                client::shown(url)
+            );
+            return Err(Error::new(ErrorKind::Permanent, message));
+        }
         let page = read(response, url).await?;
         // Long pages take long to take apart; others are served meanwhile.
         let parsed = tokio::task::spawn_blocking(move || listing::links(&page, &base)).await;

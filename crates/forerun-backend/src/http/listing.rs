@@ -19,9 +19,7 @@ pub(super) struct Link {
 /// elsewhere, to the parent and to other sort orders are no part of the listing.
 /// It takes time in proportion to the page, whatever that holds.
 pub(super) fn links(html: &[u8], base: &Url) -> Vec<Link> {
-    let Some(segments) = base.path_segments().filter(|_| base.as_str().len() <= URL_BYTES_MAX) else {
-        return Vec::new();
-    };
+    let Some(segments) = base.path_segments() else { return Vec::new() };
     let mut above: Vec<Vec<u8>> = segments.map(decode).collect();
     above.pop();
     let mut seen = HashSet::new();

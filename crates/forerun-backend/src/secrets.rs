@@ -1,17 +1,33 @@
 //! URLs without what must not be seen.
 
 /// `url` as messages and reports may show it: without user and password, and without the query,
-/// which may be a signature. Keys of object stores and paths of files are shown as they are.
+/// which may be a signature. Keys of object stores are shown as they are, except for a signature.
+/// So are paths of files.
 pub fn without_secrets(url: &str) -> String {
     let Some((scheme, rest)) = url.split_once("://") else { return url.to_owned() };
-    let is_verbatim = ["file", "s3", "s3a", "gs", "az", "azure", "abfs", "abfss"];
-    if is_verbatim.iter().any(|verbatim| scheme.eq_ignore_ascii_case(verbatim)) {
+    let is = |known: &[&str]| known.iter().any(|known| scheme.eq_ignore_ascii_case(known));
+    if is(&["file"]) {
         return url.to_owned();
     }
+    let is_store = is(&["s3", "s3a", "gs", "az", "azure", "abfs", "abfss"]);
     let (authority, path) = rest.split_at(rest.find(['/', '?', '#']).unwrap_or(rest.len()));
-    let host = authority.rsplit_once('@').map_or(authority, |(_, host)| host);
-    let path = path.split(['?', '#']).next().unwrap_or_default();
+    let host = match authority.rsplit_once('@') {
+        // In a store's URL a name without a password is a container.
+        Some((user, host)) if !is_store || user.contains(':') => host,
+        _ => authority,
+    };
+    let path = match path.split_once('?') {
+        Some((path, query)) if !is_store || is_signed(query) => path,
+        _ => path,
+    };
+    let path = if is_store { path } else { path.split('#').next().unwrap_or_default() };
     format!("{scheme}://{host}{path}")
+}
+
+/// Whether `query` is one that a store has signed.
+fn is_signed(query: &str) -> bool {
+    let query = query.to_ascii_lowercase();
+    ["sig=", "signature=", "token="].iter().any(|name| query.contains(name))
 }
 
 #[cfg(test)]
@@ -28,6 +44,11 @@ mod tests {
             ("ftp://user:secret@host/", "ftp://host/"),
             ("http://host?secret", "http://host"),
             ("s3://bucket/a?b#c", "s3://bucket/a?b#c"),
+            ("s3://bucket/a?X-Amz-Signature=secret", "s3://bucket/a"),
+            ("az://container/a?sv=1&sig=secret", "az://container/a"),
+            ("s3a://id:secret@bucket/a", "s3a://bucket/a"),
+            ("--endpoint=http://id:secret@host", "--endpoint=http://host"),
+            ("file:///a?b@c:d", "file:///a?b@c:d"),
             (
                 "abfss://container@account.dfs.core.windows.net/k",
                 "abfss://container@account.dfs.core.windows.net/k",

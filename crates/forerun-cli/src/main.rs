@@ -3,6 +3,7 @@
 // What it prints goes through `print`: `println!` panics where nobody reads any more.
 #![warn(clippy::print_stdout, clippy::print_stderr)]
 
+mod arguments;
 mod demo;
 mod explain;
 mod lab;
@@ -51,7 +52,7 @@ enum Command {
 /// Exit status 0 for success, 1 for a failure, which is told in a sentence, and
 /// 2 (by `clap`) for a command that makes no sense.
 fn main() -> ExitCode {
-    let done = match Cli::parse().command {
+    let done = match Cli::parse_from(arguments::given()).command {
         Command::Mount(mount) => mount.run(),
         Command::Explain(explain) => explain.run(),
         Command::Prefetch(prefetch) => prefetch.run(),

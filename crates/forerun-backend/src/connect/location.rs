@@ -51,12 +51,16 @@ fn store(text: &str) -> Option<Result<StoreUrl>> {
         _ => return None,
     };
     let (bucket, key) = rest.split_once('/').unwrap_or((rest, ""));
-    if bucket.is_empty() {
-        let message =
-            format!("cannot read {text:?}: the bucket is missing; the URL is {scheme}://bucket/key");
-        return Some(Err(Error::new(ErrorKind::Invalid, message)));
-    }
-    Some(Ok(StoreUrl { provider, text: text.to_owned(), bucket: bucket.to_owned(), key: key.to_owned() }))
+    let shown = crate::without_secrets(text);
+    let problem = if shown != text {
+        "it has a password or a signature, which is not used: credentials come from the environment and files"
+    } else if bucket.is_empty() {
+        "the bucket is missing"
+    } else {
+        return Some(Ok(StoreUrl { provider, text: shown, bucket: bucket.to_owned(), key: key.to_owned() }));
+    };
+    let message = format!("cannot read {shown:?}: {problem}; the URL is {scheme}://bucket/key");
+    Some(Err(Error::new(ErrorKind::Invalid, message)))
 }
 
 #[cfg(test)]
@@ -83,5 +87,10 @@ mod tests {
             assert_eq!(parse(&text).unwrap(), Location::Store(expected));
         }
         assert_eq!(parse("s3:///key").unwrap_err().kind, ErrorKind::Invalid);
+        for text in ["s3://id:secret@bucket/key", "az://container/key?sv=1&sig=secret"] {
+            let error = parse(text).unwrap_err();
+            assert!(error.message.contains("a password or a signature"), "{error}");
+            assert!(!error.message.contains("secret"), "{error}");
+        }
     }
 }

@@ -79,7 +79,7 @@ pub(super) fn find(target: Option<&str>) -> Result<Running, Box<dyn Error>> {
             let all: Vec<&Running> = running.iter().collect();
             Err(format!(
                 "there is no mount of {}; running mounts: {}",
-                target.unwrap_or_default(),
+                forerun::without_secrets(target.unwrap_or_default()),
                 list(&all)
             )
             .into())

@@ -11,6 +11,8 @@ use std::io::{Read, Write};
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::process::{Command, ExitCode, Stdio};
 
+use crate::arguments;
+
 /// Tells the second process that it is the daemon.
 const IS_DAEMON: &str = "FORERUN_IS_DAEMON";
 /// What the daemon says once its mount is up.
@@ -24,8 +26,8 @@ pub(crate) fn is_daemon() -> bool {
 /// Starts the daemon and waits until its mount is up. What goes wrong until then
 /// it says itself, on the standard error that both have.
 pub(crate) fn start() -> Result<ExitCode, Box<dyn Error>> {
-    let mut arguments = env::args_os();
-    let name = arguments.next().unwrap_or_else(|| "forerun".into());
+    let mut arguments = arguments::given().iter();
+    let name = arguments.next().cloned().unwrap_or_else(|| "forerun".into());
     let mut daemon = Command::new("/proc/self/exe")
         .arg0(name)
         .args(arguments)

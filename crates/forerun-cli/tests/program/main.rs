@@ -10,6 +10,8 @@ mod mount;
 mod overlays;
 mod passed;
 mod passthrough;
+mod secrets;
 mod support;
 mod usage;
 mod users;
+mod web;

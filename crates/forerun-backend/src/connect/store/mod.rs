@@ -79,6 +79,7 @@ async fn open(url: &StoreUrl, store: Arc<dyn Store>, options: &ConnectOptions) -
 
 /// Adds what to do next.
 fn explain(url: &StoreUrl, endpoint: &str, error: Error) -> Error {
+    let endpoint = crate::without_secrets(endpoint);
     let (credentials, setting) = match url.provider {
         Provider::S3 => (
             "AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or the profile (AWS_PROFILE or --profile)",
@@ -109,7 +110,8 @@ fn check_endpoint(endpoint: &str) -> Result<()> {
     if known && url::Url::parse(endpoint).is_ok() {
         return Ok(());
     }
-    let message = format!("the endpoint {endpoint:?} is not a URL; write http://host:port or https://host");
+    let shown = crate::without_secrets(endpoint);
+    let message = format!("the endpoint {shown:?} is not a URL; write http://host:port or https://host");
     Err(Error::new(ErrorKind::Invalid, message))
 }
 

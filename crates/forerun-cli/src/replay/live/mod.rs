@@ -117,7 +117,7 @@ impl LiveOptions {
             played.outcomes.push(Outcome {
                 workload: workload.name().to_owned(),
                 policy: policy.name().to_owned(),
-                device: played.url.clone(),
+                device: forerun::without_secrets(&played.url),
                 memory_bytes,
                 runs,
                 bounds: Bounds::default(),

@@ -75,7 +75,8 @@ fn directory_of(url: &str) -> Result<PathBuf, String> {
     match url.strip_prefix("file://") {
         Some(path) => Ok(PathBuf::from(path)),
         None if url.contains("://") => Err(format!(
-            "--live-create: {url} is not a local directory; create the objects there by other means"
+            "--live-create: {} is not a local directory; create the objects there by other means",
+            forerun::without_secrets(url)
         )),
         None => Ok(PathBuf::from(url)),
     }

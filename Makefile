@@ -5,10 +5,11 @@
 # Slow, or not for every machine: `make gates` checks in the simulator what adaptive
 # promises, `make fidelity` compares the simulator with the product, `make bench-kernel`
 # the product with the kernel's own readahead (as root), `make bench-programs` real
-# programs on the mount beside other ways to mount, `make real-programs` our traces
+# programs on the mount beside other ways to mount, `make bench-attacks` what a bad
+# server costs other readers, `make real-programs` our traces
 # with the programs that replay them, `make fuzz` feeds the trace readers and adaptive rubbish.
 
-.PHONY: demo test bench check gates fidelity bench-kernel bench-programs real-programs fuzz fuse nginx valgrind
+.PHONY: demo test bench check gates fidelity bench-kernel bench-programs bench-attacks real-programs fuzz fuse nginx valgrind
 
 # A change of user only where one is needed.
 as_root = $(if $(filter 0,$(shell id -u)),,sudo)
@@ -56,6 +57,10 @@ $(programs)/venv/installed: crates/forerun-cli/programs/requirements.txt
 	python3 -m venv --clear $(programs)/venv
 	$(programs)/venv/bin/pip install --quiet --requirement $<
 	touch $@
+
+bench-attacks: fuse
+	cargo build --release --package forerun-cli
+	target/release/forerun bench attacks $(options)
 
 real-programs:
 	@command -v rbd-replay btt fio strace >/dev/null || { $(install) fio blktrace strace ceph-common; }

@@ -5,6 +5,7 @@
 //! product as anyone runs it; the store (`forerun demo-store`) computes its
 //! contents and slows its answers down to a network's pace.
 
+mod attacks;
 pub(crate) mod bench;
 pub(crate) mod data;
 mod http;
@@ -27,7 +28,7 @@ use self::data::Contents;
 use self::link::Shape;
 use self::reader::Pattern;
 use self::session::{Measured, Run, Session};
-use self::store::{Bucket, Store};
+use self::store::{Attack, Bucket, Store};
 use crate::print::{show, tell};
 use crate::units::{parse_duration, parse_size, show_size};
 
@@ -160,6 +161,10 @@ pub(crate) struct StoreCommand {
     /// Serve the files below DIR instead of the demo's own objects
     #[arg(long, value_name = "DIR", conflicts_with = "size")]
     directory: Option<PathBuf>,
+
+    /// Misbehave towards those who read below `bad/`
+    #[arg(long, value_name = "ATTACK")]
+    attack: Option<Attack>,
 }
 
 impl StoreCommand {
@@ -176,7 +181,7 @@ impl StoreCommand {
         });
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
         runtime.block_on(async {
-            let store = Store::bind(bucket, Shape::default())?;
+            let store = Store::bind(bucket, Shape::default(), self.attack)?;
             show(&format!("{}\n", store.address()?))?;
             tokio::select! {
                 never = store.serve() => match never {},

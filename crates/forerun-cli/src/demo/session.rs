@@ -86,7 +86,7 @@ impl Session {
     ) -> Result<T, String> {
         on_threads_of_its_own(async {
             let stop = stop_asked()?;
-            let store = StoreProcess::start(["--size".as_ref(), bytes.to_string().as_ref()]).await?;
+            let store = StoreProcess::start(&["--size".as_ref(), bytes.to_string().as_ref()]).await?;
             let mut session = Session { contents: Arc::new(Contents::new(bytes)), store, mount: None };
             let done = tokio::select! {
                 done = work(&mut session) => done,

@@ -8,6 +8,7 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 pub(super) use self::report::doubt;
+use super::attacks::AttacksCommand;
 use super::link::Shape;
 use super::programs::ProgramsCommand;
 use super::reader::Pattern;
@@ -55,6 +56,7 @@ pub(crate) struct BenchCommand {
 #[derive(Debug, clap::Subcommand)]
 enum OtherBench {
     Programs(ProgramsCommand),
+    Attacks(AttacksCommand),
 }
 
 /// One row of the table.
@@ -80,8 +82,10 @@ struct Outcome {
 impl BenchCommand {
     /// Runs the rows; fails if a gate does not hold.
     pub(crate) fn run(self) -> Result<ExitCode, Box<dyn Error>> {
-        if let Some(OtherBench::Programs(programs)) = self.other {
-            return programs.run();
+        match self.other {
+            Some(OtherBench::Programs(programs)) => return programs.run(),
+            Some(OtherBench::Attacks(attacks)) => return attacks.run(),
+            None => {}
         }
         let rows = self.rows();
         let measured = Session::with(self.size, async |session| {

@@ -22,11 +22,11 @@ pub(crate) struct StoreProcess {
 }
 
 impl StoreProcess {
-    /// Starts a store. `contents` is an option of `demo-store` and its value.
-    pub(crate) async fn start(contents: [&OsStr; 2]) -> Result<StoreProcess, String> {
+    /// Starts a store with `options` of `demo-store`.
+    pub(crate) async fn start(options: &[&OsStr]) -> Result<StoreProcess, String> {
         let mut child = this_program()?
             .arg("demo-store")
-            .args(contents)
+            .args(options)
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .spawn()

@@ -53,7 +53,7 @@ impl Stand {
     pub(super) async fn new(folder: Folder, is_local: bool, time_max: Duration) -> Result<Stand, String> {
         let store = match is_local {
             true => None,
-            false => Some(StoreProcess::start(["--directory".as_ref(), folder.data().as_ref()]).await?),
+            false => Some(StoreProcess::start(&["--directory".as_ref(), folder.data().as_ref()]).await?),
         };
         Ok(Stand { folder, store, mount: None, time_max })
     }

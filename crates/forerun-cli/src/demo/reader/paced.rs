@@ -12,6 +12,8 @@ const BYTES_PER_S: u64 = 1_000_000;
 const WAIT_MAX: Duration = Duration::from_millis(8);
 /// Nobody can read ahead of the first reads.
 const GRACE: Duration = Duration::from_secs(1);
+/// The requests of a steady reader.
+const STEADY_BYTES: u64 = 1 << 20;
 
 /// Plays all of `lists` at once; their first reads are spread over the time that one
 /// piece lasts.
@@ -33,4 +35,28 @@ pub(super) fn play(lists: &[List], mounted: Mounted<'_>) -> Result<Tally, String
         }
         Ok(tally)
     })
+}
+
+/// Reads `name` in order from its begin, again and again, at `bytes_per_s`. The time of a wait is
+/// lost: nothing is read faster after it.
+///
+/// # Errors
+/// The read that failed.
+pub(crate) fn play_steadily(name: &str, bytes_per_s: u64, mounted: Mounted<'_>) -> Result<Tally, String> {
+    let file = mounted.open(name)?;
+    let size = mounted.size_of(name)?;
+    let piece = Duration::from_nanos(STEADY_BYTES * 1_000_000_000 / bytes_per_s);
+    let mut due = Instant::now();
+    let mut tally = Tally::default();
+    for offset in (0..size).step_by(STEADY_BYTES as usize).cycle() {
+        // The reader is slower than the store: to sleep is its work.
+        std::thread::sleep(due.saturating_duration_since(Instant::now()));
+        let one = file.read_all([offset], STEADY_BYTES as usize)?;
+        if one.bytes == 0 {
+            break;
+        }
+        tally = [tally, one].into_iter().sum();
+        due = (due + piece).max(Instant::now());
+    }
+    Ok(tally)
 }

@@ -15,11 +15,13 @@ pub(super) type Answer = Response<Body>;
 
 /// `text` of the given media type.
 pub(super) fn text(status: StatusCode, media_type: &str, text: String) -> Answer {
-    Response::builder()
-        .status(status)
-        .header(CONTENT_TYPE, media_type)
-        .body(Full::from(text).boxed_unsync())
-        .expect("the headers are written by this program")
+    answer(status, media_type, Full::from(text).boxed_unsync())
+}
+
+/// `body` of the given media type.
+pub(super) fn answer(status: StatusCode, media_type: &str, body: Body) -> Answer {
+    let answer = Response::builder().status(status).header(CONTENT_TYPE, media_type).body(body);
+    answer.expect("the headers are written by this program")
 }
 
 /// An error as S3 tells it.

@@ -8,6 +8,7 @@
 //! from now on).
 
 mod answer;
+mod attack;
 mod bucket;
 mod counters;
 mod list;
@@ -28,6 +29,7 @@ use tokio::net::{TcpListener, TcpSocket, TcpStream};
 use url::form_urlencoded;
 
 use self::answer::{Answer, failure, text};
+pub(crate) use self::attack::{Attack, BAD, BAD_FILE, Victim};
 pub(crate) use self::bucket::Bucket;
 use self::counters::Counters;
 use super::link::{Link, Shape, Wire};
@@ -46,6 +48,7 @@ struct Shop {
     bucket: Bucket,
     counters: Counters,
     link: Arc<Link>,
+    attack: Option<Attack>,
 }
 
 #[derive(Debug)]
@@ -63,16 +66,16 @@ pub(crate) struct Store {
 
 impl Store {
     /// A store of `bucket` behind a link like `shape`, on a free port of the
-    /// loopback interface.
+    /// loopback interface. Whoever reads below `bad/` meets the `attack`.
     ///
     /// # Errors
     /// If there is no such port.
-    pub(crate) fn bind(bucket: Bucket, shape: Shape) -> std::io::Result<Store> {
+    pub(crate) fn bind(bucket: Bucket, shape: Shape, attack: Option<Attack>) -> std::io::Result<Store> {
         let socket = TcpSocket::new_v4()?;
         socket.set_send_buffer_size(SEND_BUFFER_BYTES)?;
         socket.bind((Ipv4Addr::LOCALHOST, 0).into())?;
         let listener = socket.listen(CONNECTIONS_WAITING_MAX)?;
-        let shop = Shop { bucket, counters: Counters::default(), link: Link::new(shape) };
+        let shop = Shop { bucket, counters: Counters::default(), link: Link::new(shape), attack };
         Ok(Store { listener, shop: Arc::new(shop) })
     }
 
@@ -123,6 +126,11 @@ async fn route(connection: &Connection, request: Request<Incoming>) -> Answer {
     let (bucket, key) = path[1..].split_once('/').unwrap_or((&path[1..], ""));
     if bucket != BUCKET {
         return failure(StatusCode::NOT_FOUND, "NoSuchBucket", "The specified bucket does not exist", bucket);
+    }
+    if let Some(attack) = connection.shop.attack
+        && let Some(answer) = attack.answer(connection, &request, key).await
+    {
+        return answer;
     }
     if key.is_empty() {
         return text(StatusCode::OK, "application/xml", list::list(&connection.shop.bucket, bucket, query));

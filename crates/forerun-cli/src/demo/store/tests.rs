@@ -7,17 +7,17 @@ use crate::demo::http::{self, request};
 /// A store without any delay, which lives as long as the test's process.
 fn store() -> (SocketAddr, Contents) {
     let contents = Contents::new(64 << 20);
-    (serve(Bucket::Generated(contents.clone())), contents)
+    (serve(Bucket::Generated(contents.clone()), None), contents)
 }
 
 /// The address of a store of `bucket`.
-fn serve(bucket: Bucket) -> SocketAddr {
+fn serve(bucket: Bucket, attack: Option<Attack>) -> SocketAddr {
     let (tell, told) = std::sync::mpsc::channel();
     std::thread::spawn(move || {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
         runtime.block_on(async move {
             let shape = Shape { latency: Duration::ZERO, ..Shape::default() };
-            let store = Store::bind(bucket, shape).unwrap();
+            let store = Store::bind(bucket, shape, attack).unwrap();
             tell.send(store.address().unwrap()).unwrap();
             store.serve().await
         })
@@ -56,7 +56,7 @@ fn files_below_a_directory_are_listed_and_read_like_generated_objects() {
     let directory = tempfile::tempdir().unwrap();
     std::fs::create_dir(directory.path().join("weights")).unwrap();
     std::fs::write(directory.path().join("weights/a-1.bin"), "0123456789").unwrap();
-    let address = serve(Bucket::of_directory(directory.path()).unwrap());
+    let address = serve(Bucket::of_directory(directory.path()).unwrap(), None);
     let part = get(address, "/demo/weights/a-1.bin", "range: bytes=3-5\r\n");
     assert_eq!((part.status, part.body.as_slice()), (206, b"345".as_slice()));
     let listed = get(address, "/demo?list-type=2&prefix=weights/", "");
@@ -129,4 +129,29 @@ fn counters_and_the_shape_of_the_link() {
     let asked = Instant::now();
     get(address, "/demo/many/000.bin", "");
     assert!(asked.elapsed() >= Duration::from_millis(190));
+}
+
+#[test]
+fn an_attack_concerns_what_is_below_bad_alone() {
+    let listing = "/demo?list-type=2&delimiter=%2F&prefix=bad%2F";
+    for attack in [Attack::SamePage, Attack::Ampersands, Attack::CutBody] {
+        let contents = Contents::new(64 << 20);
+        let address = serve(Bucket::Generated(contents.clone()), Some(attack));
+        let whole = get(address, "/demo/many/001.bin", "");
+        assert!(contents.matches(contents.object("many/001.bin").unwrap(), 0, &whole.body));
+        let root = get(address, "/demo?list-type=2&delimiter=%2F&prefix=", "").body;
+        assert!(String::from_utf8(root).unwrap().contains("<Prefix>big/</Prefix>"));
+        match attack {
+            Attack::SamePage => {
+                let page = get(address, listing, "").body;
+                assert_eq!(page, get(address, &format!("{listing}&continuation-token=again"), "").body);
+            }
+            Attack::Ampersands => assert!(get(address, "/demo/bad/", "").body.len() > 1 << 20),
+            _ => {
+                let cut = get(address, "/demo/bad/file", "range: bytes=5-99\r\n");
+                assert!(cut.head.contains("content-range: bytes 5-99/") && cut.head.contains("length: 95"));
+                assert_eq!(cut.body, b"x");
+            }
+        }
+    }
 }

@@ -76,7 +76,7 @@ fn a_store_gives_its_bytes() {
     let contents = Contents::new(BYTES);
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();
     let address = runtime.block_on(async {
-        let store = Store::bind(Bucket::Generated(contents.clone()), shape).unwrap();
+        let store = Store::bind(Bucket::Generated(contents.clone()), shape, None).unwrap();
         let address = store.address().unwrap();
         tokio::spawn(store.serve());
         address

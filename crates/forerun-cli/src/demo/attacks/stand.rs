@@ -1,0 +1,126 @@
+//! The two stores, the two mounts, and everybody who reads.
+
+use std::ffi::OsStr;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use clap::ValueEnum;
+
+use super::victims::Victims;
+use crate::demo::data::Contents;
+use crate::demo::link::Shape;
+use crate::demo::process::{MountOptions, MountProcess, Ready, StoreProcess, this_program};
+use crate::demo::reader::{Mounted, play_steadily};
+use crate::demo::store::{Attack, BUCKET};
+
+const SIZE: u64 = 1 << 30;
+const MEMORY_BYTES: u64 = 256 << 20;
+/// What the paced readers read.
+const FILE: &str = "one.bin";
+const BYTES_PER_S: u64 = 100_000_000;
+/// The attack is under way then.
+const HEAD_START: Duration = Duration::from_secs(1);
+
+/// What a paced reader got.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Kept {
+    /// Of its pace.
+    pub(super) share: f64,
+    pub(super) is_right: bool,
+}
+
+/// What one attack came to.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Outcome {
+    pub(super) same_mount: Kept,
+    pub(super) other_mount: Kept,
+    /// The longest time that a killed program took to end.
+    pub(super) kill: Duration,
+    /// How often a program ended by itself.
+    pub(super) ended: u64,
+    /// The most memory of the process that mounts the bad store, in bytes.
+    pub(super) memory_peak: u64,
+}
+
+/// A store and its mount.
+#[derive(Debug)]
+pub(super) struct Stand {
+    store: StoreProcess,
+    mount: MountProcess,
+}
+
+impl Stand {
+    /// Runs `attack` against a mount while it and another one are read from.
+    ///
+    /// # Errors
+    /// The step that failed.
+    pub(super) async fn measure(attack: Option<Attack>, time: Duration) -> Result<Outcome, String> {
+        let mut good = Stand::start(None).await?;
+        let mut bad = Stand::start(attack).await?;
+        let measured = Stand::measure_both(&good, &bad, attack, time).await;
+        // Both, whatever the other one says.
+        let stopped = [good.mount.stop().await, bad.mount.stop().await];
+        good.store.stop().await;
+        bad.store.stop().await;
+        stopped.into_iter().collect::<Result<(), _>>()?;
+        measured
+    }
+
+    async fn measure_both(
+        good: &Stand,
+        bad: &Stand,
+        attack: Option<Attack>,
+        time: Duration,
+    ) -> Result<Outcome, String> {
+        let victims = attack.map(|attack| Victims::start(attack.victim(), bad.mount.directory()));
+        tokio::time::sleep(HEAD_START).await;
+        let contents = Arc::new(Contents::new(SIZE));
+        let until = Instant::now() + time;
+        let play = |stand: &Stand| {
+            let directory = stand.mount.directory().to_owned();
+            let contents = Arc::clone(&contents);
+            tokio::task::spawn_blocking(move || play(directory, &contents, until))
+        };
+        let (same_mount, other_mount) = tokio::join!(play(bad), play(good));
+        let (kill, ended) = match victims {
+            Some(victims) => victims.kill().await?,
+            None => (Duration::ZERO, 0),
+        };
+        let ran = |kept: Result<Result<Kept, String>, _>| {
+            kept.map_err(|error: tokio::task::JoinError| format!("a reader: {error}"))?
+        };
+        let memory_peak = bad.mount.memory_peak_bytes()?;
+        Ok(Outcome { same_mount: ran(same_mount)?, other_mount: ran(other_mount)?, kill, ended, memory_peak })
+    }
+
+    async fn start(attack: Option<Attack>) -> Result<Stand, String> {
+        let size = SIZE.to_string();
+        let mut options: Vec<&OsStr> = vec!["--size".as_ref(), size.as_ref()];
+        let name = attack.and_then(|attack| attack.to_possible_value());
+        if let Some(name) = &name {
+            options.extend([OsStr::new("--attack"), name.get_name().as_ref()]);
+        }
+        let store = StoreProcess::start(&options).await?;
+        store.prepare(Shape::default())?;
+        let mount = if attack.is_some_and(Attack::is_of_a_web_server) {
+            let mut program = this_program()?;
+            program.args(["mount", "--memory", &MEMORY_BYTES.to_string()]);
+            program.arg(format!("http://{}/{BUCKET}/", store.address()));
+            MountProcess::run(program, Ready::Told).await?
+        } else {
+            let options = MountOptions { policy: "adaptive", memory_bytes: MEMORY_BYTES, profile: None };
+            MountProcess::start(store.address(), options).await?
+        };
+        Ok(Stand { store, mount })
+    }
+}
+
+/// Reads [`FILE`] at its pace until `until`.
+fn play(directory: PathBuf, contents: &Contents, until: Instant) -> Result<Kept, String> {
+    let start = Instant::now();
+    let mounted = Mounted { directory: &directory, contents, until };
+    let tally = play_steadily(FILE, BYTES_PER_S, mounted)?;
+    let due = BYTES_PER_S as f64 * start.elapsed().as_secs_f64();
+    Ok(Kept { share: tally.bytes as f64 / due, is_right: tally.wrong_reads == 0 })
+}

@@ -5,6 +5,7 @@
 //! around a backend: retry, delay, bandwidth, faults. [`connect`] turns a URL
 //! into a backend with the layers everybody wants.
 
+mod apart;
 mod bounds;
 pub mod conformance;
 mod connect;
@@ -36,6 +37,11 @@ pub use http::HttpBackend;
 pub use memory::MemoryBackend;
 pub use object::ObjectBackend;
 pub use secrets::without_secrets;
+
+/// The terms in which HTTP requests are sent and answered, for [`ConnectOptions::http`].
+pub use object_store::client::{
+    HttpClient, HttpError, HttpErrorKind, HttpRequest, HttpResponse, HttpResponseBody, HttpService,
+};
 
 /// The bytes of an extent, in order, as they arrive.
 pub type ByteStream = BoxStream<'static, Result<Bytes>>;

@@ -1,6 +1,6 @@
 //! How often and when a request is tried again.
 
-use std::hash::{BuildHasher, RandomState};
+use std::hash::{BuildHasher, BuildHasherDefault, DefaultHasher};
 use std::time::Duration;
 
 use tokio::time::Instant;
@@ -58,11 +58,13 @@ impl Tries {
     }
 
     /// Half of the doubled wait is certain and half is chance, so that readers
-    /// that failed together do not come back together.
+    /// that failed together do not come back together. The nanoseconds that the tries took are chance
+    /// enough, and the same again where the clock is.
     fn backoff(&self) -> Duration {
         let doublings = (self.count - 1).min(31);
         let wait = self.options.backoff_first.saturating_mul(1 << doublings).min(self.options.backoff_max);
-        let chance = RandomState::new().hash_one(self.count) as u32;
+        let took = self.first.elapsed();
+        let chance = BuildHasherDefault::<DefaultHasher>::default().hash_one((self.count, took)) as u32;
         wait / 2 + wait.mul_f64(f64::from(chance) / f64::from(u32::MAX)) / 2
     }
 

@@ -4,30 +4,31 @@ use std::sync::Arc;
 
 use url::Url;
 
-use super::{Connected, RetryOptions, single};
+use super::{ConnectOptions, Connected, RetryOptions, single};
 use crate::http::HttpBackend;
 use crate::layer::Retry;
-use crate::{Backend, Entry, Kind, Result};
+use crate::{Backend, Entry, HttpClient, Kind, Result};
 
 /// A directory where `url` ends in a slash or is redirected to one that does,
 /// and one object otherwise.
-pub(super) async fn http(url: Url, retry: &RetryOptions) -> Result<Connected> {
+pub(super) async fn http(url: Url, options: &ConnectOptions) -> Result<Connected> {
+    let (client, retry) = (options.client()?, &options.retry);
     if url.path().ends_with('/') {
-        return directory(url, retry).await;
+        return directory(client, url, retry).await;
     }
     let name = HttpBackend::name_of(&url);
-    let object: Arc<dyn Backend> = Arc::new(HttpBackend::object(url.clone())?);
+    let object: Arc<dyn Backend> = Arc::new(HttpBackend::object_by(client.clone(), url.clone()));
     let first = Retry::new(object.clone(), retry.at_first());
     let entry = first.stat(&name).await?;
     if entry.kind == Kind::Directory {
-        return directory(url, retry).await;
+        return directory(client, url, retry).await;
     }
     verify_ranges(&first, &entry).await?;
     Ok(single(Arc::new(Retry::new(object, retry.clone())), name.clone(), name))
 }
 
-async fn directory(url: Url, retry: &RetryOptions) -> Result<Connected> {
-    let directory: Arc<dyn Backend> = Arc::new(HttpBackend::directory(url)?);
+async fn directory(client: HttpClient, url: Url, retry: &RetryOptions) -> Result<Connected> {
+    let directory: Arc<dyn Backend> = Arc::new(HttpBackend::directory_by(client, url));
     Retry::new(directory.clone(), retry.at_first()).stat("").await?;
     Ok(Connected { backend: Arc::new(Retry::new(directory, retry.clone())), object: None })
 }

@@ -46,7 +46,7 @@ pub async fn connect(url: &str, options: &ConnectOptions) -> Result<Connected> {
     match location::parse(url)? {
         Location::Http(location) => {
             options.refuse_remote_options(url)?;
-            http::http(location, &options.retry).await
+            http::http(location, options).await
         }
         Location::Store(location) => store::store(&location, options).await,
         Location::File(path) => {

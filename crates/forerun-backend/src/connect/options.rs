@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use super::Environment;
-use crate::http::IDLE_TIMEOUT;
-use crate::{Error, ErrorKind, Result};
+use crate::http::{self, IDLE_TIMEOUT};
+use crate::{Error, ErrorKind, HttpClient, Result};
 
 /// How to connect. What is not said here comes from the environment variables
 /// and files that each kind of storage usually reads.
@@ -24,6 +24,9 @@ pub struct ConnectOptions {
     pub environment: Environment,
     /// When to try again.
     pub retry: RetryOptions,
+    /// By what HTTP requests are sent, rather than by a client of our own: one that follows no
+    /// redirect, and fails a request whose peer is silent for 10 s.
+    pub http: Option<HttpClient>,
 }
 
 /// When to try a request again that met a transient error.
@@ -65,6 +68,14 @@ impl RetryOptions {
 }
 
 impl ConnectOptions {
+    /// By what HTTP requests are sent.
+    ///
+    /// # Errors
+    /// If no client can be made, for example for want of certificates.
+    pub(super) fn client(&self) -> Result<HttpClient> {
+        self.http.clone().map_or_else(http::client, Ok)
+    }
+
     /// Refuses what only object stores understand, rather than ignoring it.
     pub(super) fn refuse_remote_options(&self, url: &str) -> Result<()> {
         let given = [

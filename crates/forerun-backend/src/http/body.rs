@@ -1,18 +1,17 @@
 //! A body that must have a certain length.
 
-use std::pin::Pin;
-
 use bytes::Bytes;
-use futures::{Stream, StreamExt, TryStreamExt};
-use reqwest::Response;
+use futures::stream::BoxStream;
+use futures::{StreamExt, TryStreamExt};
+use object_store::client::HttpError;
 use url::Url;
 
-use super::client::{client_error, shown};
+use super::client::{Response, client_error, shown};
 use super::range::Served;
 use crate::{ByteStream, Error, ErrorKind, Result};
 
 struct Body {
-    pieces: Pin<Box<dyn Stream<Item = reqwest::Result<Bytes>> + Send>>,
+    pieces: BoxStream<'static, Result<Bytes, HttpError>>,
     url: Url,
     /// Bytes that have not arrived yet.
     left: u64,
@@ -22,8 +21,7 @@ struct Body {
 
 /// The bytes of `response`; an error if they are fewer or more than expected.
 pub(super) fn stream(response: Response, url: Url, served: Served) -> ByteStream {
-    let pieces = Box::pin(response.bytes_stream());
-    let body = Body { pieces, url, left: served.len, more: served.more };
+    let body = Body { pieces: response.bytes_stream(), url, left: served.len, more: served.more };
     futures::stream::try_unfold(body, Body::next).boxed()
 }
 

@@ -3,11 +3,19 @@
 use std::error::Error as StdError;
 use std::time::Duration;
 
-use reqwest::header::{ACCEPT_ENCODING, HeaderMap, HeaderValue};
+use base64::Engine as _;
+use base64::prelude::BASE64_STANDARD;
+use bytes::Bytes;
+use futures::stream::BoxStream;
+use object_store::client::{
+    HttpClient, HttpError, HttpErrorKind, HttpRequest, HttpRequestBody, HttpResponse,
+};
+use reqwest::header::{ACCEPT_ENCODING, AUTHORIZATION, HeaderMap, HeaderValue, LOCATION};
 use reqwest::redirect::Policy;
-use reqwest::{RequestBuilder, Response, StatusCode};
+use reqwest::{Method, StatusCode};
 use url::Url;
 
+use super::listing::decode;
 use crate::{Error, ErrorKind, Result};
 
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
@@ -19,54 +27,126 @@ pub(crate) const IDLE_TIMEOUT: Duration = Duration::from_secs(10);
 const REDIRECTS_MAX: usize = 10;
 
 /// A client that opens a connection for each request in flight: extents that
-/// are fetched at once must not share one connection's throughput.
-pub(super) fn client() -> Result<reqwest::Client> {
-    client_with(Policy::limited(REDIRECTS_MAX))
-}
-
-/// The same for who must not be redirected.
-pub(crate) fn client_that_follows_none() -> Result<reqwest::Client> {
-    client_with(Policy::none())
-}
-
-fn client_with(redirects: Policy) -> Result<reqwest::Client> {
+/// are fetched at once must not share one connection's throughput. It follows no redirect:
+/// [`send`] does, and object stores refuse them.
+pub(crate) fn client() -> Result<HttpClient> {
     crate::tls::install();
     let identity = HeaderMap::from_iter([(ACCEPT_ENCODING, HeaderValue::from_static("identity"))]);
-    reqwest::Client::builder()
+    let client = reqwest::Client::builder()
         .user_agent(concat!("forerun/", env!("CARGO_PKG_VERSION")))
         .default_headers(identity)
-        .redirect(redirects)
+        .redirect(Policy::none())
         .http1_only()
         .tcp_nodelay(true)
         .connect_timeout(CONNECT_TIMEOUT)
         .read_timeout(IDLE_TIMEOUT)
-        .build()
-        .map_err(|error| {
-            let message =
-                format!("HTTPS cannot be used: {}; install the package ca-certificates", chain(&error));
-            Error::new(ErrorKind::Permanent, message)
-        })
+        .build();
+    client.map(HttpClient::new).map_err(|error| {
+        let message =
+            format!("HTTPS cannot be used: {}; install the package ca-certificates", innermost(&error));
+        Error::new(ErrorKind::Permanent, message)
+    })
 }
 
-/// Sends `request` and waits for the head of the answer.
-pub(super) async fn send(request: RequestBuilder, url: &Url) -> Result<Response> {
-    request.send().await.map_err(|error| client_error(&error, &shown(url)))
+/// An answer, and the URL that it came from after redirects.
+pub(super) struct Response {
+    url: Url,
+    answer: HttpResponse,
+}
+
+impl Response {
+    pub(super) fn url(&self) -> &Url {
+        &self.url
+    }
+
+    pub(super) fn status(&self) -> StatusCode {
+        self.answer.status()
+    }
+
+    pub(super) fn headers(&self) -> &HeaderMap {
+        self.answer.headers()
+    }
+
+    pub(super) fn bytes_stream(self) -> BoxStream<'static, Result<Bytes, HttpError>> {
+        self.answer.into_body().bytes_stream()
+    }
+}
+
+/// Asks for `url` and waits for the head of the answer, wherever redirects lead.
+pub(super) async fn send(
+    client: &HttpClient,
+    method: Method,
+    url: &Url,
+    headers: HeaderMap,
+) -> Result<Response> {
+    let mut at = url.clone();
+    for _ in 0..=REDIRECTS_MAX {
+        let request = request(&method, &at, &headers)?;
+        let answer = client.execute(request).await.map_err(|error| client_error(&error, &shown(url)))?;
+        match redirected(&at, &answer) {
+            Some(next) => at = next,
+            None => return Ok(Response { url: at, answer }),
+        }
+    }
+    let message = format!("{}: the server redirects more than {REDIRECTS_MAX} times", shown(url));
+    Err(Error::new(ErrorKind::Permanent, message))
+}
+
+fn request(method: &Method, url: &Url, headers: &HeaderMap) -> Result<HttpRequest> {
+    let mut bare = url.clone();
+    // Neither fails for a URL with a host, and no other is asked for.
+    let _ = (bare.set_username(""), bare.set_password(None));
+    bare.set_fragment(None);
+    let mut request = HttpRequest::new(HttpRequestBody::empty());
+    *request.method_mut() = method.clone();
+    *request.uri_mut() = bare.as_str().parse().map_err(|error| {
+        Error::new(ErrorKind::Invalid, format!("{} cannot be requested: {error}", shown(url)))
+    })?;
+    *request.headers_mut() = headers.clone();
+    if let Some(credentials) = credentials(url) {
+        request.headers_mut().insert(AUTHORIZATION, credentials);
+    }
+    Ok(request)
+}
+
+/// What the user and the password in `url` are sent as.
+fn credentials(url: &Url) -> Option<HeaderValue> {
+    if url.username().is_empty() && url.password().is_none() {
+        return None;
+    }
+    let pair = [decode(url.username()), decode(url.password().unwrap_or(""))].join(&b':');
+    let mut value = HeaderValue::try_from(format!("Basic {}", BASE64_STANDARD.encode(pair))).ok()?;
+    value.set_sensitive(true);
+    Some(value)
+}
+
+/// Where `answer` sends a request for `from`. The user and the password go along only to the
+/// same server.
+fn redirected(from: &Url, answer: &HttpResponse) -> Option<Url> {
+    if !matches!(answer.status().as_u16(), 301 | 302 | 303 | 307 | 308) {
+        return None;
+    }
+    let mut to = from.join(answer.headers().get(LOCATION)?.to_str().ok()?).ok()?;
+    if !matches!(to.scheme(), "http" | "https") {
+        return None;
+    }
+    let is_same = from.origin() == to.origin();
+    let (user, password) = if is_same { (from.username(), from.password()) } else { ("", None) };
+    (to.set_username(user), to.set_password(password)).0.ok()?;
+    Some(to)
 }
 
 /// What a failure without an answer means.
-pub(crate) fn client_error(error: &reqwest::Error, url: &str) -> Error {
-    let causes = chain(error);
+pub(crate) fn client_error(error: &HttpError, url: &str) -> Error {
+    let causes = innermost(error);
+    let is_connect = error.source().and_then(|source| source.downcast_ref::<reqwest::Error>());
     let (kind, advice) = if is_certificate(error) {
         (
             ErrorKind::Permanent,
             "; its certificate is not trusted: name a file of further certificates in SSL_CERT_FILE",
         )
-    } else if error.is_connect() {
+    } else if error.kind() == HttpErrorKind::Connect || is_connect.is_some_and(reqwest::Error::is_connect) {
         (ErrorKind::Unreachable, "; check the host and the port, and whether the server runs")
-    } else if error.is_redirect() {
-        (ErrorKind::Permanent, "; the server redirects too often")
-    } else if error.is_builder() {
-        (ErrorKind::Invalid, "")
     } else {
         (ErrorKind::Transient, "")
     };
@@ -95,7 +175,7 @@ pub(super) fn shown(url: &Url) -> String {
     crate::without_secrets(url.as_str())
 }
 
-fn is_certificate(error: &reqwest::Error) -> bool {
+fn is_certificate(error: &HttpError) -> bool {
     let mut next: Option<&(dyn StdError + 'static)> = error.source();
     while let Some(cause) = next {
         if let Some(rustls::Error::InvalidCertificate(_)) = cause.downcast_ref() {
@@ -109,14 +189,50 @@ fn is_certificate(error: &reqwest::Error) -> bool {
 }
 
 /// The innermost cause says most; reqwest's own words carry the URL.
-fn chain(error: &reqwest::Error) -> String {
-    let mut innermost: &dyn StdError = error;
+fn innermost(error: &(dyn StdError + 'static)) -> String {
+    let mut innermost = error;
     while let Some(cause) = innermost.source() {
         innermost = cause;
     }
-    match error.source() {
-        Some(_) => innermost.to_string(),
-        None if error.is_timeout() => "no answer in time".to_owned(),
-        None => "the request failed".to_owned(),
+    match innermost.downcast_ref::<reqwest::Error>() {
+        Some(error) if error.is_timeout() => "no answer in time".to_owned(),
+        Some(_) => "the request failed".to_owned(),
+        None => innermost.to_string(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn redirect(from: &str, location: &str) -> Option<Url> {
+        let mut answer = HttpResponse::new(Bytes::new().into());
+        *answer.status_mut() = StatusCode::FOUND;
+        answer.headers_mut().insert(LOCATION, location.parse().unwrap());
+        redirected(&from.parse().unwrap(), &answer)
+    }
+
+    #[test]
+    fn credentials_go_along_to_the_same_server_only() {
+        let from = "http://user:a%20b@host/dir/file";
+        for (location, to) in [
+            ("other", Some("http://user:a%20b@host/dir/other")),
+            ("http://host/other", Some("http://user:a%20b@host/other")),
+            ("https://host/other", Some("https://host/other")),
+            ("http://host:8080/other", Some("http://host:8080/other")),
+            ("//another/other", Some("http://another/other")),
+            ("http://who:what@another/", Some("http://another/")),
+            ("file:///etc/passwd", None),
+        ] {
+            assert_eq!(redirect(from, location).as_ref().map(Url::as_str), to, "{location}");
+        }
+    }
+
+    #[test]
+    fn the_user_and_the_password_are_sent_in_a_header_of_their_own() {
+        let url = "http://user:a%20b@host/dir/file?query#fragment".parse().unwrap();
+        let request = request(&Method::GET, &url, &HeaderMap::new()).unwrap();
+        assert_eq!(request.uri(), "http://host/dir/file?query");
+        assert_eq!(request.headers()[AUTHORIZATION], "Basic dXNlcjphIGI=");
     }
 }

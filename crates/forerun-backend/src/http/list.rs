@@ -3,14 +3,15 @@
 use std::time::Duration;
 
 use futures::{StreamExt, TryStreamExt};
-use reqwest::Response;
-use reqwest::header::CONTENT_TYPE;
+use reqwest::Method;
+use reqwest::header::{CONTENT_TYPE, HeaderMap};
 use url::Url;
 
+use super::client::Response;
 use super::listing::{self, Link};
 use super::{HttpBackend, client, is_directory};
 use crate::bounds::{self, Incomplete, PAGE_BYTES_MAX, URL_BYTES_MAX};
-use crate::{Backend, Entry, Error, ErrorKind, Kind, Result, RetryOptions, path, tries};
+use crate::{Backend, Entry, Error, ErrorKind, Kind, Result, RetryOptions, apart, path, tries};
 
 /// How many files of a listing are asked about at once.
 const STATS_IN_FLIGHT_MAX: usize = 16;
@@ -35,7 +36,7 @@ impl HttpBackend {
     }
 
     async fn page(&self, path: &str, url: &Url) -> Result<Vec<Link>> {
-        let response = client::send(self.client.get(url.clone()), url).await?;
+        let response = client::send(&self.client, Method::GET, url, HeaderMap::new()).await?;
         if !response.status().is_success() {
             return Err(client::status_error(response.status(), url));
         }
@@ -59,12 +60,7 @@ impl HttpBackend {
         }
         let page = read(response, url).await?;
         // Long pages take long to take apart; others are served meanwhile.
-        let parsed = tokio::task::spawn_blocking(move || listing::links(&page, &base)).await;
-        parsed.map_err(|stopped| {
-            let message =
-                format!("{}: the thread that reads the listing stopped: {stopped}", client::shown(url));
-            Error::new(ErrorKind::Permanent, message)
-        })
+        Ok(apart::run(move || listing::links(&page, &base)).await)
     }
 
     /// Asks for what a page of links does not tell: sizes and versions. Each file
@@ -95,7 +91,7 @@ impl HttpBackend {
 }
 
 async fn read(response: Response, url: &Url) -> Result<Vec<u8>> {
-    bounds::page(response.bytes_stream().boxed()).await.map_err(|incomplete| {
+    bounds::page(response.bytes_stream()).await.map_err(|incomplete| {
         let url = client::shown(url);
         match incomplete {
             Incomplete::TooLarge => {

@@ -11,12 +11,16 @@ use std::ops::Range;
 use std::time::SystemTime;
 
 use async_trait::async_trait;
-use reqwest::header::{CONTENT_ENCODING, CONTENT_LENGTH, HeaderMap, LAST_MODIFIED, RANGE};
-use reqwest::{Method, RequestBuilder, Response, StatusCode};
+use object_store::client::HttpClient;
+use reqwest::header::{
+    CONTENT_ENCODING, CONTENT_LENGTH, HeaderMap, HeaderValue, InvalidHeaderValue, LAST_MODIFIED, RANGE,
+};
+use reqwest::{Method, StatusCode};
 use url::Url;
 use validator::State;
 
-pub(crate) use client::{IDLE_TIMEOUT, client_error, client_that_follows_none};
+use client::Response;
+pub(crate) use client::{IDLE_TIMEOUT, client, client_error};
 pub(crate) use range::content_range;
 
 use crate::{Backend, ByteStream, Entry, Error, ErrorKind, Result, Version, path};
@@ -34,7 +38,7 @@ use crate::{Backend, ByteStream, Entry, Error, ErrorKind, Result, Version, path}
 /// all of them.
 #[derive(Clone, Debug)]
 pub struct HttpBackend {
-    client: reqwest::Client,
+    client: HttpClient,
     root: Url,
     /// Whether `root` is the one object there is, whatever the path.
     single: bool,
@@ -53,19 +57,21 @@ impl HttpBackend {
     /// # Errors
     /// [`ErrorKind::Permanent`] if no client can be made, for example for want
     /// of certificates.
-    pub fn directory(mut root: Url) -> Result<HttpBackend> {
+    pub fn directory(root: Url) -> Result<HttpBackend> {
+        Ok(HttpBackend::directory_by(client::client()?, root))
+    }
+
+    /// The same, asked for by `client`.
+    pub(crate) fn directory_by(client: HttpClient, mut root: Url) -> HttpBackend {
         if let Ok(mut segments) = root.path_segments_mut() {
             segments.pop_if_empty().push("");
         }
-        Ok(HttpBackend { client: client::client()?, root, single: false })
+        HttpBackend { client, root, single: false }
     }
 
-    /// The one file `url`, at every path; for [`Only`](crate::layer::Only).
-    ///
-    /// # Errors
-    /// As [`HttpBackend::directory`].
-    pub fn object(url: Url) -> Result<HttpBackend> {
-        Ok(HttpBackend { client: client::client()?, root: url, single: true })
+    /// The one file `url`, at every path, asked for by `client`; for [`Only`](crate::layer::Only).
+    pub(crate) fn object_by(client: HttpClient, url: Url) -> HttpBackend {
+        HttpBackend { client, root: url, single: true }
     }
 
     /// What to call the one file `url`: the last segment of its path, decoded.
@@ -96,7 +102,7 @@ impl HttpBackend {
 
     /// Asks what is at `url`, with the cheapest request that the server answers.
     async fn find(&self, url: &Url) -> Result<Found> {
-        let response = client::send(self.client.request(Method::HEAD, url.clone()), url).await?;
+        let response = client::send(&self.client, Method::HEAD, url, HeaderMap::new()).await?;
         let status = response.status();
         // Some servers, and URLs signed for GET, refuse HEAD alone.
         let refused = [StatusCode::METHOD_NOT_ALLOWED, StatusCode::NOT_IMPLEMENTED, StatusCode::FORBIDDEN];
@@ -114,7 +120,8 @@ impl HttpBackend {
     }
 
     async fn find_with_get(&self, url: &Url) -> Result<Found> {
-        let response = client::send(self.client.get(url.clone()).header(RANGE, "bytes=0-0"), url).await?;
+        let first = HeaderMap::from_iter([(RANGE, HeaderValue::from_static("bytes=0-0"))]);
+        let response = client::send(&self.client, Method::GET, url, first).await?;
         let size = match response.status() {
             StatusCode::PARTIAL_CONTENT => {
                 range::content_range(response.headers()).and_then(|range| range.total)
@@ -133,15 +140,6 @@ impl HttpBackend {
                     client::shown(url)
                 ),
             )),
-        }
-    }
-
-    fn get(&self, url: &Url, state: &State, extent: &Range<u64>) -> RequestBuilder {
-        let request =
-            self.client.get(url.clone()).header(RANGE, format!("bytes={}-{}", extent.start, extent.end - 1));
-        match state.condition() {
-            Some((name, value)) => request.header(name, value),
-            None => request,
         }
     }
 }
@@ -182,11 +180,21 @@ impl Backend for HttpBackend {
         let url = self.address(path, false)?;
         let state = State::parse(version);
         // An unknown version must still find out whether anything is there.
-        let request = self.get(&url, state.as_ref().unwrap_or(&State::unknown()), &extent);
-        let response = client::send(request, &url).await?;
+        let headers = part(state.as_ref().unwrap_or(&State::unknown()), &extent)?;
+        let response = client::send(&self.client, Method::GET, &url, headers).await?;
         let served = range::check(&response, &url, state.as_ref(), &extent)?;
         Ok(body::stream(response, url, served))
     }
+}
+
+/// The headers that ask for `extent` of an object in `state`.
+fn part(state: &State, extent: &Range<u64>) -> Result<HeaderMap> {
+    let range = format!("bytes={}-{}", extent.start, extent.end - 1);
+    let pairs = [(RANGE, range.as_str())].into_iter().chain(state.condition());
+    pairs
+        .map(|(name, value)| Ok((name, HeaderValue::from_str(value)?)))
+        .collect::<Result<HeaderMap, InvalidHeaderValue>>()
+        .map_err(|error| Error::new(ErrorKind::Invalid, format!("a version cannot be asked for: {error}")))
 }
 
 fn found(response: &Response, url: &Url, size: u64) -> Result<Found> {

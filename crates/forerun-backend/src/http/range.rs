@@ -2,11 +2,11 @@
 
 use std::ops::Range;
 
+use reqwest::StatusCode;
 use reqwest::header::{CONTENT_RANGE, HeaderMap};
-use reqwest::{Response, StatusCode};
 use url::Url;
 
-use super::client::{shown, status_error};
+use super::client::{Response, shown, status_error};
 use super::validator::State;
 use super::{content_length, refuse_encoding};
 use crate::{Error, ErrorKind, Result};

@@ -13,6 +13,7 @@ use reqwest::header::{CONTENT_RANGE, HeaderValue, RANGE};
 
 use super::keys;
 use crate::ErrorKind;
+use crate::apart;
 use crate::bounds::{self, Incomplete, PAGE_BYTES_MAX};
 
 /// Hands our own client to object stores: the same connections and timeouts as
@@ -21,7 +22,7 @@ use crate::bounds::{self, Incomplete, PAGE_BYTES_MAX};
 /// No redirect is followed, since what is signed for one host is not for another.
 #[derive(Debug)]
 pub(crate) struct Connector {
-    client: reqwest::Client,
+    client: HttpClient,
 }
 
 /// An answer that is no success.
@@ -40,10 +41,8 @@ pub(super) struct Unbounded {
 }
 
 impl Connector {
-    /// # Errors
-    /// If no client can be made, for example for want of certificates.
-    pub(crate) fn new() -> crate::Result<Connector> {
-        Ok(Connector { client: crate::http::client_that_follows_none()? })
+    pub(crate) fn new(client: HttpClient) -> Connector {
+        Connector { client }
     }
 }
 
@@ -55,7 +54,7 @@ impl HttpConnector for Connector {
 
 #[derive(Debug)]
 struct Strict {
-    client: reqwest::Client,
+    client: HttpClient,
 }
 
 #[async_trait]
@@ -64,7 +63,7 @@ impl HttpService for Strict {
         let query = request.uri().query().unwrap_or("");
         let is_listing = query.split('&').any(|pair| pair == "list-type=2" || pair == "comp=list");
         let asked = request.headers().get(RANGE).and_then(asked_extent);
-        let response = self.client.call(request).await?;
+        let response = self.client.execute(request).await?;
         if response.status().is_success() {
             return match asked {
                 _ if is_listing => showable(response).await,
@@ -94,11 +93,11 @@ async fn showable(response: HttpResponse) -> Result<HttpResponse, HttpError> {
         }
     })?;
     // Long pages take long to take apart; others are served meanwhile.
-    let kept = tokio::task::spawn_blocking(move || match str::from_utf8(&page) {
+    let kept = apart::run(move || match str::from_utf8(&page) {
         Ok(text) => keys::showable(text).into_bytes(),
         Err(_) => page,
     });
-    let kept = kept.await.map_err(|stopped| HttpError::new(HttpErrorKind::Unknown, stopped))?;
+    let kept = kept.await;
     Ok(HttpResponse::from_parts(parts, Bytes::from(kept).into()))
 }
 

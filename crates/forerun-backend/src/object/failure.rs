@@ -2,7 +2,7 @@
 
 use std::error::Error as StdError;
 
-use object_store::client::{HttpError, HttpErrorKind};
+use object_store::client::HttpError;
 
 use super::connector::{Refused, Unbounded};
 use crate::{Error, ErrorKind};
@@ -15,7 +15,7 @@ pub(super) fn classify(error: &object_store::Error, name: &str) -> Error {
     if let Some(unbounded) = cause::<Unbounded>(error) {
         return Error::new(unbounded.kind, format!("{name}: {unbounded}"));
     }
-    if let Some(error) = cause::<reqwest::Error>(error) {
+    if let Some(error) = cause::<HttpError>(error) {
         return crate::http::client_error(error, name);
     }
     let kind = match error {
@@ -24,11 +24,7 @@ pub(super) fn classify(error: &object_store::Error, name: &str) -> Error {
         object_store::Error::PermissionDenied { .. } | object_store::Error::Unauthenticated { .. } => {
             ErrorKind::Denied
         }
-        _ => match cause::<HttpError>(error).map(HttpError::kind) {
-            Some(HttpErrorKind::Connect) => ErrorKind::Unreachable,
-            Some(_) => ErrorKind::Transient,
-            None => ErrorKind::Permanent,
-        },
+        _ => ErrorKind::Permanent,
     };
     Error::new(kind, format!("{name}: {}", innermost(error)))
 }

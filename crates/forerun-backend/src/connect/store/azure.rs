@@ -15,7 +15,8 @@ use crate::{Error, ErrorKind, Result};
 pub(super) async fn build(url: &StoreUrl, options: &ConnectOptions) -> Result<(Arc<dyn Store>, String)> {
     let environment = &options.environment;
     let never = RetryConfig { max_retries: 0, ..RetryConfig::default() };
-    let mut builder = MicrosoftAzureBuilder::new().with_retry(never).with_http_connector(Connector::new()?);
+    let mut builder =
+        MicrosoftAzureBuilder::new().with_retry(never).with_http_connector(Connector::new(options.client()?));
     for (name, value) in environment.with_prefix("AZURE_") {
         if let Ok(key) = name.to_ascii_lowercase().parse() {
             builder = builder.with_config(key, value);

@@ -18,7 +18,8 @@ pub(super) async fn build(url: &StoreUrl, options: &ConnectOptions) -> Result<(A
     let environment = &options.environment;
     let profile = profile_of(options).await?;
     let never = RetryConfig { max_retries: 0, ..RetryConfig::default() };
-    let mut builder = AmazonS3Builder::new().with_retry(never).with_http_connector(Connector::new()?);
+    let mut builder =
+        AmazonS3Builder::new().with_retry(never).with_http_connector(Connector::new(options.client()?));
     let keys = keys_of(options, &profile);
     for (name, value) in environment.with_prefix("AWS_") {
         // A token of the environment does not fit keys of the profile.

@@ -31,7 +31,7 @@ pub struct Forerun {
 pub(crate) struct Shared {
     pub(crate) driver: Arc<Driver>,
     object: Option<String>,
-    runtime: Background,
+    pub(crate) runtime: Background,
 }
 
 impl Forerun {
@@ -42,9 +42,9 @@ impl Forerun {
     /// As [`forerun_backend::connect`], and [`ErrorKind::Invalid`] for options
     /// that cannot be kept.
     pub fn connect(url: &str, options: Options) -> Result<Forerun> {
-        let runtime = Background::new()?;
+        let runtime = Background::new(options.runtime.clone())?;
         let (url, connect) = (url.to_owned(), options.connect.clone());
-        let connected = runtime.wait(async move { forerun_backend::connect(&url, &connect).await })?;
+        let connected = runtime.run(async move { forerun_backend::connect(&url, &connect).await })?;
         Forerun::new(connected, &options, runtime)
     }
 
@@ -53,7 +53,8 @@ impl Forerun {
     /// # Errors
     /// [`ErrorKind::Invalid`] for options that cannot be kept.
     pub fn over(backend: Arc<dyn Backend>, options: Options) -> Result<Forerun> {
-        Forerun::new(Connected { backend, object: None }, &options, Background::new()?)
+        let runtime = Background::new(options.runtime.clone())?;
+        Forerun::new(Connected { backend, object: None }, &options, runtime)
     }
 
     fn new(connected: Connected, options: &Options, runtime: Background) -> Result<Forerun> {
@@ -163,7 +164,7 @@ impl Forerun {
     /// # Panics
     /// On a thread of an async runtime.
     pub fn block_on<F: Future>(&self, future: F) -> F::Output {
-        self.shared.driver.block_on(future)
+        self.shared.runtime.block_on(future)
     }
 
     /// Sums since the start.
@@ -207,7 +208,7 @@ pub fn open(url: &str) -> Result<Reader> {
         return Err(Error::new(ErrorKind::Invalid, message));
     };
     let opener = forerun.clone();
-    forerun.shared.runtime.wait(async move { opener.open(&path).await })
+    forerun.shared.runtime.run(async move { opener.open(&path).await })
 }
 
 /// Keeps what was learned even if the program is killed.

@@ -1,10 +1,12 @@
 //! What a user may choose.
 
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Duration;
 
 use forerun_backend::ConnectOptions;
 use forerun_engine::PolicyKind;
+use tokio::runtime::Runtime;
 
 /// Choices of one [`Forerun`](crate::Forerun).
 #[derive(Clone, Debug)]
@@ -24,6 +26,9 @@ pub struct Options {
     pub learn: Option<PathBuf>,
     /// How to reach the backend.
     pub connect: ConnectOptions,
+    /// What everything runs on, rather than on threads of its own. One that has a single thread runs
+    /// only while somebody blocks on it: reads that block do, on the thread that reads.
+    pub runtime: Option<Arc<Runtime>>,
 }
 
 impl Default for Options {
@@ -34,6 +39,7 @@ impl Default for Options {
             metadata_ttl: Duration::from_secs(1),
             learn: None,
             connect: ConnectOptions::default(),
+            runtime: None,
         }
     }
 }

@@ -4,11 +4,12 @@ use std::sync::Arc;
 
 use forerun_backend::{Entry, Result};
 use forerun_engine::{Advice, Config, Extent, Outcome, ReaderId};
-use tokio::sync::oneshot;
+use futures::channel::oneshot;
 
 use crate::Lease;
-use crate::driver::{Call, Driver, Object, Parker, Waiter, closed, with_ranges};
+use crate::driver::{Call, Driver, Object, Waiter, closed, with_ranges};
 use crate::instance::Shared;
+use crate::runtime::Background;
 
 /// Reads one version of one object; clones read as one. The object is closed
 /// when the last clone is dropped, and what was learned of it is kept for the
@@ -22,7 +23,7 @@ use crate::instance::Shared;
 pub struct Reader {
     handle: Arc<Handle>,
     /// Keeps the runtime alive.
-    _shared: Arc<Shared>,
+    shared: Arc<Shared>,
 }
 
 /// An open object, to the engine one reader.
@@ -39,7 +40,7 @@ impl Reader {
         let driver = Arc::clone(&shared.driver);
         let (object, id) = driver.open(entry);
         let handle = Arc::new(Handle { driver, object, entry: entry.clone(), id });
-        Reader { handle, _shared: Arc::clone(shared) }
+        Reader { handle, shared: Arc::clone(shared) }
     }
 
     /// What is read, as it was when it was opened.
@@ -71,7 +72,7 @@ impl Reader {
         let buf = &mut buf[..extent.len as usize];
         let mut at = offset;
         for piece in buf.chunks_mut(Config::READ_BYTES_MAX as usize) {
-            self.handle.read_piece(piece, at)?;
+            self.handle.read_piece(&self.shared.runtime, piece, at)?;
             at += piece.len() as u64;
         }
         Ok(buf.len())
@@ -130,22 +131,23 @@ impl Handle {
     }
 
     /// Fills `buf`, which is not empty.
-    fn read_piece(&self, buf: &mut [u8], offset: u64) -> Result<()> {
+    fn read_piece(&self, runtime: &Background, buf: &mut [u8], offset: u64) -> Result<()> {
         let extent = Extent::new(offset, buf.len() as u64);
         let Handle { driver, object, id, .. } = self;
         with_ranges(|ranges| {
-            let waiter = || Waiter::Thread(Parker::current());
-            match driver.read(object, *id, extent, ranges, waiter)? {
-                Outcome::Ready(read) => {
-                    driver.memory.copy(ranges, buf);
-                    driver.release(read);
-                }
-                Outcome::Parked(read) => {
-                    let ranges = driver.wait(&Parker::current())?;
-                    driver.memory.copy(&ranges, buf);
-                    driver.release(read);
-                }
+            let mut answered = None;
+            let waiter = || {
+                let (answer, answer_of_read) = oneshot::channel();
+                answered = Some(answer_of_read);
+                Waiter::Thread(answer)
+            };
+            let outcome = driver.read(object, *id, extent, ranges, waiter)?;
+            if let Some(answered) = answered {
+                *ranges = runtime.wait(answered)?;
             }
+            let (Outcome::Ready(read) | Outcome::Parked(read)) = outcome;
+            driver.memory.copy(ranges, buf);
+            driver.release(read);
             Ok(())
         })
     }

@@ -272,6 +272,7 @@ impl MountCommand {
                 retry: RetryOptions { deadline: self.retry_timeout, ..RetryOptions::default() },
                 ..ConnectOptions::default()
             },
+            ..Options::default()
         }
     }
 }

@@ -2,9 +2,9 @@
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
-use std::time::Instant;
 
 use forerun_backend::Result;
+use tokio::time::Instant;
 
 /// Entries that one cache holds at most; an answer counts for as many as it
 /// carries. At some 200 bytes each, 13 MiB.

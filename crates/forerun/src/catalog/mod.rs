@@ -9,13 +9,14 @@ mod topic;
 
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use forerun_backend::{Backend, Entry, Error, ErrorKind, Result};
 use futures::FutureExt;
 use futures::future::{Either, Ready, ready};
 use parking_lot::Mutex;
 use tokio::runtime;
+use tokio::time::Instant;
 
 use crate::driver::closed;
 use ahead::Ahead;

@@ -1,10 +1,10 @@
 //! Answers to one kind of question, and the questions that are on their way.
 
 use std::collections::HashMap;
-use std::time::Instant;
 
 use forerun_backend::Result;
 use futures::future::{BoxFuture, Shared};
+use tokio::time::Instant;
 
 use super::cache::Cache;
 

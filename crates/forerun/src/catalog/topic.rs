@@ -1,11 +1,11 @@
 //! The three kinds of question: about one entry, a directory's list, where a link leads.
 
 use std::sync::Arc;
-use std::time::Instant;
 
 use forerun_backend::{Backend, Entry, Result};
 use futures::FutureExt;
 use futures::future::BoxFuture;
+use tokio::time::Instant;
 
 use super::{List, Table, Tables, cache};
 

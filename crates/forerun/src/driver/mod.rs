@@ -19,7 +19,6 @@ mod waiter;
 use std::fmt;
 use std::future::Future;
 use std::sync::Arc;
-use std::time::Instant;
 
 use forerun_backend::{Backend, Entry, Error, ErrorKind, Result};
 use forerun_engine::{
@@ -27,9 +26,10 @@ use forerun_engine::{
 };
 use parking_lot::Mutex;
 use tokio::runtime;
+use tokio::time::Instant;
 
 pub(crate) use objects::{Name, Object};
-pub(crate) use waiter::{Answer, Call, Parker, Waiter, with_ranges};
+pub(crate) use waiter::{Call, Waiter, with_ranges};
 
 use crate::catalog::Catalog;
 use crate::memory::Memory;
@@ -121,25 +121,9 @@ impl Driver {
         self.step(|state, _| state.engine.release(read));
     }
 
-    /// Waits for a parked read's end. On one of the runtime's own threads its
-    /// other work moves elsewhere meanwhile, the awaited fetch included.
-    pub(crate) fn wait(&self, parker: &Parker) -> Answer {
-        let current = runtime::Handle::try_current();
-        if current.is_ok_and(|current| current.id() == self.runtime.id()) {
-            tokio::task::block_in_place(|| parker.wait())
-        } else {
-            parker.wait()
-        }
-    }
-
     /// Runs `future` on the runtime.
     pub(crate) fn spawn(&self, future: impl Future<Output = ()> + Send + 'static) {
         self.runtime.spawn(future);
-    }
-
-    /// Waits for `future` on the calling thread.
-    pub(crate) fn block_on<F: Future>(&self, future: F) -> F::Output {
-        self.runtime.block_on(future)
     }
 
     pub(crate) fn counters(&self) -> Counters {
@@ -154,7 +138,7 @@ impl Driver {
     pub(crate) fn shut_down(&self) {
         let (waiters, fetches) = self.state.lock().shut_down();
         fetches.iter().for_each(futures::future::AbortHandle::abort);
-        waiters.into_iter().for_each(Waiter::give_up);
+        drop(waiters);
     }
 
     fn progress(self: &Arc<Driver>, fetch: FetchId, bytes: u64) {

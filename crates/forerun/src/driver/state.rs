@@ -1,7 +1,7 @@
 //! What the driver's lock guards: the engine, and who is concerned by what it
 //! says.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
 
 use forerun_backend::{Entry, Error, ErrorKind, Result};
@@ -29,8 +29,9 @@ pub(crate) struct State {
     known: Arc<Profiles>,
     /// What is read ahead before anybody opens it, as long as nothing of it was asked for.
     pub(super) expected: HashSet<ObjectId>,
-    waiters: HashMap<ReadId, (ObjectId, Waiter)>,
-    fetches: HashMap<FetchId, AbortHandle>,
+    // In order, so that equal runs end waits in the same order.
+    waiters: BTreeMap<ReadId, (ObjectId, Waiter)>,
+    fetches: BTreeMap<FetchId, AbortHandle>,
     failures: Failures,
     reader_count: u64,
     /// When the engine will be drained though nothing happens, if it will.
@@ -69,8 +70,8 @@ impl State {
             objects: Objects::default(),
             lists: Lists::default(),
             listings: Listings::default(),
-            waiters: HashMap::new(),
-            fetches: HashMap::new(),
+            waiters: BTreeMap::new(),
+            fetches: BTreeMap::new(),
             failures: Failures::default(),
             reader_count: 0,
             alarm: None,
@@ -192,7 +193,7 @@ impl State {
         if object.changed.set(error.clone()).is_err() {
             return;
         }
-        let waiting = self.waiters.extract_if(|_, (waited_for, _)| *waited_for == object.id);
+        let waiting = self.waiters.extract_if(.., |_, (waited_for, _)| *waited_for == object.id);
         for (read, (_, waiter)) in waiting {
             self.engine.abandon(read);
             work.answers.push((waiter, read, Err(error.clone())));
@@ -249,7 +250,7 @@ impl State {
     /// Nothing is fetched from now on; gives back who waits and what runs.
     pub(crate) fn shut_down(&mut self) -> (Vec<Waiter>, Vec<AbortHandle>) {
         self.closed = true;
-        let waiters = self.waiters.drain().map(|(_, (_, waiter))| waiter).collect();
+        let waiters = std::mem::take(&mut self.waiters).into_values().map(|(_, waiter)| waiter).collect();
         (waiters, self.fetches.values().cloned().collect())
     }
 }

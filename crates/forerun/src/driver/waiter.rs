@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use forerun_backend::Result;
 use forerun_engine::{MemoryRange, ReadId};
-use parking_lot::{Condvar, Mutex};
+use futures::channel::oneshot;
 
 use super::{Driver, closed};
 use crate::Lease;
@@ -14,9 +14,9 @@ use crate::reader::Handle;
 /// Where a parked read's bytes are.
 pub(crate) type Answer = Result<Vec<MemoryRange>>;
 
-/// Who waits.
+/// Who waits. Dropped unanswered, it hears that Forerun closed.
 pub(crate) enum Waiter {
-    Thread(Arc<Parker>),
+    Thread(oneshot::Sender<Answer>),
     Call(Call),
 }
 
@@ -25,50 +25,13 @@ impl Waiter {
     /// one may be a reader with another callback on its stack.
     pub(crate) fn answer(self, driver: &Arc<Driver>, read: ReadId, answer: Answer) {
         match self {
-            Waiter::Thread(parker) => parker.wake(answer),
+            // Its thread listens until then.
+            Waiter::Thread(thread) => drop(thread.send(answer)),
             Waiter::Call(call) => {
                 let owner = Arc::clone(driver);
                 driver.spawn(async move { call.run(&owner, read, answer) });
             }
         }
-    }
-
-    /// Ends the wait on this thread, since there is no runtime any more.
-    pub(crate) fn give_up(self) {
-        match self {
-            Waiter::Thread(parker) => parker.wake(Err(closed())),
-            Waiter::Call(call) => drop(call),
-        }
-    }
-}
-
-/// A thread that waits. Each thread has one and uses it again and again.
-#[derive(Debug, Default)]
-pub(crate) struct Parker {
-    answer: Mutex<Option<Answer>>,
-    woken: Condvar,
-}
-
-impl Parker {
-    /// The calling thread's.
-    pub(crate) fn current() -> Arc<Parker> {
-        thread_local!(static PARKER: Arc<Parker> = Arc::default());
-        PARKER.with(Arc::clone)
-    }
-
-    pub(crate) fn wait(&self) -> Answer {
-        let mut answer = self.answer.lock();
-        loop {
-            match answer.take() {
-                Some(answer) => return answer,
-                None => self.woken.wait(&mut answer),
-            }
-        }
-    }
-
-    fn wake(&self, answer: Answer) {
-        *self.answer.lock() = Some(answer);
-        self.woken.notify_one();
     }
 }
 

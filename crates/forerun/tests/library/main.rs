@@ -12,4 +12,5 @@ mod lease;
 mod lending;
 mod lists;
 mod metadata;
+mod one_thread;
 mod shutdown;

@@ -44,6 +44,7 @@ fn folder() -> tempfile::TempDir {
     write("cut.csv", &format!("{HEAD}0,R,a,0,512\n5,R,a,512,"));
     write("wrong.csv", &format!("{HEAD}0,R,a,0,512\n5,R,a,x,512\n"));
     write("far.csv", &format!("{HEAD}0,R,a,18446744073709551000,512\n"));
+    write("long.csv", &format!("{HEAD}0,R,a,0,4294967296\n"));
     write("large.csv", &format!("{HEAD}0,R,a,999000000000000,512\n"));
     write("writes.csv", &format!("{HEAD}0,W,a,0,512\n"));
     write("no-rows.csv", HEAD);
@@ -144,6 +145,7 @@ fn recordings_that_cannot_be_replayed() {
     bad(folder, "cut.csv", 1, &["cut.csv: line 3: the line does not end"]);
     bad(folder, "seq.csv wrong.csv", 1, &["wrong.csv: line 3: "]);
     bad(folder, "far.csv", 1, &["far.csv: "]);
+    bad(folder, "long.csv", 1, &["long.csv: access 1 reads 4294967296 bytes at once"]);
     bad(folder, "large.csv --device rbd-2014", 1, &["large.csv: ", "larger device"]);
     bad(folder, "writes.csv", 1, &["writes.csv: has 1 accesses, and none is a read"]);
     bad(folder, "no-rows.csv", 1, &["no-rows.csv: has no accesses"]);

@@ -88,7 +88,14 @@ fn mistakes_are_explained() {
     bad(folder, "info cut.csv", "cut.csv: line 2: the line does not end");
     bad(folder, "convert cut.csv half.csv", "the line does not end");
     assert!(std::fs::read_dir(folder).unwrap().count() == 3, "a half of a trace is left");
-    bad(folder, "info what", "name one of csv");
+    bad(folder, "info what", "add --format with one of csv");
+    bad(folder, "info /bin/ls", "add --format with one of csv");
+    let sample = concat!(env!("CARGO_MANIFEST_DIR"), "/../../samples/boot-ide.frt.gz");
+    let sample = std::fs::read(sample).unwrap();
+    for bytes in [100, sample.len() / 2] {
+        std::fs::write(folder.join("half.frt.gz"), &sample[..bytes]).unwrap();
+        bad(folder, "info half.frt.gz", "half.frt.gz: the compressed file is cut short");
+    }
     bad(folder, "info --format nonsense what", "the formats are csv");
     bad(folder, "info missing.csv", "missing.csv: cannot open it");
     bad(folder, "convert good.csv good.csv", "both read and written");

@@ -6,8 +6,9 @@ use alloc::vec::Vec;
 use crate::scatter::Scattered;
 use crate::types::ObjectId;
 
-/// No object is larger: 2^62 bytes, so that sums of offsets never overflow.
-pub(crate) const OBJECT_BYTES_MAX: u64 = 1 << 62;
+/// Where no object reaches: file systems keep sizes in signed 64 bits. A sum of two offsets fits
+/// into 64 bits, and so does their difference with a sign.
+pub(crate) const OBJECT_BYTES_MAX: u64 = 1 << 63;
 
 #[derive(Clone, Copy, Debug, Default)]
 struct Object {
@@ -33,7 +34,7 @@ impl Objects {
     /// True if that is the only reader.
     pub(crate) fn open(&mut self, id: ObjectId, size: u64) -> bool {
         let object = self.objects.get_or_default(id);
-        object.size = size.min(OBJECT_BYTES_MAX);
+        object.size = size.min(OBJECT_BYTES_MAX - 1);
         object.reader_count += 1;
         self.closed.remove(&object.closed);
         object.reader_count == 1
@@ -42,7 +43,7 @@ impl Objects {
     /// `id` may be opened soon: until then it counts as closed just now. False if
     /// somebody has it open.
     pub(crate) fn announce(&mut self, id: ObjectId, size: u64) -> bool {
-        let size = size.min(OBJECT_BYTES_MAX);
+        let size = size.min(OBJECT_BYTES_MAX - 1);
         let is_new = !self.is_known(id);
         let object = self.objects.get_or_default(id);
         if is_new {
@@ -117,7 +118,7 @@ impl Objects {
 
     pub(crate) fn resize(&mut self, id: ObjectId, size: u64) {
         if let Some(object) = self.objects.get_mut(id) {
-            object.size = size.min(OBJECT_BYTES_MAX);
+            object.size = size.min(OBJECT_BYTES_MAX - 1);
         }
     }
 

@@ -21,6 +21,14 @@ pub enum Error {
         /// What is wrong with it.
         reason: String,
     },
+    /// The file is compressed, and what the compressor wrote is not all there or not as it was.
+    #[error("{name}: the compressed file {}: {source}; copy or record it again", damage(source))]
+    Damaged {
+        /// The file.
+        name: String,
+        /// What the decompressor said.
+        source: io::Error,
+    },
     /// The system refused to read or write.
     #[error("{name}: cannot {doing}: {source}")]
     Io {
@@ -87,13 +95,16 @@ impl Fault {
         match self {
             Fault::Reason(reason) => Error::Malformed { name, at, reason },
             // These are what the decompressor says of what it is given.
-            Fault::Io(error) if is_damage(&error) => Error::Malformed {
-                name,
-                at,
-                reason: format!("the compressed data is damaged or cut: {error}"),
-            },
+            Fault::Io(source) if is_damage(&source) => Error::Damaged { name, source },
             Fault::Io(source) => Error::Io { name, doing: "read it", source },
         }
+    }
+}
+
+fn damage(error: &io::Error) -> &'static str {
+    match error.kind() {
+        io::ErrorKind::UnexpectedEof => "is cut short",
+        _ => "is damaged",
     }
 }
 

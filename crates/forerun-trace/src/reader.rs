@@ -64,7 +64,7 @@ impl Reader {
                 true => "the file is empty".to_owned(),
                 false => {
                     format!(
-                        "neither its content nor its name tells its format; name one of {}",
+                        "neither its content nor its name tells its format; if it is a recording, add --format with one of {}",
                         Format::list(false)
                     )
                 }

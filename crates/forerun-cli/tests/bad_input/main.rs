@@ -8,3 +8,4 @@ mod silent;
 mod site;
 #[path = "../support/mod.rs"]
 mod support;
+mod vast;

@@ -107,7 +107,7 @@ impl Engine {
         })
     }
 
-    /// A reader opened `object`, which has `size` bytes (at most 2^62 count).
+    /// A reader opened `object`, which has `size` bytes (at most 2^63 - 1 count).
     /// What is known of an object survives its last close. True if nobody else has
     /// it open.
     pub fn open(&mut self, object: ObjectId, size: u64) -> bool {

@@ -47,8 +47,10 @@ impl Model {
             for slot in range.start / BLOCK_BYTES..(range.start + range.len).div_ceil(BLOCK_BYTES) {
                 let content = self.slots[&slot];
                 let block = (offset + slot * BLOCK_BYTES).saturating_sub(range.start) / BLOCK_BYTES;
-                assert_eq!((content.0, content.1), (object, block.max(offset / BLOCK_BYTES)), "wrong block");
-                assert!(content.2 >= versions[content.1 as usize], "bytes from before a change");
+                let block = block.max(offset / BLOCK_BYTES);
+                assert_eq!((content.0, content.1), (object, block), "wrong block");
+                let version = versions[(block - self.base / BLOCK_BYTES) as usize];
+                assert!(content.2 >= version, "bytes from before a change");
                 contents.push(content);
             }
             offset += range.len;

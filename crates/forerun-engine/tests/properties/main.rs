@@ -16,6 +16,8 @@ const OBJECTS: u64 = 4;
 const STEPS: u32 = 12;
 const SIZE: u64 = 3 * (1 << 20) + 777;
 const SIZE_MAX: u64 = 4 << 20;
+/// Objects of small numbers, across half of the largest size, and up to the largest size.
+const BASES: [u64; 3] = [0, (1 << 62) - (2 << 20), (1 << 63) - SIZE_MAX];
 
 proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(1500) })]
@@ -26,8 +28,9 @@ proptest! {
         policy in 0..PolicyKind::ALL.len(),
         extra_bytes in prop_oneof![Just(0), 1..4_000_000u64],
         step_ns in prop_oneof![Just(1000), Just(2_000_000)],
+        base in 0..BASES.len(),
     ) {
-        let mut model = Model::new(PolicyKind::ALL[policy], extra_bytes, step_ns);
+        let mut model = Model::new(PolicyKind::ALL[policy], extra_bytes, step_ns, BASES[base]);
         for call in calls {
             model.call(call);
         }
@@ -39,7 +42,7 @@ proptest! {
         calls in far_calls(),
         extra_bytes in 0..8_000_000u64,
     ) {
-        let mut model = Model::new(PolicyKind::Adaptive, extra_bytes, 2_000_000);
+        let mut model = Model::new(PolicyKind::Adaptive, extra_bytes, 2_000_000, 0);
         (0..2).for_each(|object| model.call(Call::Open(object)));
         for call in calls {
             model.call(call);

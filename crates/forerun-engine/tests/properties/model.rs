@@ -13,6 +13,8 @@ pub(super) const BLOCKS: usize = (SIZE_MAX / BLOCK_BYTES) as usize + 1;
 pub(crate) struct Model {
     pub(crate) engine: Engine,
     budget: u64,
+    /// What is called lies from here on in each object.
+    pub(super) base: u64,
     now: Time,
     /// Between two calls.
     step_ns: u64,
@@ -30,7 +32,7 @@ pub(crate) struct Model {
 }
 
 impl Model {
-    pub(crate) fn new(policy: PolicyKind, extra_bytes: u64, step_ns: u64) -> Model {
+    pub(crate) fn new(policy: PolicyKind, extra_bytes: u64, step_ns: u64, base: u64) -> Model {
         let mut config = Config::new(Config::MEMORY_BYTES_MIN + extra_bytes);
         config.policy = policy;
         config.in_flight_count_max = 6;
@@ -38,13 +40,14 @@ impl Model {
         Model {
             budget: config.memory_bytes_max,
             engine: Engine::new(config).expect("a configuration that works"),
+            base,
             now: Time(1),
             step_ns,
             slots: BTreeMap::new(),
             versions: [0; OBJECTS as usize],
             block_versions: vec![[0; BLOCKS]; OBJECTS as usize],
-            sizes: [SIZE; OBJECTS as usize],
-            positions: [0; OBJECTS as usize],
+            sizes: [base + SIZE; OBJECTS as usize],
+            positions: [base; OBJECTS as usize],
             open_count: [0; OBJECTS as usize],
             in_flight: Vec::new(),
             waiting: Vec::new(),
@@ -53,7 +56,8 @@ impl Model {
     }
 
     fn advise(&mut self, object: u64, what: u64, extents: &[(u64, u64)]) {
-        let extents: Vec<Extent> = extents.iter().map(|(offset, len)| Extent::new(*offset, *len)).collect();
+        let extents: Vec<Extent> =
+            extents.iter().map(|(offset, len)| Extent::new(self.base + offset, *len)).collect();
         let advice = match what {
             0 => Advice::Normal,
             1 => Advice::Sequential,
@@ -78,7 +82,7 @@ impl Model {
             }
             Call::Close(_) => {}
             Call::Advise { object, what, extents } => self.advise(object, what, &extents),
-            Call::Read { object, offset, len } => self.read(object, offset, len),
+            Call::Read { object, offset, len } => self.read(object, self.base + offset, len),
             Call::ReadOn { object, len } => {
                 let offset = self.positions[object as usize];
                 self.read(object, offset, len);
@@ -108,11 +112,12 @@ impl Model {
             }
             Call::Invalidate { object, offset, len } => {
                 self.change(object, offset, offset + len);
-                self.engine.invalidate(now, ObjectId(object), Extent::new(offset, len));
+                self.engine.invalidate(now, ObjectId(object), Extent::new(self.base + offset, len));
             }
             Call::Resize { object, size } => {
+                let size = self.base + size;
                 let old = std::mem::replace(&mut self.sizes[object as usize], size);
-                self.change(object, old.min(size), SIZE_MAX);
+                self.change(object, old.min(size) - self.base, SIZE_MAX);
                 self.engine.resize(now, ObjectId(object), size);
                 for waiting in self.waiting.iter_mut().filter(|waiting| waiting.object == object) {
                     waiting.extent = waiting.extent.intersection(&Extent::new(0, size));
@@ -175,7 +180,7 @@ impl Model {
             return;
         }
         let size = self.sizes[object as usize];
-        self.positions[object as usize] = if offset + len >= size { 0 } else { offset + len };
+        self.positions[object as usize] = if offset + len >= size { self.base } else { offset + len };
         let extent = Extent::new(offset, len);
         let versions = self.block_versions[object as usize].to_vec();
         let mut memory = Vec::new();
@@ -208,7 +213,8 @@ impl Model {
             // Of one object the driver has lost the name; what was touched of others may be past their ends.
             if object > 0 {
                 let size = self.sizes[object as usize];
-                let touched = [Extent::new(BLOCK_BYTES, 9 * BLOCK_BYTES), Extent::new(SIZE_MAX / 2, 65536)];
+                let touched = [(BLOCK_BYTES, 9 * BLOCK_BYTES), (SIZE_MAX / 2, 65536)]
+                    .map(|(offset, len)| Extent::new(self.base + offset, len));
                 self.engine.announce_step(self.now, place, ObjectId(object), size, &touched);
             }
         }

@@ -10,13 +10,16 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use forerun_sim::source::{Pace, Replay, Scan};
-use forerun_trace::{Access, ReadOptions, Reader};
+use forerun_trace::{Access, Op, ReadOptions, Reader};
 
 use crate::error::Error;
 pub use accesses::{Accesses, Failure};
 
 /// Past it, the addresses of many files could not be told any more.
 const FILE_BYTES_MAX: u64 = 1 << 50;
+
+/// Linux reads no more bytes in one system call. A replay on real storage holds them in memory.
+const READ_BYTES_MAX: u64 = (1 << 31) - 4096;
 
 /// Past it (146 years), times of a replay could not be added any more.
 const TIME_NS_MAX: u64 = 1 << 62;
@@ -37,7 +40,7 @@ impl Workload {
     ///
     /// # Errors
     /// It cannot be read, or not twice as a pipe; it has no reads, its files are larger than any
-    /// device, or its times are more than a century.
+    /// device, a read is longer than any program's, or its times are more than a century.
     pub fn open(path: &Path, options: ReadOptions) -> Result<Workload, Error> {
         let unfit = |reason: String| Error::Unfit { name: path.display().to_string(), reason };
         // What does not exist is told by the reader.
@@ -52,6 +55,13 @@ impl Workload {
                 return Err(unfit(format!(
                     "access {number} ends at byte {}, more than devices hold: is it a recording of accesses?",
                     access.extent.end()
+                )));
+            }
+            if access.op == Op::Read && access.extent.len > READ_BYTES_MAX {
+                let number = scan.access_count + 1;
+                return Err(unfit(format!(
+                    "access {number} reads {} bytes at once, more than a program can: is it a recording of accesses?",
+                    access.extent.len
                 )));
             }
             if access.time_ns > TIME_NS_MAX {
@@ -212,6 +222,7 @@ mod tests {
             ("", "has no accesses"),
             ("0,W,a,0,512", "none is a read"),
             ("0,R,a,9223372036854770000,4096", "more than devices hold"),
+            ("0,R,a,0,2147483648", "more than a program can"),
             ("18446744073709551,R,a,0,512", "more than a century"),
         ] {
             std::fs::write(&path, format!("ts_us,op,file_or_dev,offset,length\n{row}\n")).unwrap();

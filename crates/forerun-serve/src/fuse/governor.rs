@@ -34,7 +34,7 @@ const HALVED_BYTES_MIN: u64 = 256 << 10;
 /// The kernel takes a push in pieces, and a reader finds the first while the next is copied.
 const PIECE_BYTES: u64 = 128 << 10;
 /// Downward positions count from here, where no file reaches.
-const TOP: u64 = 1 << 62;
+const TOP: u64 = 1 << 63;
 
 /// The latest READs of one file, whoever made them. The latest run is first.
 #[derive(Debug, Default)]

@@ -57,7 +57,7 @@ impl Candidate {
         let (low, high) = (extent.offset.saturating_sub(slack), extent.offset.saturating_add(slack));
         // Asked in one: of reads at random half are above, and to guess which takes a processor longer
         // than all the rest.
-        let (above, below) = (self.end as i64 - low as i64, high as i64 - self.start as i64);
+        let (above, below) = (self.end.wrapping_sub(low) as i64, high.wrapping_sub(self.start) as i64);
         above.min(below) >= 0
     }
 

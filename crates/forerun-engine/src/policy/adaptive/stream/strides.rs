@@ -62,7 +62,7 @@ impl Strides {
         let number = (position / self.bytes()) as i64;
         let [first] = &self.elements[..] else { return };
         let start = if self.is_down {
-            first.end() as i64 - BLOCK_BYTES as i64
+            (first.end() - BLOCK_BYTES) as i64
         } else {
             (first.offset + BLOCK_BYTES) as i64
         };
@@ -92,13 +92,13 @@ impl Strides {
         let mut before = 0;
         let mut nearest: Option<Extent> = None;
         for element in &self.elements {
-            let first = if self.is_down { extent.end() as i64 - 1 } else { extent.offset as i64 };
+            let first = if self.is_down { extent.end() - 1 } else { extent.offset } as i64;
             let distance = first - element.offset as i64;
-            let number = distance.div_euclid(self.period);
-            let within = (distance - number * self.period) as u64;
+            let (number, within) =
+                (distance.div_euclid(self.period), distance.rem_euclid(self.period) as u64);
             if number >= 0 && within < element.len {
                 let within = if self.is_down { element.len - 1 - within } else { within };
-                let position = number as u64 * self.bytes() + before + within;
+                let position = (number as u64).saturating_mul(self.bytes()).saturating_add(before + within);
                 if nearest.is_none_or(|found| position.abs_diff(near) < found.offset.abs_diff(near)) {
                     nearest = Some(Extent::new(position, extent.len.min(element.len - within)));
                 }
@@ -136,7 +136,7 @@ impl Strides {
     pub(crate) fn span(&self, positions: Extent) -> Extent {
         let period = |position: u64| (position / self.bytes()) as i64;
         let from =
-            |number: i64, offset: u64| number.saturating_mul(self.period).saturating_add(offset as i64);
+            |number: i64, offset: u64| number.saturating_mul(self.period).saturating_add_unsigned(offset);
         let (first, last) = (period(positions.offset), period(positions.end()));
         let (low, high) = if self.period > 0 { (first, last) } else { (last, first) };
         let start = self.elements.iter().map(|element| from(low, element.offset)).min().unwrap_or(0);

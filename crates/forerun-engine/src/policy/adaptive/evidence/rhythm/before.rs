@@ -64,7 +64,7 @@ impl Before {
         let up = || self.runs().iter().filter(|run| !run.is_down()).map(Run::extent);
         up().rev().filter(is_step).find_map(|run| {
             let step = new.offset as i64 - run.offset as i64;
-            let back = |count: i64| u64::try_from(run.offset as i64 - count * step).ok();
+            let back = |count: i64| run.offset.checked_sub_signed(step.checked_mul(count)?);
             let first = (1..equal as i64).try_fold(run, |_, count| {
                 let offset = back(count)?;
                 up().find(|other| other.offset == offset && other.len == run.len)

@@ -102,9 +102,8 @@ impl Rhythm {
         let is_down = before.iter().rev().take(PERIOD_MAX).any(Run::is_down);
         let newest = anchors([last, &self.newest], is_down);
         let steps = &before[before.len().saturating_sub(PERIOD_MAX + 1)..];
-        let is_newest = |two: &[Run]| {
-            (anchors([&two[0], &two[1]], is_down) - newest).unsigned_abs() <= slack(two[0].extent().len)
-        };
+        let is_newest =
+            |two: &[Run]| anchors([&two[0], &two[1]], is_down).abs_diff(newest) <= slack(two[0].extent().len);
         // Nearly always no step is like the newest.
         if !steps.windows(2).any(is_newest) {
             return None;

@@ -167,3 +167,26 @@ fn options_that_make_no_sense() {
     bad(folder, "seq.csv --think 10", 1, &["--think: seq.csv has no dependencies"]);
     bad(folder, "dependent.frt --pace closed --think 10", 1, &["--think needs --pace dependencies"]);
 }
+
+#[test]
+fn a_quick_table_compares_with_an_earlier_build() {
+    let folder = tempfile::tempdir().unwrap();
+    let lab = |arguments: &str| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_forerun"));
+        command.args(["lab", "gates", "--quick", "--only", "displaced", "--device", "ide-2006,nvme"]);
+        let output = command.args(arguments.split(' ')).current_dir(folder.path()).output().unwrap();
+        let [shown, told] = [output.stdout, output.stderr].map(|text| String::from_utf8(text).unwrap());
+        (output.status.success(), shown, told)
+    };
+    let (passed, shown, told) = lab("--csv before.csv");
+    assert!(passed && told.contains("2 of 2 places are done"), "{told}");
+    assert!(shown.contains("ide-2006") && !shown.contains("to the other"), "{shown}");
+    let (passed, shown, told) = lab("--against before.csv");
+    assert!(passed, "{told}");
+    assert!(shown.contains("compares adaptive with before.csv.") && shown.contains("1.0000"), "{shown}");
+    std::fs::write(folder.path().join("other.csv"), "x,y\n").unwrap();
+    let (passed, _, told) = lab("--against other.csv");
+    assert!(!passed && told.contains("other.csv") && told.contains("--quick --csv FILE"), "{told}");
+    let (passed, _, told) = lab("--policy adaptive,amp,plain");
+    assert!(!passed && told.contains("two policies"), "{told}");
+}

@@ -6,7 +6,8 @@
 //! * [`workload`] is a trace file to replay, [`replay`] replays a grid of them.
 //! * [`rows`] runs the standard workloads, which are programs and not recordings, under
 //!   every policy; [`seeds`] makes published tables again.
-//! * [`gates`] checks what `adaptive` promises, on everything there is to replay.
+//! * [`gates`] checks what `adaptive` promises, on everything there is to replay; [`quick`] compares
+//!   two policies or builds in minutes.
 //! * [`compare`] tells which policies differ, by [`stats`]; [`show`] and [`export`]
 //!   make tables and files of outcomes.
 //! * [`table`] and [`work`] are for any experiment: aligned text, and all cores.
@@ -23,6 +24,7 @@ pub mod fidelity;
 pub mod gates;
 pub mod live;
 pub mod outcome;
+pub mod quick;
 pub mod replay;
 pub mod report;
 pub mod rows;

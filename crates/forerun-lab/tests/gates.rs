@@ -5,8 +5,10 @@ mod snapshot;
 
 use std::path::{Path, PathBuf};
 
+use forerun_engine::PolicyKind;
 use forerun_lab::export;
 use forerun_lab::gates::{CONTENDERS, Gate, Kind, Plan, generated, recordings, table};
+use forerun_lab::quick;
 use forerun_lab::replay::{LEARNED, Settings};
 use forerun_sim::device::Preset;
 
@@ -89,4 +91,20 @@ fn what_cannot_be_read_and_what_repeats_is_named() {
             .to_string()
             .contains("/does/not/exist")
     );
+}
+
+#[test]
+fn a_quick_table_is_the_same_each_time_and_deals_out_memory() {
+    let Plan { cases, devices, .. } = plan(&["displaced"]);
+    let policies = vec![PolicyKind::Adaptive, PolicyKind::Plain];
+    let plan = quick::Plan { cases, mixed: 3, devices, policies };
+    let cells = plan.run(|_, _| {}).unwrap();
+    // One recording or pattern and three made of a number, on two devices, under three policies.
+    assert_eq!(cells.len(), 4 * 2 * 3);
+    assert_eq!(plan.run(|_, _| {}).unwrap(), cells);
+    let of_first = cells.iter().filter(|cell| cell.place.workload == cells[0].place.workload);
+    let mut budgets: Vec<_> = of_first.map(|cell| cell.place.memory_bytes).collect();
+    budgets.dedup();
+    assert_eq!(budgets, quick::MEMORY_BYTES[..2]);
+    assert_eq!(quick::file::read(&quick::file::write(&cells)).unwrap(), cells);
 }

@@ -5,12 +5,14 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use forerun_lab::export;
-use forerun_lab::gates::{Gate, Plan, generated, recordings, table};
+use forerun_lab::gates::{Case, Gate, Plan, generated, recordings, table};
+use forerun_lab::quick::DEVICES;
 use forerun_lab::replay::Settings;
 
+use super::quick;
 use crate::print::say as tell;
 use crate::print::show as print;
-use crate::replay::lists::Devices;
+use crate::replay::lists::{Devices, Policies};
 use crate::replay::output::{check_folder, put};
 use crate::units::parse_size;
 
@@ -24,6 +26,8 @@ const SAMPLES: &str = "samples";
 /// best of the others. It also fails if adaptive is far from the best possible time, or wastes many
 /// bytes. The command ends with status 1 if a row fails. The output is the same on any machine;
 /// docs/gates.md explains it.
+///
+/// With --quick, the command runs each workload once on each of ten devices, and prints means.
 #[derive(Debug, clap::Args)]
 pub(crate) struct GatesCommand {
     /// Recordings, or folders of them, besides those of ./samples
@@ -31,8 +35,13 @@ pub(crate) struct GatesCommand {
     traces: Vec<PathBuf>,
 
     /// The devices, with commas; `forerun help replay` lists them
-    #[arg(long, value_name = "DEVICE,...", default_value = "ide-2006,nvme,rbd-2014,s3")]
-    device: Devices,
+    #[arg(
+        long,
+        value_name = "DEVICE,...",
+        default_value = "ide-2006,nvme,rbd-2014,s3",
+        default_value_if("quick", "true", DEVICES)
+    )]
+    pub(super) device: Devices,
 
     /// The memory budgets, with commas, as in 16MiB,64MiB
     #[arg(long, value_name = "SIZE,...", default_value = "256MiB", value_delimiter = ',', value_parser = parse_size)]
@@ -48,25 +57,40 @@ pub(crate) struct GatesCommand {
 
     /// The number of accesses to replay of each recording, from its beginning
     #[arg(long, value_name = "N", default_value_t = 20_000, value_parser = clap::value_parser!(u64).range(1..))]
-    accesses: u64,
+    pub(super) accesses: u64,
 
     /// Only the workloads whose names contain these words
     #[arg(long, value_name = "WORDS")]
-    only: Option<String>,
+    pub(super) only: Option<String>,
 
     /// Write every run's numbers as CSV to FILE
     #[arg(long, value_name = "FILE")]
-    csv: Option<PathBuf>,
+    pub(super) csv: Option<PathBuf>,
 
     /// Write every run's numbers as JSON to FILE
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", conflicts_with = "quick")]
     json: Option<PathBuf>,
+
+    /// Print means over many devices instead, in minutes
+    #[arg(long, conflicts_with_all = ["memory", "seeds", "seeds_max"])]
+    quick: bool,
+
+    /// The policy to look at, and another one to compare it with
+    #[arg(long, value_name = "POLICY,...", default_value = "adaptive", requires = "quick")]
+    pub(super) policy: Policies,
+
+    /// Compare with the CSV that another build has written with --quick
+    #[arg(long, value_name = "FILE", requires = "quick")]
+    pub(super) against: Option<PathBuf>,
 }
 
 impl GatesCommand {
     /// Runs them and prints the table.
     pub(crate) fn run(self) -> Result<ExitCode, Box<dyn Error>> {
         [&self.csv, &self.json].into_iter().flatten().try_for_each(|path| check_folder(path))?;
+        if self.quick {
+            return quick::run(&self);
+        }
         let plan = self.plan()?;
         let findings = plan.run()?;
         print(&table(&plan, &findings))?;
@@ -84,29 +108,33 @@ impl GatesCommand {
     }
 
     fn plan(&self) -> Result<Plan, Box<dyn Error>> {
+        Ok(Plan {
+            cases: self.cases()?,
+            devices: self.device.0.clone(),
+            memory_bytes: self.memory.clone(),
+            seeds: self.seeds,
+            seeds_max: self.seeds_max,
+        })
+    }
+
+    /// The recordings and patterns whose names contain the words.
+    pub(super) fn cases(&self) -> Result<Vec<Case>, Box<dyn Error>> {
         let samples = Path::new(SAMPLES).is_dir().then(|| PathBuf::from(SAMPLES));
         let paths: Vec<PathBuf> = samples.into_iter().chain(self.traces.iter().cloned()).collect();
         let found = recordings(&paths, self.accesses)?;
         found.remarks.iter().for_each(|remark| tell(remark));
         let mut cases = found.cases;
         cases.extend(generated());
-        if let Some(words) = &self.only {
-            let wanted = words.to_lowercase();
-            let names: Vec<String> = cases.iter().map(|case| case.workload.name().to_owned()).collect();
-            cases.retain(|case| case.workload.name().to_lowercase().contains(&wanted));
-            if cases.is_empty() {
-                let known = names.join("\n  ");
-                return Err(
-                    format!("no workload's name contains {words:?}; the workloads are:\n  {known}").into()
-                );
-            }
+        let Some(words) = &self.only else { return Ok(cases) };
+        let wanted = words.to_lowercase();
+        let names: Vec<String> = cases.iter().map(|case| case.workload.name().to_owned()).collect();
+        cases.retain(|case| case.workload.name().to_lowercase().contains(&wanted));
+        if cases.is_empty() {
+            let known = names.join("\n  ");
+            return Err(
+                format!("no workload's name contains {words:?}; the workloads are:\n  {known}").into()
+            );
         }
-        Ok(Plan {
-            cases,
-            devices: self.device.0.clone(),
-            memory_bytes: self.memory.clone(),
-            seeds: self.seeds,
-            seeds_max: self.seeds_max,
-        })
+        Ok(cases)
     }
 }

@@ -4,6 +4,7 @@ mod device;
 mod fidelity;
 mod gates;
 mod kernel;
+mod quick;
 mod rows;
 mod seeds;
 

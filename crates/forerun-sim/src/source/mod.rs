@@ -3,12 +3,14 @@
 mod clients;
 mod disorder;
 mod link;
+mod mixed;
 mod replay;
 
 pub use clients::{Action, Client, Clients};
 pub use disorder::{Disorder, Disordered};
 pub use forerun_engine::{Extent, ObjectId, Time};
 pub use link::{Link, Linked};
+pub use mixed::Mixed;
 pub use replay::{BUFFERED_MAX, Pace, Replay, Scan};
 
 /// An object that a source reads, and where it lies.

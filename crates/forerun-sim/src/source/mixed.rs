@@ -1,7 +1,8 @@
-//! Readers of many kinds, made of a number.
+//! Readers of many kinds, each made of a number: nobody could tune a policy for them.
 
-use forerun_sim::source::{Action, Client, Clients, Extent, ObjectId, place};
 use forerun_trace::generate::Numbers;
+
+use super::{Action, Client, Clients, Extent, ObjectId, place};
 
 const KIB: u64 = 1 << 10;
 const MIB: u64 = 1 << 20;
@@ -21,7 +22,7 @@ enum Shape {
 
 /// Objects of one size; readers who go from one to the other, and read a few runs of each.
 #[derive(Debug)]
-pub(crate) struct Workload {
+pub struct Mixed {
     object_count: u64,
     object_bytes: u64,
     read_bytes: u64,
@@ -36,14 +37,15 @@ pub(crate) struct Workload {
     hot_percent: u64,
 }
 
-impl Workload {
-    pub(crate) fn new(seed: u64) -> Workload {
+impl Mixed {
+    /// The workload of `seed`.
+    pub fn new(seed: u64) -> Mixed {
         let mut numbers = Numbers::new(seed);
         let mut one_of = |all: &[u64]| all[numbers.below(all.len() as u64) as usize];
         let object_count = one_of(&[1, 2, 5, 20, 100, 500]);
         let object_bytes = one_of(&[64 * KIB, 256 * KIB, MIB, 4 * MIB, 16 * MIB, 64 * MIB]);
         let object_bytes = object_bytes.min(4096 * MIB / object_count);
-        Workload {
+        Mixed {
             object_count,
             object_bytes,
             read_bytes: one_of(&[4, 8, 16, 32, 64, 128]).saturating_mul(KIB).min(object_bytes),
@@ -57,7 +59,8 @@ impl Workload {
         }
     }
 
-    pub(crate) fn source(&self) -> Clients<'_> {
+    /// Its readers.
+    pub fn source(&self) -> Clients<'_> {
         let mut numbers = Numbers::new(7);
         let client = |_| -> Box<dyn Client> {
             let reads = self.reads(&mut numbers);

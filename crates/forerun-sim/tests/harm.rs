@@ -1,15 +1,13 @@
 //! `adaptive` beside not reading ahead, whatever is read and from how many objects.
 
-mod workload;
-
 use forerun_engine::{Config, PolicyKind};
 use forerun_sim::device::Preset;
+use forerun_sim::source::Mixed;
 use forerun_sim::world::World;
-use workload::Workload;
 
 const READ_COST_NS: u64 = 2000;
 
-fn elapsed_ns(workload: &Workload, device: &str, policy: PolicyKind) -> f64 {
+fn elapsed_ns(workload: &Mixed, device: &str, policy: PolicyKind) -> f64 {
     let device = Preset::from_name(device).expect("a device by its name").build(1);
     let config = Config { policy, ..Config::new(256 << 20) };
     let world = World::new(config, device).expect("a configuration that works").read_cost_ns(READ_COST_NS);
@@ -19,7 +17,7 @@ fn elapsed_ns(workload: &Workload, device: &str, policy: PolicyKind) -> f64 {
 /// How many times as long as without readahead, the shortest first, with their seeds.
 fn times(device: &str, seeds: u64) -> Vec<(f64, u64)> {
     let one = |seed| {
-        let workload = Workload::new(seed);
+        let workload = Mixed::new(seed);
         let [adaptive, none] =
             [PolicyKind::Adaptive, PolicyKind::None].map(|policy| elapsed_ns(&workload, device, policy));
         (adaptive / none, seed)
@@ -45,7 +43,7 @@ fn most_gain_and_few_lose() {
             "{device}: {:.3} of the time on average, {share} % take over 1.2 times as long",
             mean.exp()
         );
-        println!("{told}, {worst:.3} times with seed {seed}: {:?}", Workload::new(seed));
+        println!("{told}, {worst:.3} times with seed {seed}: {:?}", Mixed::new(seed));
         assert!(
             share <= percent && worst <= most && mean.exp() < 0.9,
             "{told}, {worst:.3} times with seed {seed}"

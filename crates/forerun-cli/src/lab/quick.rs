@@ -1,0 +1,56 @@
+//! `forerun lab gates --quick`.
+
+use std::error::Error;
+use std::process::ExitCode;
+
+use forerun_lab::quick::{Plan, file, table};
+
+use super::gates::GatesCommand;
+use crate::print::{show, tell};
+use crate::replay::output::put;
+
+/// The workloads that are made of a number, on each device.
+const MIXED: u64 = 200;
+/// Tenths of the work, each of which is told.
+const STEPS: usize = 10;
+
+/// Runs everything once, prints the table, and writes the file for a later comparison.
+pub(super) fn run(command: &GatesCommand) -> Result<ExitCode, Box<dyn Error>> {
+    let policies = &command.policy.0;
+    let [policy, others @ ..] = policies.as_slice() else { return Err("name a policy".into()) };
+    if others.len() > 1 || (others.len() == 1 && command.against.is_some()) {
+        return Err(
+            "--quick compares with one other: give one policy and --against FILE, or two policies".into()
+        );
+    }
+    let before = match &command.against {
+        Some(path) => {
+            let text =
+                std::fs::read_to_string(path).map_err(|error| format!("{}: {error}", path.display()))?;
+            let cells = file::read(&text).map_err(|error| format!("{}: {error}", path.display()))?;
+            Some((cells, path.display().to_string()))
+        }
+        None => None,
+    };
+    let plan = Plan {
+        cases: command.cases()?,
+        mixed: if command.only.is_some() { 0 } else { MIXED },
+        devices: command.device.0.clone(),
+        policies: policies.clone(),
+    };
+    let cells = plan.run(|done, all| {
+        if done * STEPS / all > (done - 1) * STEPS / all {
+            tell(&format!("{done} of {all} places are done"));
+        }
+    })?;
+    let other = match (&before, others) {
+        (Some((cells, title)), _) => Some((policy.name(), cells.as_slice(), title.as_str())),
+        (None, [other]) => Some((other.name(), cells.as_slice(), other.name())),
+        _ => None,
+    };
+    show(&table(&cells, policy.name(), other))?;
+    if let Some(path) = &command.csv {
+        put(path, &file::write(&cells))?;
+    }
+    Ok(ExitCode::SUCCESS)
+}

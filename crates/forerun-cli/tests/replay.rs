@@ -179,7 +179,7 @@ fn a_quick_table_compares_with_an_earlier_build() {
         (output.status.success(), shown, told)
     };
     let (passed, shown, told) = lab("--csv before.csv");
-    assert!(passed && told.contains("2 of 2 places are done"), "{told}");
+    assert!(passed && told.contains("2 of 2 rows are done"), "{told}");
     assert!(shown.contains("ide-2006") && !shown.contains("to the other"), "{shown}");
     let (passed, shown, told) = lab("--against before.csv");
     assert!(passed, "{told}");

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use forerun_engine::PolicyKind;
 use forerun_lab::export;
-use forerun_lab::gates::{CONTENDERS, Gate, Kind, Plan, generated, recordings, table};
+use forerun_lab::gates::{CONTENDERS, Gate, Kept, Kind, Plan, generated, recordings, table};
 use forerun_lab::quick;
 use forerun_lab::replay::{LEARNED, Settings};
 use forerun_sim::device::Preset;
@@ -31,7 +31,7 @@ fn plan(words: &[&str]) -> Plan {
 #[test]
 fn a_row_for_each_workload_and_device() {
     let plan = plan(&["boot-virtio", "displaced", "random 128K"]);
-    let findings = plan.run().unwrap();
+    let findings = plan.run(None, |_, _| {}).unwrap();
     assert_eq!(findings.rows.len(), 6);
     for row in &findings.rows {
         // A disk has no luck.
@@ -49,7 +49,7 @@ fn a_row_for_each_workload_and_device() {
 #[test]
 fn a_budget_that_does_not_work_is_an_error() {
     let plan = Plan { memory_bytes: vec![1 << 20], ..plan(&["displaced"]) };
-    assert!(plan.run().unwrap_err().to_string().contains("memory budget"));
+    assert!(plan.run(None, |_, _| {}).unwrap_err().to_string().contains("memory budget"));
 }
 
 #[test]
@@ -59,7 +59,7 @@ fn a_device_that_is_too_small_is_named() {
     std::fs::write(&path, "ts_us,op,file_or_dev,offset,length\n0,R,a,20000000000,4096\n").unwrap();
     let devices = vec![Preset::from_name("cheetah9lp").unwrap()];
     let plan = Plan { cases: recordings(&[path], 1).unwrap().cases, devices, ..plan(&[]) };
-    let findings = plan.run().unwrap();
+    let findings = plan.run(None, |_, _| {}).unwrap();
     assert!(findings.left_out[0].contains("large.csv") && findings.left_out[0].contains("cheetah9lp"));
     // Nothing was shown.
     assert!(findings.rows.is_empty() && !findings.hold(Gate::Harm));
@@ -107,4 +107,28 @@ fn a_quick_table_is_the_same_each_time_and_deals_out_memory() {
     budgets.dedup();
     assert_eq!(budgets, quick::MEMORY_BYTES[..2]);
     assert_eq!(quick::file::read(&quick::file::write(&cells)).unwrap(), cells);
+}
+
+#[test]
+fn a_check_that_was_interrupted_goes_on_where_it_was() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("rows");
+    let run = |words: &[&str], key: &str| {
+        let kept = Kept::open(&path, key).map_err(|error| error.to_string())?;
+        plan(words).run(Some(&kept), |_, _| {}).map_err(|error| error.to_string())
+    };
+    let first = run(&["displaced"], "build 1").unwrap();
+    assert!(first.rows.len() == 2 && !first.outcomes.is_empty());
+    // Half a line is of a row that is not finished.
+    let text = std::fs::read_to_string(&path).unwrap();
+    std::fs::write(&path, format!("{text}gen random 128K\tide")).unwrap();
+    let both = run(&["displaced", "random 128K"], "build 1").unwrap();
+    assert_eq!(both.rows.len(), 4);
+    let ran: Vec<_> = both.outcomes.iter().map(|outcome| outcome.workload.as_str()).collect();
+    assert!(ran.iter().all(|name| *name == "gen random 128K"), "{ran:?}");
+    let again = run(&["displaced", "random 128K"], "build 1").unwrap();
+    assert!(again.outcomes.is_empty());
+    let alone = plan(&["displaced", "random 128K"]).run(None, |_, _| {}).unwrap();
+    assert_eq!(format!("{:?}", again.rows), format!("{:?}", alone.rows));
+    assert!(run(&["displaced"], "build 2").unwrap_err().contains("another build"));
 }

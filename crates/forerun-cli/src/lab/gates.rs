@@ -3,9 +3,10 @@
 use std::error::Error;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use std::time::SystemTime;
 
 use forerun_lab::export;
-use forerun_lab::gates::{Case, Gate, Plan, generated, recordings, table};
+use forerun_lab::gates::{Case, Gate, Kept, Plan, generated, recordings, table};
 use forerun_lab::quick::DEVICES;
 use forerun_lab::replay::Settings;
 
@@ -18,6 +19,9 @@ use crate::units::parse_size;
 
 /// Where the repository has its recordings.
 const SAMPLES: &str = "samples";
+
+/// Parts of the work, the end of each of which is told.
+const STEPS: usize = 10;
 
 /// Check that adaptive is never worse
 ///
@@ -71,6 +75,10 @@ pub(crate) struct GatesCommand {
     #[arg(long, value_name = "FILE", conflicts_with = "quick")]
     json: Option<PathBuf>,
 
+    /// Keep finished rows in FILE, and go on there after an interruption
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["quick", "csv", "json"])]
+    resume: Option<PathBuf>,
+
     /// Print means over many devices instead, in minutes
     #[arg(long, conflicts_with_all = ["memory", "seeds", "seeds_max"])]
     quick: bool,
@@ -92,7 +100,9 @@ impl GatesCommand {
             return quick::run(&self);
         }
         let plan = self.plan()?;
-        let findings = plan.run()?;
+        let key = self.key()?;
+        let kept = self.resume.as_ref().map(|path| Kept::open(path, &key)).transpose()?;
+        let findings = plan.run(kept.as_ref(), tell_progress)?;
         print(&table(&plan, &findings))?;
         let settings = Settings { repeat: self.seeds, ..Settings::default() };
         if let Some(path) = &self.csv {
@@ -105,6 +115,15 @@ impl GatesCommand {
             true => Ok(ExitCode::SUCCESS),
             false => Ok(ExitCode::FAILURE),
         }
+    }
+
+    /// Names this build, and the options that rows depend on.
+    fn key(&self) -> std::io::Result<String> {
+        let program = std::fs::metadata(std::env::current_exe()?)?;
+        let built = program.modified()?.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+        let GatesCommand { seeds, seeds_max, accesses, .. } = self;
+        let version = env!("CARGO_PKG_VERSION");
+        Ok(format!("forerun {version} {} {seeds} {seeds_max} {accesses}", built.as_nanos()))
     }
 
     fn plan(&self) -> Result<Plan, Box<dyn Error>> {
@@ -136,5 +155,12 @@ impl GatesCommand {
             );
         }
         Ok(cases)
+    }
+}
+
+/// Tells whenever one more of [`STEPS`] parts is `done`.
+pub(super) fn tell_progress(done: usize, all: usize) {
+    if done * STEPS / all > (done - 1) * STEPS / all {
+        crate::print::tell(&format!("{done} of {all} rows are done"));
     }
 }

@@ -5,14 +5,12 @@ use std::process::ExitCode;
 
 use forerun_lab::quick::{Plan, file, table};
 
-use super::gates::GatesCommand;
-use crate::print::{show, tell};
+use super::gates::{GatesCommand, tell_progress};
+use crate::print::show;
 use crate::replay::output::put;
 
 /// The workloads that are made of a number, on each device.
 const MIXED: u64 = 200;
-/// Tenths of the work, each of which is told.
-const STEPS: usize = 10;
 
 /// Runs everything once, prints the table, and writes the file for a later comparison.
 pub(super) fn run(command: &GatesCommand) -> Result<ExitCode, Box<dyn Error>> {
@@ -38,11 +36,7 @@ pub(super) fn run(command: &GatesCommand) -> Result<ExitCode, Box<dyn Error>> {
         devices: command.device.0.clone(),
         policies: policies.clone(),
     };
-    let cells = plan.run(|done, all| {
-        if done * STEPS / all > (done - 1) * STEPS / all {
-            tell(&format!("{done} of {all} places are done"));
-        }
-    })?;
+    let cells = plan.run(tell_progress)?;
     let other = match (&before, others) {
         (Some((cells, title)), _) => Some((policy.name(), cells.as_slice(), title.as_str())),
         (None, [other]) => Some((other.name(), cells.as_slice(), other.name())),

@@ -6,17 +6,21 @@
 //!   [`generated`] makes one of each pattern;
 //! * [`Plan::run`] makes a [`Row`] of each case on each device, which says what every
 //!   [`Gate`] has to say about it;
+//! * [`Kept`] has the rows of a check that was interrupted;
 //! * [`table`] shows the rows, those that fail first, and a line for each gate.
 
 mod best;
 mod cell;
 mod contender;
 mod generated;
+mod kept;
 mod kind;
 mod learned;
 mod recordings;
 mod row;
 mod show;
+
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use forerun_sim::device::Preset;
 
@@ -28,6 +32,7 @@ use crate::workload::Workload;
 use best::Best;
 pub use contender::{Against, CONTENDERS, Contender};
 pub use generated::generated;
+pub use kept::Kept;
 pub use kind::{Kind, kind};
 pub use recordings::{Recordings, recordings};
 pub use row::{Gate, HARM_MARGIN, PEER_MARGIN, Row};
@@ -62,7 +67,7 @@ pub struct Plan {
 pub struct Findings {
     /// A row for each workload, device and budget, in their order.
     pub rows: Vec<Row>,
-    /// Every run behind the rows.
+    /// Every run behind the rows that were not kept before.
     pub outcomes: Vec<Outcome>,
     /// What could not be run, and why.
     pub left_out: Vec<String>,
@@ -76,39 +81,69 @@ impl Findings {
 }
 
 impl Plan {
-    /// Runs all of it, on all cores; the same each time.
+    /// Runs all of it, on all cores; the same each time. Rows that are `kept` are not run again, and new
+    /// ones are kept. `progress` hears how many of all rows are done.
     ///
     /// # Errors
-    /// A budget that no engine can keep.
-    pub fn run(&self) -> Result<Findings, Error> {
+    /// A budget that no engine can keep, or a file that takes no more rows.
+    pub fn run(
+        &self,
+        kept: Option<&Kept>,
+        progress: impl Fn(usize, usize) + Sync,
+    ) -> Result<Findings, Error> {
         let mut findings = Findings::default();
-        let settings = Settings { repeat: self.seeds.max(2), ..Settings::default() };
-        let mut cells: Vec<(Cell<'_>, Kind)> = Vec::new();
-        for case in &self.cases {
-            for device in &self.devices {
-                for memory_bytes in self.memory_bytes.iter().copied() {
-                    let cell = Cell { workload: &case.workload, device, memory_bytes, settings };
-                    match cell.check() {
-                        Ok(()) => cells.push((cell, case.kind)),
-                        Err(unfit @ Error::Unfit { .. }) => findings.left_out.push(unfit.to_string()),
-                        Err(error) => return Err(error),
-                    }
-                }
-            }
-        }
-        let run = |(cell, kind): &(Cell<'_>, Kind)| {
-            let best = Best::of(cell, *kind)?;
-            let outcomes = cell::run(cell, &best, self.seeds_max)?;
-            let is_learned = *kind == Kind::Start;
-            let learned = is_learned.then(|| learned::run(cell, &best)).transpose()?;
-            let share = learned.as_ref().map(|learned| learned.share);
-            let row = Row::of(&outcomes, &best, share, *kind, cell.workload.scan().objects());
-            Ok::<_, Error>((row, outcomes.into_iter().chain(learned.map(|learned| learned.outcome))))
+        let cells = self.cells(&mut findings.left_out)?;
+        let done = AtomicUsize::new(0);
+        let run = |cell: &(Cell<'_>, Kind)| {
+            let found = self.run_one(cell, kept)?;
+            progress(done.fetch_add(1, Ordering::Relaxed) + 1, cells.len());
+            Ok::<_, Error>(found)
         };
         for (row, outcomes) in on_all_cores(&cells, run)? {
             findings.rows.push(row);
             findings.outcomes.extend(outcomes);
         }
         Ok(findings)
+    }
+
+    /// What can be run; why the rest cannot goes to `left_out`.
+    fn cells(&self, left_out: &mut Vec<String>) -> Result<Vec<(Cell<'_>, Kind)>, Error> {
+        let settings = Settings { repeat: self.seeds.max(2), ..Settings::default() };
+        let mut cells = Vec::new();
+        for case in &self.cases {
+            for device in &self.devices {
+                for memory_bytes in self.memory_bytes.iter().copied() {
+                    let cell = Cell { workload: &case.workload, device, memory_bytes, settings };
+                    match cell.check() {
+                        Ok(()) => cells.push((cell, case.kind)),
+                        Err(unfit @ Error::Unfit { .. }) => left_out.push(unfit.to_string()),
+                        Err(error) => return Err(error),
+                    }
+                }
+            }
+        }
+        Ok(cells)
+    }
+
+    /// A row, and the outcomes behind it if it was run now.
+    fn run_one(
+        &self,
+        (cell, kind): &(Cell<'_>, Kind),
+        kept: Option<&Kept>,
+    ) -> Result<(Row, Vec<Outcome>), Error> {
+        let found =
+            kept.and_then(|kept| kept.find(cell.workload.name(), cell.device.name(), cell.memory_bytes));
+        if let Some(row) = found {
+            return Ok((row.clone(), Vec::new()));
+        }
+        let best = Best::of(cell, *kind)?;
+        let mut outcomes = cell::run(cell, &best, self.seeds_max)?;
+        let is_learned = *kind == Kind::Start;
+        let learned = is_learned.then(|| learned::run(cell, &best)).transpose()?;
+        let share = learned.as_ref().map(|learned| learned.share);
+        let row = Row::of(&outcomes, &best, share, *kind, cell.workload.scan().objects());
+        outcomes.extend(learned.map(|learned| learned.outcome));
+        kept.map_or(Ok(()), |kept| kept.add(&row))?;
+        Ok((row, outcomes))
     }
 }

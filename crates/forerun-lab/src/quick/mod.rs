@@ -9,6 +9,8 @@ pub mod file;
 mod mixed;
 mod show;
 
+use std::sync::atomic::{AtomicUsize, Ordering};
+
 use forerun_engine::PolicyKind;
 use forerun_sim::device::Preset;
 use forerun_sim::run::Run;
@@ -107,10 +109,10 @@ impl Plan {
     /// A recording cannot be read any more, or a reader hangs.
     pub fn run(&self, progress: impl Fn(usize, usize) + Sync) -> Result<Vec<Cell>, Error> {
         let jobs = self.jobs();
-        let done = std::sync::atomic::AtomicUsize::new(0);
+        let done = AtomicUsize::new(0);
         let cells = on_all_cores(&jobs, |job| {
             let cells = self.run_one(job)?;
-            progress(done.fetch_add(1, std::sync::atomic::Ordering::Relaxed) + 1, jobs.len());
+            progress(done.fetch_add(1, Ordering::Relaxed) + 1, jobs.len());
             Ok::<_, Error>(cells)
         })?;
         Ok(cells.into_iter().flatten().collect())

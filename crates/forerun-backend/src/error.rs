@@ -35,6 +35,8 @@ pub enum ErrorKind {
     Unreachable,
     /// The request makes no sense: a malformed URL, an option that does not apply.
     Invalid,
+    /// Nobody waits for the answer any more.
+    Interrupted,
     /// Anything else; trying again does not help.
     Permanent,
 }

@@ -83,4 +83,4 @@ pub use lease::Lease;
 pub use options::Options;
 pub use part::Part;
 pub use prefetch::ListProgress;
-pub use reader::Reader;
+pub use reader::{Pending, Reader};

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use forerun_backend::{Entry, Result};
-use forerun_engine::{Advice, Config, Extent, Outcome, ReaderId};
+use forerun_backend::{Entry, Error, Result};
+use forerun_engine::{Advice, Config, Extent, Outcome, ReadId, ReaderId};
 use futures::channel::oneshot;
 
 use crate::Lease;
@@ -24,6 +24,26 @@ pub struct Reader {
     handle: Arc<Handle>,
     /// Keeps the runtime alive.
     shared: Arc<Shared>,
+}
+
+/// A submitted read that waits for bytes. Dropping this changes nothing.
+#[derive(Clone, Debug)]
+pub struct Pending {
+    driver: Arc<Driver>,
+    read: ReadId,
+}
+
+impl Pending {
+    /// Whether it waits. If not, its callback has run or will.
+    pub fn is_waiting(&self) -> bool {
+        self.driver.is_waiting(self.read)
+    }
+
+    /// Has its callback run with `error`, soon and on one of the runtime's threads, if it still
+    /// waits. The bytes that it waited for are kept for others if they come.
+    pub fn give_up(self, error: Error) {
+        self.driver.give_up(self.read, error);
+    }
 }
 
 /// An open object, to the engine one reader.
@@ -81,11 +101,17 @@ impl Reader {
     /// Reads `len` bytes, fewer only where the object ends, without ever
     /// blocking: on a hit `done` runs at once on the calling thread, else later on
     /// one of the runtime's. It runs exactly once, without any lock held, and may
-    /// read in turn, though not block for long.
+    /// read in turn, though not block for long. If it is to run later, what is returned can end
+    /// the wait.
     ///
     /// A read past [`READ_BYTES_MAX`](Config::READ_BYTES_MAX) is gathered piece by piece
-    /// into a buffer of its own, besides the budget.
-    pub fn submit(&self, offset: u64, len: usize, done: impl FnOnce(Result<Lease<'_>>) + Send + 'static) {
+    /// into a buffer of its own, besides the budget; its wait cannot be ended.
+    pub fn submit(
+        &self,
+        offset: u64,
+        len: usize,
+        done: impl FnOnce(Result<Lease<'_>>) + Send + 'static,
+    ) -> Option<Pending> {
         let extent = self.handle.clip(offset, len);
         if extent.len > Config::READ_BYTES_MAX {
             let call = Call::new(&self.handle, Box::new(done));
@@ -94,8 +120,9 @@ impl Reader {
                 let bytes = handle.gather(extent).await;
                 call.finish(bytes.map(Lease::gathered));
             });
+            None
         } else {
-            self.handle.submit_piece(extent, done);
+            self.handle.submit_piece(extent, done)
         }
     }
 
@@ -156,9 +183,10 @@ impl Handle {
         self: &Arc<Handle>,
         extent: Extent,
         done: impl FnOnce(Result<Lease<'_>>) + Send + 'static,
-    ) {
+    ) -> Option<Pending> {
         if extent.is_empty() {
-            return done(Ok(Lease::gathered(Vec::new())));
+            done(Ok(Lease::gathered(Vec::new())));
+            return None;
         }
         let Handle { driver, object, id, .. } = &**self;
         let mut done = Some(done);
@@ -168,13 +196,16 @@ impl Handle {
                 None => unreachable!("a read is parked once"),
             };
             let outcome = driver.read(object, *id, extent, ranges, waiter);
-            let Some(done) = done.take() else { return };
-            match outcome {
-                Ok(Outcome::Ready(read)) => done(Ok(Lease::held(driver, read, ranges))),
-                Ok(Outcome::Parked(_)) => unreachable!("a parked read's callback went with it"),
-                Err(error) => done(Err(error)),
+            match (outcome, done.take()) {
+                (Ok(Outcome::Parked(read)), _) => {
+                    return Some(Pending { driver: Arc::clone(driver), read });
+                }
+                (Ok(Outcome::Ready(read)), Some(done)) => done(Ok(Lease::held(driver, read, ranges))),
+                (Err(error), Some(done)) => done(Err(error)),
+                (_, None) => unreachable!("only a parked read takes the callback"),
             }
-        });
+            None
+        })
     }
 
     /// Reads more than the engine takes at once.

@@ -121,6 +121,18 @@ impl Driver {
         self.step(|state, _| state.engine.release(read));
     }
 
+    /// Whether the parked `read` still waits.
+    pub(crate) fn is_waiting(&self, read: ReadId) -> bool {
+        self.state.lock().is_waiting(read)
+    }
+
+    /// Ends the wait of the parked `read` with `error`, unless it is over.
+    pub(crate) fn give_up(self: &Arc<Driver>, read: ReadId, error: Error) {
+        if let Some(waiter) = self.step(|state, _| state.give_up(read)) {
+            waiter.answer(self, read, Err(error));
+        }
+    }
+
     /// Runs `future` on the runtime.
     pub(crate) fn spawn(&self, future: impl Future<Output = ()> + Send + 'static) {
         self.runtime.spawn(future);

@@ -247,6 +247,18 @@ impl State {
         self.alarm = self.alarm.filter(|alarm| *alarm != due);
     }
 
+    /// Whether somebody waits for `read`.
+    pub(crate) fn is_waiting(&self, read: ReadId) -> bool {
+        self.waiters.contains_key(&read)
+    }
+
+    /// Who waits for `read`, if anybody does, waits no longer. Its fetches go on.
+    pub(crate) fn give_up(&mut self, read: ReadId) -> Option<Waiter> {
+        let (_, waiter) = self.waiters.remove(&read)?;
+        self.engine.abandon(read);
+        Some(waiter)
+    }
+
     /// Nothing is fetched from now on; gives back who waits and what runs.
     pub(crate) fn shut_down(&mut self) -> (Vec<Waiter>, Vec<AbortHandle>) {
         self.closed = true;

@@ -6,6 +6,7 @@ mod errors;
 mod explain;
 mod flight;
 mod gate;
+mod giving_up;
 mod late;
 mod learned;
 mod lease;

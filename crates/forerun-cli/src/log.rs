@@ -13,11 +13,10 @@ use tracing_subscriber::EnvFilter;
 /// # Errors
 /// If `file` cannot be written.
 pub(crate) fn start(verbose: u8, file: Option<&Path>) -> Result<(), String> {
-    // The names of our crates all start with `forerun`. What `fuser` warns of is
-    // requests that the kernel answers itself once we do not.
+    // The names of our crates all start with `forerun`.
     let usual = match verbose {
-        0 => "warn,fuser=off",
-        1 => "warn,fuser=off,forerun=info",
+        0 => "warn",
+        1 => "warn,forerun=info",
         2 => "info,forerun=debug",
         _ => "debug,forerun=trace",
     };

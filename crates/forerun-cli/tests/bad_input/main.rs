@@ -3,6 +3,7 @@
 
 mod changing;
 mod failing;
+mod interrupted;
 mod refused;
 mod silent;
 mod site;

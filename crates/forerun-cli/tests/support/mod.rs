@@ -4,6 +4,7 @@
 #[path = "../../../forerun-backend/tests/buckets/mod.rs"]
 mod buckets;
 mod bytes;
+#[allow(dead_code, reason = "each test program uses its part")]
 mod mounted;
 #[allow(dead_code, reason = "each test program uses its part")]
 #[path = "../program/support.rs"]

@@ -1,7 +1,7 @@
 //! `forerun mount` of a URL on a directory of its own.
 
 use std::env;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::mpsc::{self, RecvTimeoutError, Sender};
 use std::thread;
@@ -53,6 +53,18 @@ impl Mounted {
     /// Where `path` of the URL is found.
     pub(crate) fn at(&self, path: &str) -> PathBuf {
         self.directory.path().join(path)
+    }
+
+    /// Where it is mounted.
+    pub(crate) fn directory(&self) -> &Path {
+        self.directory.path()
+    }
+
+    /// Waits for the end of the mount, which somebody has unmounted.
+    pub(crate) fn ended(self) {
+        drop(self.life);
+        let (status, said) = self.foreground.end();
+        assert_eq!(status.code(), Some(0), "{said}");
     }
 
     /// Ends the mount, which must end well; what it has logged.

@@ -7,10 +7,11 @@ use std::fmt;
 use std::str::FromStr;
 
 use forerun::{Advice, Extent, Kind, Reader};
-use fuser::{Errno, FileHandle, ReplyXattr};
 use parking_lot::Mutex;
+use rustix::io::Errno;
 
 use super::inode::same_inode;
+use super::protocol::size;
 use super::tree::Tree;
 
 /// The attribute's name.
@@ -58,26 +59,26 @@ impl Advised {
 
 impl Tree {
     /// An ioctl on an open file.
-    pub(crate) fn ioctl(&self, handle: FileHandle, command: u32, words: &[u8]) -> Result<(), Errno> {
+    pub(crate) fn ioctl(&self, handle: u64, command: u32, words: &[u8]) -> Result<(), Errno> {
         if command & !IOCTL_LEN != IOCTL {
-            return Err(Errno::ENOTTY);
+            return Err(Errno::NOTTY);
         }
-        let file = self.files.get(handle).ok_or(Errno::EBADF)?;
+        let file = self.files.get(handle).ok_or(Errno::BADF)?;
         let text = words.split(|byte| *byte == 0).next().unwrap_or_default();
         let saying = parse(text)?;
         // Who is read by the kernel itself asks it, by `posix_fadvise` or `madvise`.
-        file.reader().ok_or(Errno::EOPNOTSUPP)?.advise(saying.advice());
+        file.reader().ok_or(Errno::OPNOTSUPP)?.advise(saying.advice());
         Ok(())
     }
 
     /// Sets the attribute `name` of `ino`, or takes back what it says.
     pub(crate) fn set_attribute(&self, ino: u64, name: &OsStr, text: Option<&[u8]>) -> Result<(), Errno> {
         if !self.advised.is_enabled || name != ATTRIBUTE {
-            return Err(Errno::EROFS);
+            return Err(Errno::ROFS);
         }
-        let entry = self.inodes.get(ino).ok_or(Errno::ESTALE)?;
+        let entry = self.inodes.get(ino).ok_or(Errno::STALE)?;
         if entry.kind != Kind::File {
-            return Err(Errno::EPERM);
+            return Err(Errno::PERM);
         }
         let saying = text.map_or(Ok(Saying::Normal), parse)?;
         let open = self.files.all();
@@ -101,31 +102,30 @@ impl Tree {
                 self.inodes.remember(&entry);
             }
         } else {
-            return Err(Errno::ENOSPC);
+            return Err(Errno::NOSPC);
         }
         Ok(())
     }
 
-    /// Answers what the attribute `name` of `ino` is.
-    pub(crate) fn get_attribute(&self, ino: u64, name: &OsStr, room: u32, reply: ReplyXattr) {
+    /// What the attribute `name` of `ino` is, for somebody who has `room` for it.
+    pub(crate) fn get_attribute(&self, ino: u64, name: &OsStr, room: u32) -> Result<Vec<u8>, Errno> {
         if !self.advised.is_enabled {
             // The kernel answers itself from then on.
-            return reply.error(Errno::ENOSYS);
+            return Err(Errno::NOSYS);
         }
         if name != ATTRIBUTE || !self.is_file(ino) {
-            return reply.error(Errno::NO_XATTR);
+            return Err(Errno::NODATA);
         }
         let text = self.advised.by_inode.lock().get(&ino).unwrap_or(&Saying::Normal).to_string();
-        answer(text.as_bytes(), room, reply);
+        within(room, text)
     }
 
-    /// Answers which attributes `ino` has.
-    pub(crate) fn list_attributes(&self, ino: u64, room: u32, reply: ReplyXattr) {
+    /// Which attributes `ino` has, for somebody who has `room` for their names.
+    pub(crate) fn list_attributes(&self, ino: u64, room: u32) -> Result<Vec<u8>, Errno> {
         if !self.advised.is_enabled {
-            return reply.error(Errno::ENOSYS);
+            return Err(Errno::NOSYS);
         }
-        let names = if self.is_file(ino) { format!("{ATTRIBUTE}\0") } else { String::new() };
-        answer(names.as_bytes(), room, reply);
+        within(room, if self.is_file(ino) { format!("{ATTRIBUTE}\0") } else { String::new() })
     }
 
     fn is_file(&self, ino: u64) -> bool {
@@ -133,12 +133,12 @@ impl Tree {
     }
 }
 
-/// Gives `bytes` to somebody who has `room` for them, or only asks how many they are.
-fn answer(bytes: &[u8], room: u32, reply: ReplyXattr) {
+/// The answer with `text` for somebody who has `room` for it, or only asks for its length.
+fn within(room: u32, text: String) -> Result<Vec<u8>, Errno> {
     match room {
-        0 => reply.size(bytes.len() as u32),
-        room if bytes.len() > room as usize => reply.error(Errno::ERANGE),
-        _ => reply.data(bytes),
+        0 => Ok(size(text.len() as u32)),
+        room if text.len() > room as usize => Err(Errno::RANGE),
+        _ => Ok(text.into_bytes()),
     }
 }
 
@@ -156,9 +156,9 @@ impl Saying {
 
 fn parse(text: &[u8]) -> Result<Saying, Errno> {
     if text.len() > TEXT_BYTES_MAX {
-        return Err(Errno::E2BIG);
+        return Err(Errno::TOOBIG);
     }
-    std::str::from_utf8(text).ok().and_then(|text| text.parse().ok()).ok_or(Errno::EINVAL)
+    std::str::from_utf8(text).ok().and_then(|text| text.parse().ok()).ok_or(Errno::INVAL)
 }
 
 /// `normal`, `sequential`, `random`, `willneed OFFSET+LENGTH …`, `dontneed OFFSET+LENGTH`.
@@ -219,7 +219,7 @@ mod tests {
     fn what_makes_no_sense_is_refused() {
         let wrong = ["", "fast", "normal 0+1", "willneed", "willneed 1", "dontneed 0+1 2+1", "willneed 1+-1"];
         for text in wrong {
-            assert_eq!(i32::from(parse(text.as_bytes()).unwrap_err()), i32::from(Errno::EINVAL), "{text}");
+            assert_eq!(parse(text.as_bytes()).unwrap_err(), Errno::INVAL, "{text}");
         }
         assert!(parse(b"willneed 18446744073709551615+1").is_err());
         assert!(parse(&[b' '; TEXT_BYTES_MAX + 1]).is_err());

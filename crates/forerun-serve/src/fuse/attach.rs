@@ -1,8 +1,4 @@
 //! Putting a file system into the directory tree, and taking it out again.
-//!
-//! `fuser` can do this too, but on its way out it looks for the mount by its path
-//! even after the kernel has hung up, and may then take away a newer mount in
-//! the same place.
 
 use std::ffi::CString;
 use std::fs::{self, OpenOptions};
@@ -21,9 +17,8 @@ use rustix::net::{RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, recvmsg}
 
 use super::check::is_dead_mount;
 use super::mount::Unmounted;
+use super::session::DEVICE;
 
-/// The kernel's end of FUSE.
-const DEVICE: &str = "/dev/fuse";
 /// The set-user-id program that mounts for ordinary users.
 const HELPER: &str = "fusermount3";
 

@@ -3,7 +3,9 @@
 use std::time::SystemTime;
 
 use forerun::{Entry, Kind};
-use fuser::{FileAttr, FileType, INodeNo};
+use rustix::fs::FileType;
+
+use super::protocol::Attributes;
 
 /// What is shown where a backend does not know: object stores have no owners,
 /// permissions or directory times.
@@ -17,39 +19,28 @@ pub(crate) struct Defaults {
 
 impl Defaults {
     /// The attributes of `entry` as inode `ino`.
-    pub(crate) fn attributes(&self, ino: u64, entry: &Entry) -> FileAttr {
+    pub(crate) fn attributes(&self, ino: u64, entry: &Entry) -> Attributes {
         let time = entry.modified.unwrap_or(self.time);
-        let (uid, gid) = entry.owner.unwrap_or(self.owner);
-        FileAttr {
-            ino: INodeNo(ino),
+        Attributes {
+            inode: ino,
             size: entry.size,
-            blocks: entry.size.div_ceil(512),
-            atime: time,
-            mtime: time,
-            ctime: time,
-            crtime: time,
-            kind: file_type(entry.kind),
-            perm: (entry.mode.unwrap_or(default_mode(entry.kind)) & 0o7777) as u16,
-            // Directories too: 2 would promise `find` that there are no
-            // directories below, 1 promises nothing.
-            nlink: 1,
-            uid,
-            gid,
-            rdev: 0,
+            modified: time,
+            mode: file_type(entry.kind) | entry.mode.unwrap_or(default_mode(entry.kind)) & 0o7777,
+            owner: entry.owner.unwrap_or(self.owner),
             // What `cat` and `cp` read at a time: fewer, larger requests.
-            blksize: 128 << 10,
-            flags: 0,
+            block_bytes: 128 << 10,
         }
     }
 }
 
-/// The kernel's word for `kind`.
-pub(crate) fn file_type(kind: Kind) -> FileType {
+/// The bits of a mode that say `kind`.
+pub(crate) fn file_type(kind: Kind) -> u32 {
     match kind {
         Kind::File => FileType::RegularFile,
         Kind::Directory => FileType::Directory,
         Kind::Symlink => FileType::Symlink,
     }
+    .as_raw_mode()
 }
 
 fn default_mode(kind: Kind) -> u32 {
@@ -79,10 +70,10 @@ mod tests {
     #[test]
     fn what_the_backend_does_not_know_is_the_mounts() {
         let attr = defaults().attributes(5, &entry(Kind::File, 513));
-        assert_eq!((attr.ino.0, attr.size, attr.blocks), (5, 513, 2));
-        assert_eq!((attr.perm, attr.uid, attr.gid), (0o444, 7, 8));
-        assert_eq!(attr.mtime, UNIX_EPOCH + Duration::from_secs(9));
-        assert_eq!(defaults().attributes(5, &entry(Kind::Directory, 0)).perm, 0o555);
+        assert_eq!((attr.inode, attr.size), (5, 513));
+        assert_eq!((attr.mode, attr.owner), (0o100444, (7, 8)));
+        assert_eq!(attr.modified, UNIX_EPOCH + Duration::from_secs(9));
+        assert_eq!(defaults().attributes(5, &entry(Kind::Directory, 0)).mode, 0o040555);
     }
 
     #[test]
@@ -94,7 +85,6 @@ mod tests {
             ..entry(Kind::File, 0)
         };
         let attr = defaults().attributes(5, &known);
-        assert_eq!((attr.perm, attr.uid, attr.gid, attr.mtime), (0o640, 1, 2, UNIX_EPOCH));
-        assert_eq!(attr.blocks, 0);
+        assert_eq!((attr.mode, attr.owner, attr.modified), (0o100640, (1, 2), UNIX_EPOCH));
     }
 }

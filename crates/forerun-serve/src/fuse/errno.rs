@@ -1,13 +1,14 @@
 //! Which `errno` a program sees for which error.
 
 use forerun::{Error, ErrorKind};
-use fuser::Errno;
+use rustix::io::Errno;
 
 /// The `errno` for `error`, which is also logged with its sentence: `errno` has
 /// no room for which object it was and what to do about it.
 pub(crate) fn report(error: &Error) -> Errno {
-    // Programs look for files that are not there all the time.
-    if error.kind == ErrorKind::NotFound {
+    // Programs look for files that are not there all the time, and nobody asks why an
+    // interrupted one got no answer.
+    if matches!(error.kind, ErrorKind::NotFound | ErrorKind::Interrupted) {
         tracing::debug!("{error}");
     } else {
         tracing::warn!("{error}");
@@ -19,18 +20,19 @@ pub(crate) fn report(error: &Error) -> Errno {
 /// an object that is gone since is a stale handle as much as one that was replaced.
 pub(crate) fn report_read(error: &Error) -> Errno {
     let errno = report(error);
-    if error.kind == ErrorKind::NotFound { Errno::ESTALE } else { errno }
+    if error.kind == ErrorKind::NotFound { Errno::STALE } else { errno }
 }
 
 fn errno_of(kind: ErrorKind) -> Errno {
     match kind {
-        ErrorKind::NotFound => Errno::ENOENT,
-        ErrorKind::NotADirectory => Errno::ENOTDIR,
-        ErrorKind::Denied => Errno::EACCES,
-        ErrorKind::Changed => Errno::ESTALE,
-        ErrorKind::NoRange => Errno::EOPNOTSUPP,
-        ErrorKind::Invalid => Errno::EINVAL,
-        ErrorKind::Transient | ErrorKind::Unreachable | ErrorKind::Permanent => Errno::EIO,
+        ErrorKind::NotFound => Errno::NOENT,
+        ErrorKind::NotADirectory => Errno::NOTDIR,
+        ErrorKind::Denied => Errno::ACCESS,
+        ErrorKind::Changed => Errno::STALE,
+        ErrorKind::NoRange => Errno::OPNOTSUPP,
+        ErrorKind::Invalid => Errno::INVAL,
+        ErrorKind::Interrupted => Errno::INTR,
+        ErrorKind::Transient | ErrorKind::Unreachable | ErrorKind::Permanent => Errno::IO,
     }
 }
 
@@ -41,21 +43,22 @@ mod tests {
     #[test]
     fn a_changed_object_is_a_stale_handle_and_a_failed_read_is_an_io_error() {
         let table = [
-            (ErrorKind::NotFound, Errno::ENOENT),
-            (ErrorKind::NotADirectory, Errno::ENOTDIR),
-            (ErrorKind::Denied, Errno::EACCES),
-            (ErrorKind::Changed, Errno::ESTALE),
-            (ErrorKind::NoRange, Errno::EOPNOTSUPP),
-            (ErrorKind::Invalid, Errno::EINVAL),
-            (ErrorKind::Transient, Errno::EIO),
-            (ErrorKind::Unreachable, Errno::EIO),
-            (ErrorKind::Permanent, Errno::EIO),
+            (ErrorKind::NotFound, Errno::NOENT),
+            (ErrorKind::NotADirectory, Errno::NOTDIR),
+            (ErrorKind::Denied, Errno::ACCESS),
+            (ErrorKind::Changed, Errno::STALE),
+            (ErrorKind::NoRange, Errno::OPNOTSUPP),
+            (ErrorKind::Invalid, Errno::INVAL),
+            (ErrorKind::Interrupted, Errno::INTR),
+            (ErrorKind::Transient, Errno::IO),
+            (ErrorKind::Unreachable, Errno::IO),
+            (ErrorKind::Permanent, Errno::IO),
         ];
         for (kind, errno) in table {
             let error = Error::new(kind, "it failed");
-            assert_eq!(i32::from(report(&error)), i32::from(errno), "{kind:?}");
-            let of_a_read = if kind == ErrorKind::NotFound { Errno::ESTALE } else { errno };
-            assert_eq!(i32::from(report_read(&error)), i32::from(of_a_read), "{kind:?}");
+            assert_eq!(report(&error), errno, "{kind:?}");
+            let of_a_read = if kind == ErrorKind::NotFound { Errno::STALE } else { errno };
+            assert_eq!(report_read(&error), of_a_read, "{kind:?}");
         }
     }
 }

@@ -1,22 +1,21 @@
 //! The kernel's requests: which of them can be answered at once, and which later.
 
-use std::ffi::OsStr;
-use std::path::Path;
+use std::future::{Future, poll_fn};
+use std::pin::pin;
 use std::sync::Arc;
-use std::time::SystemTime;
-use std::{future::Future, io};
+use std::task::Poll;
 
-use fuser::{
-    AccessFlags, BsdFileFlags, Errno, FileHandle, Filesystem, FopenFlags, INodeNo, InitFlags, IoctlFlags,
-    KernelConfig, LockOwner, OpenAccMode, OpenFlags, RenameFlags, ReplyAttr, ReplyCreate, ReplyData,
-    ReplyDirectory, ReplyDirectoryPlus, ReplyEmpty, ReplyEntry, ReplyIoctl, ReplyOpen, ReplyStatfs,
-    ReplyWrite, ReplyXattr, Request, TimeOrNow, WriteFlags,
-};
-use tokio::sync::watch;
+use rustix::fs::OFlags;
+use rustix::io::Errno;
+use tokio::sync::{oneshot, watch};
 
+use super::errno::report;
 use super::listing::{OpenDirectory, child_path};
 use super::lists::{Lists, Told};
+use super::protocol::{self, Offer, Operation, Request, Wishes, capabilities};
+use super::session::{Filesystem, Reply};
 use super::tree::Tree;
+use super::waits::{Asker, Wait};
 
 /// What the kernel may have in flight for us without a reader waiting, and when
 /// it starts holding back: enough for 64 requests of 1 MiB, where its defaults
@@ -25,7 +24,12 @@ const BACKGROUND_REQUESTS_MAX: u16 = 64;
 const CONGESTED_REQUESTS: u16 = 48;
 
 /// The flag of programs that pass the page cache by.
-const O_DIRECT: i32 = rustix::fs::OFlags::DIRECT.bits() as i32;
+const O_DIRECT: u32 = OFlags::DIRECT.bits();
+/// The flags that say whether a file is opened for writing.
+const O_ACCMODE: u32 = OFlags::ACCMODE.bits();
+/// Blocks of a file system and bytes of a name, as `df` shows them.
+const BLOCK_BYTES: u32 = 4096;
+const NAME_BYTES_MAX: u32 = 255;
 
 /// The file system as the kernel talks to it. Dropped when the kernel hangs up.
 #[derive(Debug)]
@@ -37,6 +41,9 @@ pub(crate) struct ForerunFilesystem {
     /// Closes with this: see [`super::Mount::ended`].
     _alive: watch::Sender<()>,
 }
+
+/// What answers a request: the payload of the answer, or why there is none.
+type Answer = Result<Vec<u8>, Errno>;
 
 impl ForerunFilesystem {
     /// Serves `tree` until the kernel hangs up; `alive` closes then. The kernel is
@@ -54,285 +61,173 @@ impl ForerunFilesystem {
         }
     }
 
-    fn ioctl_of_directory(&self, handle: FileHandle, command: u32, words: &[u8], reply: ReplyIoctl) {
-        let Some(directory) = self.tree.directories.get(handle) else { return reply.error(Errno::EBADF) };
-        match self.lists.tell(handle, directory.path(), command, words) {
-            Ok(Told::Added) => reply.ioctl(0, &[]),
-            Ok(Told::Complete(parts)) => self.later(|tree| async move {
-                match tree.prefetch(&parts).await {
-                    Ok(left_out) => reply.ioctl(left_out, &[]),
-                    Err(errno) => reply.error(errno),
-                }
-            }),
-            Err(errno) => reply.error(errno),
+    /// Answers a request that is about an inode and may have to wait.
+    fn answer_later(&self, request: Request<'_>, reply: Reply) {
+        let inode = request.inode;
+        let Some(entry) = self.tree.inodes.get(inode) else { return reply.error(Errno::STALE) };
+        let asker = asker(&request);
+        match request.operation {
+            Operation::Lookup { name } => {
+                let Some(name) = name.to_str() else { return reply.error(Errno::NOENT) };
+                let path = child_path(&entry.path, name);
+                self.later(asker, reply, |tree| async move { tree.lookup(&entry, &path).await });
+            }
+            Operation::Getattr => {
+                self.later(asker, reply, move |tree| async move { tree.getattr(inode, &entry).await });
+            }
+            Operation::Readlink => {
+                self.later(asker, reply, |tree| async move { tree.read_link(&entry.path).await });
+            }
+            Operation::Open { flags } if flags & O_ACCMODE != OFlags::RDONLY.bits() => {
+                reply.error(Errno::ROFS);
+            }
+            Operation::Open { flags } => {
+                let is_direct = flags & O_DIRECT != 0;
+                self.later(
+                    asker,
+                    reply,
+                    move |tree| async move { tree.open(inode, &entry, is_direct).await },
+                );
+            }
+            Operation::Opendir => {
+                let handle = self.tree.directories.insert(OpenDirectory::new(entry));
+                reply.bytes(&protocol::opened(handle, 0, 0));
+            }
+            _ => reply.error(Errno::NOSYS),
         }
     }
 
-    /// Answers with what `answer` does, on the engine's runtime.
-    fn later<F: Future<Output = ()> + Send + 'static>(&self, answer: impl FnOnce(Arc<Tree>) -> F) {
-        self.tree.forerun.spawn(answer(self.tree.clone()));
+    /// Answers a request about the open directory `handle`.
+    fn answer_of_directory(&self, request: Request<'_>, handle: u64, reply: Reply) {
+        let Some(directory) = self.tree.directories.get(handle) else { return reply.error(Errno::BADF) };
+        let asker = asker(&request);
+        match request.operation {
+            Operation::Readdir { offset, size, .. } => self
+                .later(asker, reply, move |tree| async move { tree.readdir(&directory, offset, size).await }),
+            Operation::Readdirplus { offset, size, .. } => self.later(asker, reply, move |tree| async move {
+                tree.readdirplus(&directory, offset, size).await
+            }),
+            Operation::Ioctl { command, data, .. } => {
+                match self.lists.tell(handle, directory.path(), command, data) {
+                    Ok(Told::Added) => reply.bytes(&protocol::ioctl(0)),
+                    Ok(Told::Complete(parts)) => self.later(asker, reply, |tree| async move {
+                        tree.prefetch(&parts).await.map(protocol::ioctl)
+                    }),
+                    Err(errno) => reply.error(errno),
+                }
+            }
+            _ => reply.error(Errno::NOSYS),
+        }
+    }
+
+    /// Answers with what `answer` brings, on the engine's runtime, unless `asker` is interrupted before.
+    fn later<F>(&self, asker: Asker, reply: Reply, answer: impl FnOnce(Arc<Tree>) -> F)
+    where
+        F: Future<Output = Answer> + Send + 'static,
+    {
+        let (tree, answer) = (self.tree.clone(), answer(self.tree.clone()));
+        self.tree.forerun.spawn(async move {
+            let mut answer = pin!(answer);
+            // Most answers are known, and nobody waits for them.
+            if let Poll::Ready(answer) = poll_fn(|context| Poll::Ready(answer.as_mut().poll(context))).await {
+                return reply.result(answer);
+            }
+            let (give_up, given_up) = oneshot::channel();
+            tree.waits.add(asker, Wait::Task(give_up));
+            let answer = tokio::select! {
+                biased;
+                answer = answer => answer,
+                Ok(error) = given_up => Err(report(&error)),
+            };
+            tree.waits.remove(asker.unique);
+            reply.result(answer);
+        });
     }
 }
 
 impl Filesystem for ForerunFilesystem {
-    fn init(&mut self, _: &Request, kernel: &mut KernelConfig) -> io::Result<()> {
-        let wanted = InitFlags::FUSE_ASYNC_READ
-            | InitFlags::FUSE_ASYNC_DIO
-            | InitFlags::FUSE_PARALLEL_DIROPS
-            | InitFlags::FUSE_DO_READDIRPLUS
-            | InitFlags::FUSE_READDIRPLUS_AUTO
-            | InitFlags::FUSE_CACHE_SYMLINKS
-            | InitFlags::FUSE_NO_EXPORT_SUPPORT;
+    fn greet(&self, offer: &Offer) -> Wishes {
+        let mut wishes = Wishes {
+            capabilities: capabilities::ASYNC_READ
+                | capabilities::ASYNC_DIO
+                | capabilities::PARALLEL_DIROPS
+                | capabilities::DO_READDIRPLUS
+                | capabilities::READDIRPLUS_AUTO
+                | capabilities::CACHE_SYMLINKS
+                | capabilities::NO_EXPORT_SUPPORT,
+            readahead_bytes_max: self.kernel_readahead_bytes,
+            background_requests_max: BACKGROUND_REQUESTS_MAX,
+            congested_requests: CONGESTED_REQUESTS,
+            stack_depth_max: 0,
+        };
         // Older kernels lack some; each is only a matter of speed.
-        if let Err(missing) = kernel.add_capabilities(wanted) {
-            tracing::debug!("the kernel does not support {missing:?}");
-            let _ = kernel.add_capabilities(wanted & !missing);
+        let missing = offer.lacks(wishes.capabilities);
+        if missing != 0 {
+            tracing::debug!("the kernel does not support the capabilities {missing:#x}");
         }
         if let Some(passthrough) = &self.tree.passthrough {
-            passthrough.ask_for(kernel);
+            passthrough.ask_for(offer, &mut wishes);
         }
-        // One that offers less than this is left with what it offers.
-        let _ = kernel.set_max_readahead(self.kernel_readahead_bytes);
-        let _ = kernel.set_max_background(BACKGROUND_REQUESTS_MAX);
-        let _ = kernel.set_congestion_threshold(CONGESTED_REQUESTS);
-        Ok(())
+        wishes
     }
 
-    fn lookup(&self, _: &Request, parent: INodeNo, name: &OsStr, reply: ReplyEntry) {
-        let Some(parent) = self.tree.inodes.get(parent.0) else { return reply.error(Errno::ESTALE) };
-        let Some(name) = name.to_str() else { return reply.error(Errno::ENOENT) };
-        let path = child_path(&parent.path, name);
-        self.later(|tree| async move { tree.lookup(&parent, &path, reply).await });
-    }
-
-    fn forget(&self, _: &Request, ino: INodeNo, count: u64) {
-        self.tree.inodes.forget(ino.0, count);
-    }
-
-    fn getattr(&self, _: &Request, ino: INodeNo, _: Option<FileHandle>, reply: ReplyAttr) {
-        let Some(entry) = self.tree.inodes.get(ino.0) else { return reply.error(Errno::ESTALE) };
-        self.later(|tree| async move { tree.getattr(ino.0, &entry, reply).await });
-    }
-
-    fn readlink(&self, _: &Request, ino: INodeNo, reply: ReplyData) {
-        let Some(entry) = self.tree.inodes.get(ino.0) else { return reply.error(Errno::ESTALE) };
-        self.later(|tree| async move { tree.read_link(&entry.path, reply).await });
-    }
-
-    fn open(&self, _: &Request, ino: INodeNo, flags: OpenFlags, reply: ReplyOpen) {
-        if flags.acc_mode() != OpenAccMode::O_RDONLY {
-            return reply.error(Errno::EROFS);
-        }
-        let Some(entry) = self.tree.inodes.get(ino.0) else { return reply.error(Errno::ESTALE) };
-        let is_direct = flags.0 & O_DIRECT != 0;
-        self.later(move |tree| async move { tree.open(ino.0, &entry, is_direct, reply).await });
-    }
-
-    fn read(
-        &self,
-        _: &Request,
-        _: INodeNo,
-        handle: FileHandle,
-        offset: u64,
-        size: u32,
-        _: OpenFlags,
-        _: Option<LockOwner>,
-        reply: ReplyData,
-    ) {
-        self.tree.read(handle, offset, size as usize, reply);
-    }
-
-    fn release(
-        &self,
-        _: &Request,
-        _: INodeNo,
-        handle: FileHandle,
-        _: OpenFlags,
-        _: Option<LockOwner>,
-        _: bool,
-        reply: ReplyEmpty,
-    ) {
-        reply.ok();
-        self.tree.release(handle);
-    }
-
-    fn opendir(&self, _: &Request, ino: INodeNo, _: OpenFlags, reply: ReplyOpen) {
-        let Some(entry) = self.tree.inodes.get(ino.0) else { return reply.error(Errno::ESTALE) };
-        let handle = self.tree.directories.insert(OpenDirectory::new(entry));
-        reply.opened(handle, FopenFlags::empty());
-    }
-
-    fn readdir(&self, _: &Request, _: INodeNo, handle: FileHandle, offset: u64, reply: ReplyDirectory) {
-        let Some(directory) = self.tree.directories.get(handle) else { return reply.error(Errno::EBADF) };
-        self.later(|tree| async move { tree.readdir(&directory, offset, reply).await });
-    }
-
-    fn readdirplus(
-        &self,
-        _: &Request,
-        _: INodeNo,
-        handle: FileHandle,
-        offset: u64,
-        reply: ReplyDirectoryPlus,
-    ) {
-        let Some(directory) = self.tree.directories.get(handle) else { return reply.error(Errno::EBADF) };
-        self.later(|tree| async move { tree.readdirplus(&directory, offset, reply).await });
-    }
-
-    fn releasedir(&self, _: &Request, _: INodeNo, handle: FileHandle, _: OpenFlags, reply: ReplyEmpty) {
-        reply.ok();
-        self.lists.forget(handle);
-        self.tree.directories.remove(handle);
-    }
-
-    fn statfs(&self, _: &Request, _: INodeNo, reply: ReplyStatfs) {
-        // How much there is and how much would fit is not known, nor of use to a reader.
-        reply.statfs(0, 0, 0, 0, 0, 4096, 255, 4096);
-    }
-
-    // "Not implemented" makes the kernel answer these itself from then on, which
-    // saves a request on every close and, for `ls -l`, two on every file.
-
-    fn flush(&self, _: &Request, _: INodeNo, _: FileHandle, _: LockOwner, reply: ReplyEmpty) {
-        reply.error(Errno::ENOSYS);
-    }
-
-    fn access(&self, _: &Request, _: INodeNo, _: AccessFlags, reply: ReplyEmpty) {
-        reply.error(Errno::ENOSYS);
-    }
-
-    fn getxattr(&self, _: &Request, ino: INodeNo, name: &OsStr, room: u32, reply: ReplyXattr) {
-        self.tree.get_attribute(ino.0, name, room, reply);
-    }
-
-    fn listxattr(&self, _: &Request, ino: INodeNo, room: u32, reply: ReplyXattr) {
-        self.tree.list_attributes(ino.0, room, reply);
-    }
-
-    fn ioctl(
-        &self,
-        _: &Request,
-        _: INodeNo,
-        handle: FileHandle,
-        flags: IoctlFlags,
-        command: u32,
-        words: &[u8],
-        _: u32,
-        reply: ReplyIoctl,
-    ) {
-        if flags.contains(IoctlFlags::FUSE_IOCTL_DIR) {
-            return self.ioctl_of_directory(handle, command, words, reply);
-        }
-        match self.tree.ioctl(handle, command, words) {
-            Ok(()) => reply.ioctl(0, &[]),
-            Err(errno) => reply.error(errno),
+    fn answer(&self, request: Request<'_>, reply: Reply) {
+        let (tree, inode) = (&self.tree, request.inode);
+        match request.operation {
+            Operation::Lookup { .. }
+            | Operation::Getattr
+            | Operation::Readlink
+            | Operation::Open { .. }
+            | Operation::Opendir => self.answer_later(request, reply),
+            Operation::Read { handle, offset, size, .. } => {
+                tree.read(asker(&request), handle, offset, size as usize, reply);
+            }
+            Operation::Release { handle } => {
+                reply.bytes(&[]);
+                tree.release(handle);
+            }
+            Operation::Readdir { handle, .. }
+            | Operation::Readdirplus { handle, .. }
+            | Operation::Ioctl { handle, is_directory: true, .. } => {
+                self.answer_of_directory(request, handle, reply);
+            }
+            Operation::Releasedir { handle } => {
+                reply.bytes(&[]);
+                self.lists.forget(handle);
+                tree.directories.remove(handle);
+            }
+            // How much there is and how much would fit is not known, nor of use to a reader.
+            Operation::Statfs => reply.bytes(&protocol::statfs(BLOCK_BYTES, NAME_BYTES_MAX)),
+            Operation::Getxattr { name, room } => reply.result(tree.get_attribute(inode, name, room)),
+            Operation::Listxattr { room } => reply.result(tree.list_attributes(inode, room)),
+            Operation::Ioctl { handle, command, data, .. } => {
+                reply.result(tree.ioctl(handle, command, data).map(|()| protocol::ioctl(0)));
+            }
+            Operation::Setxattr { name, value } => {
+                reply.result(tree.set_attribute(inode, name, Some(value)).map(|()| []));
+            }
+            Operation::Removexattr { name } => {
+                reply.result(tree.set_attribute(inode, name, None).map(|()| []));
+            }
+            // The mount is read-only, so that these come only with hints, for which the kernel
+            // must pass attributes on and so all else, or after `mount -o remount,rw`.
+            Operation::Setattr | Operation::Write { .. } | Operation::Change => reply.error(Errno::ROFS),
+            // "Not implemented" makes the kernel answer itself from then on, which saves a request
+            // on every close and, for `ls -l`, one on every file.
+            Operation::Fsync | Operation::Other => reply.error(Errno::NOSYS),
         }
     }
 
-    // The mount is read-only, so that these come only with hints, for which the kernel
-    // must pass attributes on and so all else, or after `mount -o remount,rw`.
-
-    fn setattr(
-        &self,
-        _: &Request,
-        _: INodeNo,
-        _: Option<u32>,
-        _: Option<u32>,
-        _: Option<u32>,
-        _: Option<u64>,
-        _: Option<TimeOrNow>,
-        _: Option<TimeOrNow>,
-        _: Option<SystemTime>,
-        _: Option<FileHandle>,
-        _: Option<SystemTime>,
-        _: Option<SystemTime>,
-        _: Option<SystemTime>,
-        _: Option<BsdFileFlags>,
-        reply: ReplyAttr,
-    ) {
-        reply.error(Errno::EROFS);
+    fn forget(&self, inode: u64, lookups: u64) {
+        self.tree.inodes.forget(inode, lookups);
     }
 
-    fn mknod(&self, _: &Request, _: INodeNo, _: &OsStr, _: u32, _: u32, _: u32, reply: ReplyEntry) {
-        reply.error(Errno::EROFS);
+    fn interrupt(&self, unique: u64) {
+        self.tree.waits.interrupt(unique);
     }
+}
 
-    fn mkdir(&self, _: &Request, _: INodeNo, _: &OsStr, _: u32, _: u32, reply: ReplyEntry) {
-        reply.error(Errno::EROFS);
-    }
-
-    fn unlink(&self, _: &Request, _: INodeNo, _: &OsStr, reply: ReplyEmpty) {
-        reply.error(Errno::EROFS);
-    }
-
-    fn rmdir(&self, _: &Request, _: INodeNo, _: &OsStr, reply: ReplyEmpty) {
-        reply.error(Errno::EROFS);
-    }
-
-    fn symlink(&self, _: &Request, _: INodeNo, _: &OsStr, _: &Path, reply: ReplyEntry) {
-        reply.error(Errno::EROFS);
-    }
-
-    fn rename(
-        &self,
-        _: &Request,
-        _: INodeNo,
-        _: &OsStr,
-        _: INodeNo,
-        _: &OsStr,
-        _: RenameFlags,
-        reply: ReplyEmpty,
-    ) {
-        reply.error(Errno::EROFS);
-    }
-
-    fn link(&self, _: &Request, _: INodeNo, _: INodeNo, _: &OsStr, reply: ReplyEntry) {
-        reply.error(Errno::EROFS);
-    }
-
-    fn create(&self, _: &Request, _: INodeNo, _: &OsStr, _: u32, _: u32, _: i32, reply: ReplyCreate) {
-        reply.error(Errno::EROFS);
-    }
-
-    fn write(
-        &self,
-        _: &Request,
-        _: INodeNo,
-        _: FileHandle,
-        _: u64,
-        _: &[u8],
-        _: WriteFlags,
-        _: OpenFlags,
-        _: Option<LockOwner>,
-        reply: ReplyWrite,
-    ) {
-        reply.error(Errno::EROFS);
-    }
-
-    fn fallocate(&self, _: &Request, _: INodeNo, _: FileHandle, _: u64, _: u64, _: i32, reply: ReplyEmpty) {
-        reply.error(Errno::EROFS);
-    }
-
-    fn setxattr(
-        &self,
-        _: &Request,
-        ino: INodeNo,
-        name: &OsStr,
-        value: &[u8],
-        _: i32,
-        _: u32,
-        reply: ReplyEmpty,
-    ) {
-        match self.tree.set_attribute(ino.0, name, Some(value)) {
-            Ok(()) => reply.ok(),
-            Err(errno) => reply.error(errno),
-        }
-    }
-
-    fn removexattr(&self, _: &Request, ino: INodeNo, name: &OsStr, reply: ReplyEmpty) {
-        match self.tree.set_attribute(ino.0, name, None) {
-            Ok(()) => reply.ok(),
-            Err(errno) => reply.error(errno),
-        }
-    }
+fn asker(request: &Request<'_>) -> Asker {
+    let is_for_cache = matches!(request.operation, Operation::Read { flags, .. } if flags & O_DIRECT == 0);
+    Asker { unique: request.unique, thread: request.thread, is_for_cache }
 }

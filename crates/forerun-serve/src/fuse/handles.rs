@@ -4,7 +4,6 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use fuser::FileHandle;
 use parking_lot::RwLock;
 
 /// Open files, or open directories.
@@ -21,15 +20,15 @@ impl<T> Handles<T> {
     }
 
     /// A new handle on `value`.
-    pub(crate) fn insert(&self, value: T) -> FileHandle {
+    pub(crate) fn insert(&self, value: T) -> u64 {
         let handle = self.next.fetch_add(1, Ordering::Relaxed);
         self.open.write().insert(handle, Arc::new(value));
-        FileHandle(handle)
+        handle
     }
 
     /// What `handle` is open on.
-    pub(crate) fn get(&self, handle: FileHandle) -> Option<Arc<T>> {
-        self.open.read().get(&handle.0).cloned()
+    pub(crate) fn get(&self, handle: u64) -> Option<Arc<T>> {
+        self.open.read().get(&handle).cloned()
     }
 
     /// Everything that is open.
@@ -38,8 +37,8 @@ impl<T> Handles<T> {
     }
 
     /// Closes `handle`: what it was open on.
-    pub(crate) fn remove(&self, handle: FileHandle) -> Option<Arc<T>> {
+    pub(crate) fn remove(&self, handle: u64) -> Option<Arc<T>> {
         // Dropped after the lock: closing an object is work of its own.
-        self.open.write().remove(&handle.0)
+        self.open.write().remove(&handle)
     }
 }

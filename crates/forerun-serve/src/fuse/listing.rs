@@ -47,7 +47,7 @@ impl OpenDirectory {
         *self.list.lock() = Some(list);
     }
 
-    /// Gives `add` the lines of `list` from `offset` on, until it has no room.
+    /// Gives `add` the lines of `list` from `offset` on, until it says that it has no room.
     pub(crate) fn fill(&self, list: &[Entry], offset: u64, mut add: impl FnMut(Line<'_>) -> bool) {
         let parent = parent_of(&self.directory);
         let dots = [(".", &*self.directory), ("..", &parent)].into_iter().map(|(n, e)| (n, e, true));
@@ -58,7 +58,7 @@ impl OpenDirectory {
                 tracing::debug!("`{}` is left out of the listing: no file can have this name", entry.path);
                 continue;
             }
-            if add(Line { next_offset: index as u64 + 1, name, entry, is_dot }) {
+            if !add(Line { next_offset: index as u64 + 1, name, entry, is_dot }) {
                 return;
             }
         }
@@ -94,10 +94,10 @@ mod tests {
     fn lines(directory: &str, list: &[Entry], offset: u64, room: usize) -> Vec<(u64, String, String)> {
         let mut lines = Vec::new();
         OpenDirectory::new(Arc::new(Entry::directory(directory))).fill(list, offset, |line| {
-            if lines.len() == room {
+            if lines.len() < room {
+                lines.push((line.next_offset, line.name.to_owned(), line.entry.path.clone()));
                 return true;
             }
-            lines.push((line.next_offset, line.name.to_owned(), line.entry.path.clone()));
             false
         });
         lines

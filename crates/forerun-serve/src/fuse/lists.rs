@@ -4,8 +4,8 @@
 use std::collections::HashMap;
 
 use forerun::{Forerun, Part};
-use fuser::{Errno, FileHandle};
 use parking_lot::Mutex;
+use rustix::io::Errno;
 
 use super::errno::report;
 use super::listing::child_path;
@@ -46,7 +46,7 @@ impl Lists {
     /// An ioctl on the open directory `handle`, which is at `directory`: the paths are relative to that.
     pub(crate) fn tell(
         &self,
-        handle: FileHandle,
+        handle: u64,
         directory: &str,
         command: u32,
         words: &[u8],
@@ -55,7 +55,7 @@ impl Lists {
             return Ok(Told::Complete(self.held.lock().take(handle)));
         }
         if command & !ADD_LEN != ADD {
-            return Err(Errno::ENOTTY);
+            return Err(Errno::NOTTY);
         }
         let text = words.split(|byte| *byte == 0).next().unwrap_or_default();
         self.held.lock().add(handle, parse(text, directory)?)?;
@@ -63,20 +63,20 @@ impl Lists {
     }
 
     /// The directory `handle` was closed.
-    pub(crate) fn forget(&self, handle: FileHandle) {
+    pub(crate) fn forget(&self, handle: u64) {
         self.held.lock().take(handle);
     }
 }
 
 impl Held {
-    fn add(&mut self, handle: FileHandle, parts: Vec<Part>) -> Result<(), Errno> {
+    fn add(&mut self, handle: u64, parts: Vec<Part>) -> Result<(), Errno> {
         let bytes: usize = parts.iter().map(|part| size_of::<Part>() + part.path.len()).sum();
         if self.bytes + bytes > HELD_BYTES_MAX {
-            return Err(Errno::ENOSPC);
+            return Err(Errno::NOSPC);
         }
-        let (list, held) = self.lists.entry(handle.0).or_default();
+        let (list, held) = self.lists.entry(handle).or_default();
         if list.len() + parts.len() > Forerun::LIST_PARTS_MAX {
-            return Err(Errno::E2BIG);
+            return Err(Errno::TOOBIG);
         }
         list.extend(parts);
         *held += bytes;
@@ -84,8 +84,8 @@ impl Held {
         Ok(())
     }
 
-    fn take(&mut self, handle: FileHandle) -> Vec<Part> {
-        let (parts, bytes) = self.lists.remove(&handle.0).unwrap_or_default();
+    fn take(&mut self, handle: u64) -> Vec<Part> {
+        let (parts, bytes) = self.lists.remove(&handle).unwrap_or_default();
         self.bytes -= bytes;
         parts
     }
@@ -96,7 +96,7 @@ impl Tree {
     pub(crate) async fn prefetch(&self, parts: &[Part]) -> Result<i32, Errno> {
         // The kernel itself reads files that are passed through.
         if self.passthrough.as_ref().is_some_and(|passthrough| passthrough.is_on()) {
-            return Err(Errno::EOPNOTSUPP);
+            return Err(Errno::OPNOTSUPP);
         }
         let left_out = self.forerun.prefetch(parts).await.map_err(|error| report(&error))?;
         Ok(i32::try_from(left_out).unwrap_or(i32::MAX))
@@ -104,9 +104,9 @@ impl Tree {
 }
 
 fn parse(text: &[u8], directory: &str) -> Result<Vec<Part>, Errno> {
-    let text = str::from_utf8(text).map_err(|_| Errno::EINVAL)?;
+    let text = str::from_utf8(text).map_err(|_| Errno::INVAL)?;
     let part = |line: &str| {
-        let part: Part = line.parse().map_err(|_| Errno::EINVAL)?;
+        let part: Part = line.parse().map_err(|_| Errno::INVAL)?;
         Ok(Part { path: child_path(directory, &part.path), ..part })
     };
     text.lines().map(part).collect()
@@ -116,13 +116,13 @@ fn parse(text: &[u8], directory: &str) -> Result<Vec<Part>, Errno> {
 mod tests {
     use super::*;
 
-    const DIRECTORY: FileHandle = FileHandle(7);
+    const DIRECTORY: u64 = 7;
 
-    fn add(lists: &Lists, handle: FileHandle, text: &[u8]) -> Result<Told, i32> {
-        lists.tell(handle, "d", ADD | (text.len() as u32) << 16, text).map_err(i32::from)
+    fn add(lists: &Lists, handle: u64, text: &[u8]) -> Result<Told, Errno> {
+        lists.tell(handle, "d", ADD | (text.len() as u32) << 16, text)
     }
 
-    fn start(lists: &Lists, handle: FileHandle) -> Vec<Part> {
+    fn start(lists: &Lists, handle: u64) -> Vec<Part> {
         match lists.tell(handle, "d", START, &[]) {
             Ok(Told::Complete(parts)) => parts,
             other => panic!("{other:?}"),
@@ -133,12 +133,12 @@ mod tests {
     fn a_list_is_told_in_pieces_and_each_directory_has_its_own() {
         let lists = Lists::default();
         add(&lists, DIRECTORY, b"a b\n\0\0").unwrap();
-        add(&lists, FileHandle(8), b"x\n").unwrap();
+        add(&lists, 8, b"x\n").unwrap();
         add(&lists, DIRECTORY, b"c\t4096\t1").unwrap();
         let parts = [Part::whole("d/a b"), Part { path: "d/c".into(), offset: 4096, len: Some(1) }];
         assert_eq!(start(&lists, DIRECTORY), parts);
         assert_eq!(start(&lists, DIRECTORY), []);
-        lists.forget(FileHandle(8));
+        lists.forget(8);
         assert_eq!(lists.held.lock().bytes, 0);
     }
 
@@ -146,9 +146,9 @@ mod tests {
     fn what_makes_no_sense_is_refused_and_changes_nothing() {
         let lists = Lists::default();
         for wrong in ["a\tb", "a\n\nb", "a\t0\t0"] {
-            assert_eq!(add(&lists, DIRECTORY, wrong.as_bytes()).unwrap_err(), i32::from(Errno::EINVAL));
+            assert_eq!(add(&lists, DIRECTORY, wrong.as_bytes()).unwrap_err(), Errno::INVAL);
         }
-        assert_eq!(add(&lists, DIRECTORY, b"\xff").unwrap_err(), i32::from(Errno::EINVAL));
+        assert_eq!(add(&lists, DIRECTORY, b"\xff").unwrap_err(), Errno::INVAL);
         assert!(lists.tell(DIRECTORY, "", START + 1, &[]).is_err());
         assert_eq!(start(&lists, DIRECTORY), []);
     }
@@ -159,10 +159,10 @@ mod tests {
         let many = "a\n".repeat(8000);
         let told = (0..9).map(|_| add(&lists, DIRECTORY, many.as_bytes()).map(|_| ())).collect::<Vec<_>>();
         assert_eq!(told.iter().filter(|told| told.is_ok()).count(), Forerun::LIST_PARTS_MAX / 8000);
-        assert_eq!(told.last().unwrap().unwrap_err(), i32::from(Errno::E2BIG));
+        assert_eq!(told.last().unwrap().unwrap_err(), Errno::TOOBIG);
         let long = format!("{}\n", "x".repeat(16_000));
-        let refused = (0..).find_map(|handle| add(&lists, FileHandle(handle), long.as_bytes()).err());
-        assert_eq!(refused, Some(i32::from(Errno::ENOSPC)));
+        let refused = (0..).find_map(|handle| add(&lists, handle, long.as_bytes()).err());
+        assert_eq!(refused, Some(Errno::NOSPC));
         assert!(lists.held.lock().bytes <= HELD_BYTES_MAX);
     }
 }

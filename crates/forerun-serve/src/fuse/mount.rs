@@ -7,7 +7,6 @@ use std::sync::Arc;
 use std::time::SystemTime;
 
 use forerun::{Error, ErrorKind, Forerun, Kind, Result};
-use fuser::{BackgroundSession, Config, Filesystem, Session, SessionACL};
 use tokio::sync::watch;
 
 use super::asked::{Asked, Tally};
@@ -19,9 +18,10 @@ use super::filesystem::ForerunFilesystem;
 use super::options::MountOptions;
 use super::passthrough::Passthrough;
 use super::push::push_queue;
-use super::session::{config, end_of};
+use super::session::{Filesystem, Queues, Session, end_of};
 use super::source::mount_source;
 use super::tree::Tree;
+use super::waits::Waits;
 use super::window;
 
 /// How a mount was unmounted.
@@ -43,10 +43,12 @@ pub enum Unmounted {
 pub struct Mount {
     attachment: Attachment,
     /// None once unmounted.
-    session: Option<BackgroundSession>,
+    session: Option<Session>,
     alive: watch::Receiver<()>,
     tally: Arc<Tally>,
     not_passed: Option<String>,
+    /// The requests that wait; none of a mount made by [`Mount::of`].
+    waits: Option<Arc<Waits>>,
 }
 
 impl Mount {
@@ -60,7 +62,7 @@ impl Mount {
     /// readahead cannot be set as large as it is to be.
     pub fn new(forerun: Forerun, directory: &Path, options: MountOptions) -> Result<Mount> {
         let directory = check_mount_point(directory)?;
-        Mount::begin(forerun, options, config(true), |source, access| attach(directory, source, access))
+        Mount::begin(forerun, options, Queues::Own, |source, access| attach(directory, source, access))
     }
 
     /// Serves `forerun` by `device`, which somebody else has opened and mounted, and will
@@ -73,13 +75,13 @@ impl Mount {
     pub fn on_device(forerun: Forerun, device: OwnedFd, name: &Path, options: MountOptions) -> Result<Mount> {
         prepare(&device, name, &options)?;
         // For another queue the device would have to be opened, which containers may not do.
-        Mount::begin(forerun, options, config(false), |_, _| Ok((device, Attachment::of_others(name))))
+        Mount::begin(forerun, options, Queues::Shared, |_, _| Ok((device, Attachment::of_others(name))))
     }
 
     fn begin(
         forerun: Forerun,
         options: MountOptions,
-        config: Config,
+        queues: Queues,
         attach: impl FnOnce(&str, Access) -> Result<(OwnedFd, Attachment)>,
     ) -> Result<Mount> {
         let root = forerun.block_on(forerun.stat(""))?;
@@ -94,18 +96,21 @@ impl Mount {
         let (pusher, queue) = push_queue();
         let tally = Arc::new(Tally::default());
         let passthrough = options.passthrough.then(Arc::<Passthrough>::default);
-        let tree = Tree::new(forerun, root, defaults, options.metadata_ttl, options.hints)
+        // Somebody else's mount numbers threads as they do.
+        let waits = Arc::new(Waits::new(forerun.clone(), queues == Queues::Own));
+        let tree = Tree::new(forerun, root, defaults, options.metadata_ttl, options.hints, waits.clone())
             .with_governor(tally.clone(), options.push.then_some(pusher))
             .with_passthrough(passthrough.clone());
         let filesystem = ForerunFilesystem::new(tree, window::offer(options.kernel_readahead_bytes), ended);
         let access = Access { allow_other: options.allow_other, writable: options.hints };
         let (device, attachment) = attach(&source, access)?;
-        let mut mount = Mount::serve(filesystem, alive, device, attachment, config, passthrough.as_deref())?;
+        let mut mount = Mount::serve(filesystem, alive, device, attachment, queues, passthrough.as_deref())?;
         if let Some(session) = &mount.session {
-            queue.start(session.notifier(), tally.clone());
+            queue.start(session.channel().clone(), tally.clone());
         }
         window::raise(mount.attachment.file_system(), options.kernel_readahead_bytes)?;
         mount.tally = tally;
+        mount.waits = Some(waits);
         Ok(mount)
     }
 
@@ -124,7 +129,7 @@ impl Mount {
         access: Access,
     ) -> Result<Mount> {
         let (device, attachment) = attach(check_mount_point(directory)?, source, access)?;
-        Mount::serve(filesystem, alive, device, attachment, config(true), None)
+        Mount::serve(filesystem, alive, device, attachment, Queues::Own, None)
     }
 
     fn serve(
@@ -132,20 +137,16 @@ impl Mount {
         alive: watch::Receiver<()>,
         device: OwnedFd,
         attachment: Attachment,
-        config: Config,
+        queues: Queues,
         passthrough: Option<&Passthrough>,
     ) -> Result<Mount> {
-        let connection = passthrough.map(|_| device.try_clone()).transpose();
-        // The kernel checks who may use the mount; `fuser` need not do so again.
-        let session = Session::from_fd(filesystem, device, SessionACL::All, config).and_then(Session::spawn);
-        let not_passed = match (passthrough, connection) {
-            (Some(passthrough), Ok(Some(connection))) => passthrough.begin(&connection).err(),
-            (_, connection) => connection.err().map(|error| error.to_string()),
-        };
         // What is left of a mount that failed is dead only without the connection, which
-        // has gone with the session by now.
-        let session = session.map_err(|error| not_accepted(&attachment, &error))?;
-        Ok(Mount { attachment, session: Some(session), alive, tally: Arc::default(), not_passed })
+        // has gone with the session by then.
+        let session =
+            Session::start(filesystem, device, queues).map_err(|error| not_accepted(&attachment, &error))?;
+        let not_passed = passthrough.and_then(|passthrough| passthrough.begin(session.channel()).err());
+        let (session, tally) = (Some(session), Arc::default());
+        Ok(Mount { attachment, session, alive, tally, not_passed, waits: None })
     }
 
     /// Why no file is passed through although [`MountOptions::passthrough`] was chosen, and
@@ -192,6 +193,8 @@ impl Mount {
                 _ => Ok(Unmounted::Clean),
             };
         }
+        // What waits holds pages, for which an unmount waits in turn.
+        self.waits.iter().for_each(|waits| waits.close());
         let unmounted = self.attachment.detach()?;
         if unmounted != Unmounted::Clean {
             return Ok(unmounted);
@@ -231,5 +234,8 @@ impl Drop for Mount {
 fn not_accepted(attachment: &Attachment, error: &io::Error) -> Error {
     attachment.remove_if_dead();
     let shown = attachment.directory().display();
-    Error::new(ErrorKind::Permanent, format!("the kernel does not accept the mount {shown}: {error}"))
+    Error::new(
+        ErrorKind::Permanent,
+        format!("the kernel does not accept the mount {shown}: {error}; unmount it and mount again"),
+    )
 }

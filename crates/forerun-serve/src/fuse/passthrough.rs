@@ -6,14 +6,15 @@
 
 use std::collections::HashMap;
 use std::io;
-use std::os::fd::{AsFd, OwnedFd};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, OnceLock, Weak};
 
 use forerun::{Entry, Forerun, Result};
-use fuser::{BackingId, InitFlags, KernelConfig, ReplyOpen};
 use parking_lot::Mutex;
 use rustix::io::Errno;
+
+use super::protocol::{Offer, Wishes, capabilities};
+use super::session::{Backing, Channel};
 
 /// How many file systems may lie one above the other below the mount, itself included:
 /// with 2, the most that the kernel takes, the directory may be on an overlay.
@@ -24,38 +25,39 @@ const STACK_DEPTH_MAX: u32 = 2;
 pub(crate) struct Passthrough {
     /// Whether the kernel knows how.
     is_offered: AtomicBool,
-    /// Whether it also lets this process do it.
-    is_on: AtomicBool,
+    /// The connection to the kernel, if it also lets this process do it.
+    channel: OnceLock<Weak<Channel>>,
     /// Whether it was told that a file cannot be.
     has_warned: AtomicBool,
-    opens: Mutex<Opens<BackingId>>,
+    opens: Mutex<Opens<Backing>>,
 }
 
 impl Passthrough {
-    /// Asks the `kernel` for it, as it and the mount meet.
-    pub(crate) fn ask_for(&self, kernel: &mut KernelConfig) {
-        let is_offered = kernel.add_capabilities(InitFlags::FUSE_PASSTHROUGH).is_ok()
-            && kernel.set_max_stack_depth(STACK_DEPTH_MAX).is_ok();
-        self.is_offered.store(is_offered, Ordering::Release);
+    /// Adds what it asks of the kernel to `wishes`, as it and the mount meet.
+    pub(crate) fn ask_for(&self, offer: &Offer, wishes: &mut Wishes) {
+        wishes.capabilities |= capabilities::PASSTHROUGH;
+        wishes.stack_depth_max = STACK_DEPTH_MAX;
+        self.is_offered.store(offer.lacks(capabilities::PASSTHROUGH) == 0, Ordering::Release);
     }
 
-    /// Begins to pass opens through if that is possible on `device`, the connection to
+    /// Begins to pass opens through if that is possible on `channel`, the connection to
     /// the kernel once both have met; else why not, and what to do about it.
-    pub(crate) fn begin(&self, device: &OwnedFd) -> std::result::Result<(), String> {
+    pub(crate) fn begin(&self, channel: &Arc<Channel>) -> std::result::Result<(), String> {
         if !self.is_offered.load(Ordering::Acquire) {
             return Err("this kernel does not support it; Linux 6.9 and later do".to_owned());
         }
-        allowed(device).map_err(|errno| match errno {
+        allowed(channel).map_err(|errno| match errno {
             Errno::PERM => "the kernel allows it for root alone (CAP_SYS_ADMIN): mount as root".to_owned(),
             errno => format!("the kernel refuses: {}", io::Error::from(errno)),
         })?;
-        self.is_on.store(true, Ordering::Release);
+        // It is set once, since it begins once.
+        self.channel.get_or_init(|| Arc::downgrade(channel));
         Ok(())
     }
 
     /// Whether files are passed through where they can be.
     pub(crate) fn is_on(&self) -> bool {
-        self.is_on.load(Ordering::Acquire)
+        self.channel.get().is_some()
     }
 
     /// The file that an open of the inode `ino`, which is `entry`, is to be answered with;
@@ -69,13 +71,13 @@ impl Passthrough {
         forerun: &Forerun,
         ino: u64,
         entry: &Entry,
-        reply: &ReplyOpen,
-    ) -> Result<Option<Arc<BackingId>>> {
+    ) -> Result<Option<Arc<Backing>>> {
         if let Some(agreed) = self.opens.lock().join(ino) {
             return Ok(agreed);
         }
-        let local = if self.is_on.load(Ordering::Acquire) { forerun.open_local(entry).await? } else { None };
-        let file = local.and_then(|file| match reply.open_backing(&file) {
+        let channel = self.channel.get().and_then(Weak::upgrade);
+        let local = if channel.is_some() { forerun.open_local(entry).await? } else { None };
+        let file = channel.zip(local).and_then(|(channel, file)| match channel.open_backing(&file) {
             Ok(file) => Some(Arc::new(file)),
             Err(error) => {
                 self.warn(&entry.path, &error);
@@ -112,11 +114,11 @@ impl Passthrough {
 
 /// Whether the kernel lets this process hand it files. It looks at that before it looks
 /// at the file, so a directory, which it never takes, tells without leaving anything.
-fn allowed(device: &OwnedFd) -> std::result::Result<(), Errno> {
+fn allowed(channel: &Arc<Channel>) -> std::result::Result<(), Errno> {
     let directory = rustix::fs::CWD;
     let flags = rustix::fs::OFlags::RDONLY | rustix::fs::OFlags::DIRECTORY | rustix::fs::OFlags::CLOEXEC;
     let directory = rustix::fs::openat(directory, "/", flags, rustix::fs::Mode::empty())?;
-    match BackingId::create_raw(device.as_fd(), directory.as_fd()) {
+    match channel.open_backing(&directory) {
         Ok(_) => Ok(()),
         Err(error) => match Errno::from_io_error(&error) {
             Some(errno @ (Errno::PERM | Errno::NOTTY | Errno::NOSYS)) => Err(errno),

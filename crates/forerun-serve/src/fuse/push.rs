@@ -9,11 +9,11 @@ use std::sync::mpsc::{Receiver, SyncSender, TrySendError, sync_channel};
 use std::thread;
 
 use forerun::{Extent, Lease, Reader};
-use fuser::{INodeNo, Notifier, ReplyData};
 use parking_lot::Mutex;
 
 use super::asked::Tally;
 use super::queued::Queued;
+use super::session::{Channel, Reply};
 
 /// How many pushes may wait. One that finds no room is not made: its reader asks
 /// for the bytes itself.
@@ -32,7 +32,7 @@ pub(crate) struct Push {
 pub(crate) struct Answer {
     pub(crate) ino: u64,
     pub(crate) extent: Range<u64>,
-    pub(crate) reply: ReplyData,
+    pub(crate) reply: Reply,
     pub(crate) bytes: Vec<u8>,
 }
 
@@ -79,7 +79,7 @@ impl Pusher {
         }
         drop(queued);
         if let Some(Answer { reply, bytes, .. }) = answer {
-            reply.data(&bytes);
+            reply.bytes(&bytes);
         }
     }
 }
@@ -99,10 +99,10 @@ pub(crate) fn push_queue() -> (Arc<Pusher>, PushQueue) {
 }
 
 impl PushQueue {
-    /// Starts the thread, which tells the kernel by `notifier`. It ends when the
+    /// Starts the thread, which tells the kernel by `channel`. It ends when the
     /// last [`Pusher`] is gone.
-    pub(crate) fn start(self, notifier: Notifier, tally: Arc<Tally>) {
-        let kernel = Kernel { notifier, tally };
+    pub(crate) fn start(self, channel: Arc<Channel>, tally: Arc<Tally>) {
+        let kernel = Kernel { channel, tally };
         let run = move || self.jobs.into_iter().for_each(|job| kernel.work(job, &self.queued));
         if let Err(error) = thread::Builder::new().name("forerun-push".to_owned()).spawn(run) {
             tracing::warn!("small reads will be slower: the thread that pushes does not start: {error}");
@@ -111,7 +111,7 @@ impl PushQueue {
 }
 
 struct Kernel {
-    notifier: Notifier,
+    channel: Arc<Channel>,
     tally: Arc<Tally>,
 }
 
@@ -123,7 +123,7 @@ impl Kernel {
                 queued.lock().end_store(push.ino, &push.extent);
             }
             Job::Reply(Answer { ino, extent, reply, bytes }) => {
-                reply.data(&bytes);
+                reply.bytes(&bytes);
                 queued.lock().end_reply(ino, &extent);
             }
         }
@@ -132,7 +132,7 @@ impl Kernel {
     /// Stores what is in memory still. A reader asks for the rest itself.
     fn store(&self, push: &Push) {
         let Push { ino, reader, extent: Range { start, end } } = push;
-        let store = |lease: &Lease<'_>| self.notifier.store(INodeNo(*ino), *start, &lease.to_contiguous());
+        let store = |lease: &Lease<'_>| self.channel.store(*ino, *start, &lease.to_contiguous());
         match reader.peek(Extent::between(*start, *end), store) {
             Some(Ok(())) => self.tally.add_push(end - start),
             Some(Err(error)) => tracing::debug!("{} bytes are not pushed: {error}", end - start),

@@ -6,11 +6,8 @@ use std::sync::{Arc, Weak};
 use std::time::Duration;
 
 use forerun::{Entry, ErrorKind, Extent, Forerun, Kind, Reader};
-use fuser::{
-    Errno, FileAttr, FileHandle, FopenFlags, Generation, INodeNo, ReplyAttr, ReplyData, ReplyDirectory,
-    ReplyDirectoryPlus, ReplyEntry, ReplyOpen,
-};
 use parking_lot::Mutex;
+use rustix::io::Errno;
 
 use super::advice::Advised;
 use super::asked::Tally;
@@ -21,10 +18,10 @@ use super::handles::Handles;
 use super::inode::{Inodes, same_inode};
 use super::listing::OpenDirectory;
 use super::passthrough::Passthrough;
+use super::protocol::{self, Attributes, Directory, open_flags};
 use super::push::{Answer, Push, Pusher};
-
-/// An inode number is never used for something else, so it needs no generation.
-const GENERATION: Generation = Generation(0);
+use super::session::Reply;
+use super::waits::{Asker, Waits};
 
 /// What requests are answered from; shared with those that are answered later.
 #[derive(Debug)]
@@ -43,6 +40,7 @@ pub(crate) struct Tree {
     runs: Mutex<HashMap<u64, Weak<Mutex<Runs>>>>,
     /// Nothing if all is to be read through the engine.
     pub(crate) passthrough: Option<Arc<Passthrough>>,
+    pub(crate) waits: Arc<Waits>,
 }
 
 /// A file that is open.
@@ -77,7 +75,14 @@ impl OpenFile {
 
 impl Tree {
     /// `hints` says whether attributes are answered.
-    pub(crate) fn new(forerun: Forerun, root: Entry, defaults: Defaults, ttl: Duration, hints: bool) -> Tree {
+    pub(crate) fn new(
+        forerun: Forerun,
+        root: Entry,
+        defaults: Defaults,
+        ttl: Duration,
+        hints: bool,
+        waits: Arc<Waits>,
+    ) -> Tree {
         Tree {
             forerun,
             inodes: Inodes::new(root),
@@ -90,6 +95,7 @@ impl Tree {
             pusher: None,
             runs: Mutex::default(),
             passthrough: None,
+            waits,
         }
     }
 
@@ -103,59 +109,60 @@ impl Tree {
         Tree { passthrough, ..self }
     }
 
-    fn attributes(&self, ino: u64, entry: &Entry) -> FileAttr {
+    fn attributes(&self, ino: u64, entry: &Entry) -> Attributes {
         self.defaults.attributes(ino, entry)
     }
 
-    pub(crate) async fn lookup(&self, parent: &Entry, path: &str, reply: ReplyEntry) {
+    pub(crate) async fn lookup(&self, parent: &Entry, path: &str) -> Result<Vec<u8>, Errno> {
         match self.forerun.stat(path).await {
             Ok(entry) => {
                 let ino = self.inodes.remember(&entry);
-                reply.entry(&self.ttl, &self.attributes(ino, &entry), GENERATION);
+                Ok(protocol::entry(&self.attributes(ino, &entry), self.ttl))
             }
             // Inode 0 lets the kernel remember for a while that nothing is there;
             // it does not look at the attributes.
             Err(error) if error.kind == ErrorKind::NotFound => {
-                reply.entry(&self.ttl, &self.attributes(0, parent), GENERATION);
+                Ok(protocol::entry(&self.attributes(0, parent), self.ttl))
             }
-            Err(error) => reply.error(report(&error)),
+            Err(error) => Err(report(&error)),
         }
     }
 
-    pub(crate) async fn getattr(&self, ino: u64, known: &Entry, reply: ReplyAttr) {
-        match self.forerun.stat(&known.path).await {
-            Ok(now) if same_inode(&now, known) => reply.attr(&self.ttl, &self.attributes(ino, &now)),
-            Ok(_) if known.kind == Kind::Directory => reply.error(Errno::ESTALE),
+    pub(crate) async fn getattr(&self, ino: u64, known: &Entry) -> Result<Vec<u8>, Errno> {
+        let shown = match self.forerun.stat(&known.path).await {
+            Ok(now) if same_inode(&now, known) => self.attributes(ino, &now),
+            Ok(_) if known.kind == Kind::Directory => return Err(Errno::STALE),
             // This inode is a version that is no more: whoever still has it open
             // sees what it was.
-            Ok(_) => reply.attr(&self.ttl, &self.attributes(ino, known)),
+            Ok(_) => self.attributes(ino, known),
             Err(error) if error.kind == ErrorKind::NotFound && known.kind != Kind::Directory => {
-                reply.attr(&self.ttl, &self.attributes(ino, known));
+                self.attributes(ino, known)
             }
-            Err(error) => reply.error(report(&error)),
-        }
+            Err(error) => return Err(report(&error)),
+        };
+        Ok(protocol::attributes(&shown, self.ttl))
     }
 
-    pub(crate) async fn open(&self, ino: u64, known: &Entry, is_direct: bool, reply: ReplyOpen) {
+    pub(crate) async fn open(&self, ino: u64, known: &Entry, is_direct: bool) -> Result<Vec<u8>, Errno> {
         let now = match self.forerun.stat(&known.path).await {
             Ok(now) if same_inode(&now, known) => now,
             // The kernel then looks the name up again, and opens what is there now.
-            Ok(_) => return reply.error(Errno::ESTALE),
-            Err(error) => return reply.error(report(&error)),
+            Ok(_) => return Err(Errno::STALE),
+            Err(error) => return Err(report(&error)),
         };
         if let Some(passthrough) = &self.passthrough {
-            match passthrough.open(&self.forerun, ino, &now, &reply).await {
+            match passthrough.open(&self.forerun, ino, &now).await {
                 Ok(Some(file)) => {
                     let handle = self.files.insert(OpenFile { ino, route: Route::Passed });
-                    return reply.opened_passthrough(handle, FopenFlags::empty(), &file);
+                    return Ok(protocol::opened(handle, open_flags::PASSTHROUGH, file.number));
                 }
                 Ok(None) => {}
                 // As above, and it must not meet the old version again.
                 Err(error) if matches!(error.kind, ErrorKind::Changed | ErrorKind::NotFound) => {
                     self.forerun.invalidate_metadata(&now.path);
-                    return reply.error(Errno::ESTALE);
+                    return Err(Errno::STALE);
                 }
-                Err(error) => return reply.error(report(&error)),
+                Err(error) => return Err(report(&error)),
             }
         }
         let reader = self.forerun.reader_of(&now);
@@ -163,7 +170,7 @@ impl Tree {
         let runs = (self.pusher.is_some() && !is_direct).then(|| self.runs_of(ino));
         let handle = self.files.insert(OpenFile { ino, route: Route::Engine { reader, runs } });
         // What is cached of an inode is of this version, whoever read it.
-        reply.opened(handle, FopenFlags::FOPEN_KEEP_CACHE);
+        Ok(protocol::opened(handle, open_flags::KEEP_CACHE, 0))
     }
 
     fn runs_of(&self, ino: u64) -> Arc<Mutex<Runs>> {
@@ -177,7 +184,7 @@ impl Tree {
     }
 
     /// A program has closed a file.
-    pub(crate) fn release(&self, handle: FileHandle) {
+    pub(crate) fn release(&self, handle: u64) {
         let Some(file) = self.files.remove(handle) else { return };
         if let Some(passthrough) = &self.passthrough {
             passthrough.close(file.ino);
@@ -190,11 +197,11 @@ impl Tree {
         }
     }
 
-    pub(crate) fn read(self: &Arc<Tree>, handle: FileHandle, offset: u64, len: usize, reply: ReplyData) {
-        let Some(file) = self.files.get(handle) else { return reply.error(Errno::EBADF) };
+    pub(crate) fn read(self: &Arc<Tree>, asker: Asker, handle: u64, offset: u64, len: usize, reply: Reply) {
+        let Some(file) = self.files.get(handle) else { return reply.error(Errno::BADF) };
         // Of a file that it reads itself, the kernel asks only for what a program would have
         // it read ahead. It would keep that where nobody looks.
-        let Route::Engine { reader, runs } = &file.route else { return reply.error(Errno::EIO) };
+        let Route::Engine { reader, runs } = &file.route else { return reply.error(Errno::IO) };
         self.tally.add_read(len as u64);
         let step = runs.as_ref().map(|runs| runs.lock().read(&(offset..offset + len as u64), reader.size()));
         let Step { passed, room } = step.unwrap_or_default();
@@ -213,23 +220,26 @@ impl Tree {
         }
         let tree = self.clone();
         let path = reader.entry().path.clone();
-        reader.submit(offset, len, move |result| match result {
-            Ok(lease) => reply.data(&lease.to_contiguous()),
-            Err(error) => {
-                if matches!(error.kind, ErrorKind::Changed | ErrorKind::NotFound) {
-                    // So that the next open does not meet the old version again.
-                    tree.forerun.invalidate_metadata(&path);
+        let pending = reader.submit(offset, len, move |result| {
+            tree.waits.remove(asker.unique);
+            match result {
+                Ok(lease) => reply.bytes(&lease.to_contiguous()),
+                Err(error) => {
+                    if matches!(error.kind, ErrorKind::Changed | ErrorKind::NotFound) {
+                        // So that the next open does not meet the old version again.
+                        tree.forerun.invalidate_metadata(&path);
+                    }
+                    reply.error(report_read(&error));
                 }
-                reply.error(report_read(&error));
             }
         });
+        if let Some(pending) = pending {
+            self.waits.add_read(asker, pending);
+        }
     }
 
-    pub(crate) async fn read_link(&self, path: &str, reply: ReplyData) {
-        match self.forerun.read_link(path).await {
-            Ok(target) => reply.data(&target),
-            Err(error) => reply.error(report(&error)),
-        }
+    pub(crate) async fn read_link(&self, path: &str) -> Result<Vec<u8>, Errno> {
+        self.forerun.read_link(path).await.map_err(|error| report(&error))
     }
 
     /// The list of `directory` that `offset` refers to: a new one from the start.
@@ -244,42 +254,43 @@ impl Tree {
         Ok(list)
     }
 
-    pub(crate) async fn readdir(&self, directory: &OpenDirectory, offset: u64, mut reply: ReplyDirectory) {
-        let list = match self.list(directory, offset).await {
-            Ok(list) => list,
-            Err(errno) => return reply.error(errno),
-        };
+    pub(crate) async fn readdir(
+        &self,
+        directory: &OpenDirectory,
+        offset: u64,
+        size: u32,
+    ) -> Result<Vec<u8>, Errno> {
+        let list = self.list(directory, offset).await?;
+        let mut lines = Directory::new(size);
         directory.fill(&list, offset, |line| {
-            let ino = INodeNo(self.inodes.number_of(line.entry));
-            reply.add(ino, line.next_offset, file_type(line.entry.kind), line.name)
+            let ino = self.inodes.number_of(line.entry);
+            lines.add(ino, line.next_offset, file_type(line.entry.kind), line.name)
         });
-        reply.ok();
+        Ok(lines.into_bytes())
     }
 
     pub(crate) async fn readdirplus(
         &self,
         directory: &OpenDirectory,
         offset: u64,
-        mut reply: ReplyDirectoryPlus,
-    ) {
-        let list = match self.list(directory, offset).await {
-            Ok(list) => list,
-            Err(errno) => return reply.error(errno),
-        };
+        size: u32,
+    ) -> Result<Vec<u8>, Errno> {
+        let list = self.list(directory, offset).await?;
+        let mut lines = Directory::new(size);
         directory.fill(&list, offset, |line| {
             let ino = if line.is_dot {
                 self.inodes.number_of(line.entry)
             } else {
                 self.inodes.remember(line.entry)
             };
-            let attr = self.attributes(ino, line.entry);
-            let full = reply.add(INodeNo(ino), line.next_offset, line.name, &self.ttl, &attr, GENERATION);
-            if full && !line.is_dot {
+            let attributes = self.attributes(ino, line.entry);
+            let has_room = lines.add_with_attributes(&attributes, self.ttl, line.next_offset, line.name);
+            if !has_room && !line.is_dot {
                 self.inodes.forget(ino, 1);
             }
-            full
+            has_room
         });
-        reply.ok();
+        Ok(lines.into_bytes())
     }
 }
 
@@ -298,6 +309,6 @@ fn push_ahead(pusher: &Pusher, file: &OpenFile, room: &(Range<u64>, Way), answer
     }
     // Nothing was pushed.
     if let Some(Answer { reply, bytes, .. }) = answer {
-        reply.data(&bytes);
+        reply.bytes(&bytes);
     }
 }

@@ -5,12 +5,13 @@ use std::io;
 use std::sync::mpsc::Sender;
 use std::time::{Duration, SystemTime};
 
-use forerun_sim::device::Direction;
-use fuser::{
-    BsdFileFlags, Errno, FileAttr, FileHandle, FileType, Filesystem, FopenFlags, Generation, INodeNo,
-    InitFlags, KernelConfig, LockOwner, OpenFlags, ReplyAttr, ReplyData, ReplyDirectory, ReplyEmpty,
-    ReplyEntry, ReplyOpen, ReplyWrite, Request, TimeOrNow, WriteFlags,
+use forerun_serve::fuse::protocol::{
+    self, Attributes, Directory, Offer, Operation, Request, Wishes, capabilities, open_flags,
 };
+use forerun_serve::fuse::{Filesystem, Reply};
+use forerun_sim::device::Direction;
+use rustix::fs::FileType;
+use rustix::io::Errno;
 use tokio::sync::watch;
 
 use super::backing::Backing;
@@ -57,37 +58,47 @@ impl DeviceFilesystem {
         DeviceFilesystem { backing, clock, pacer, owner, mounted: SystemTime::now(), _alive: alive }
     }
 
-    fn attributes(&self, inode: INodeNo) -> Option<FileAttr> {
-        let (kind, perm, size) = match inode.0 {
+    fn attributes(&self, inode: u64) -> Option<Attributes> {
+        let (kind, permissions, size) = match inode {
             ROOT_INODE => (FileType::Directory, 0o755, 0),
             DISK_INODE => (FileType::RegularFile, 0o600, self.backing.size()),
             STATS_INODE => (FileType::RegularFile, 0o444, 0),
             _ => return None,
         };
-        Some(FileAttr {
-            ino: inode,
-            size,
-            blocks: size.div_ceil(512),
-            atime: self.mounted,
-            mtime: self.mounted,
-            ctime: self.mounted,
-            crtime: self.mounted,
-            kind,
-            perm,
-            nlink: 1,
-            uid: self.owner.0,
-            gid: self.owner.1,
-            rdev: 0,
-            blksize: 4096,
-            flags: 0,
-        })
+        let (mode, modified) = (kind.as_raw_mode() | permissions, self.mounted);
+        Some(Attributes { inode, size, modified, mode, owner: self.owner, block_bytes: 4096 })
     }
 
-    fn read_disk(&self, issuer: u32, offset: u64, size: usize, reply: ReplyData) {
+    fn inode_of(name: &OsStr) -> Option<u64> {
+        match name.to_str()? {
+            DISK => Some(DISK_INODE),
+            STATS => Some(STATS_INODE),
+            _ => None,
+        }
+    }
+
+    fn list(offset: u64, room: u32) -> Vec<u8> {
+        let entries = [
+            (ROOT_INODE, FileType::Directory, "."),
+            (ROOT_INODE, FileType::Directory, ".."),
+            (DISK_INODE, FileType::RegularFile, DISK),
+            (STATS_INODE, FileType::RegularFile, STATS),
+        ];
+        let mut list = Directory::new(room);
+        let skipped = usize::try_from(offset).unwrap_or(usize::MAX);
+        for (index, (inode, kind, name)) in entries.into_iter().enumerate().skip(skipped) {
+            if !list.add(inode, index as u64 + 1, kind.as_raw_mode(), name) {
+                break;
+            }
+        }
+        list.into_bytes()
+    }
+
+    fn read_disk(&self, issuer: u32, offset: u64, size: usize, reply: Reply) {
         let arrived = self.clock.now();
         let len = self.backing.len_within(offset, size);
         if len == 0 {
-            return reply.data(&[]);
+            return reply.bytes(&[]);
         }
         let bytes = match self.backing.read(offset, len) {
             Ok(bytes) => bytes,
@@ -99,17 +110,41 @@ impl DeviceFilesystem {
             direction: Direction::Read,
             issuer,
             arrived,
-            answer: Box::new(move || reply.data(&bytes)),
+            answer: Box::new(move || reply.bytes(&bytes)),
         });
     }
 
-    fn read_stats(&self, offset: u64, size: usize, reply: ReplyData) {
+    fn read_stats(&self, offset: u64, size: usize, reply: Reply) {
         self.tell(Message::Stats(Box::new(move |stats| {
             let text = stats.to_string();
             let from = usize::try_from(offset).map_or(text.len(), |offset| offset.min(text.len()));
             let to = (from + size).min(text.len());
-            reply.data(&text.as_bytes()[from..to]);
+            reply.bytes(&text.as_bytes()[from..to]);
         })));
+    }
+
+    fn write_disk(&self, issuer: u32, offset: u64, data: &[u8], reply: Reply) {
+        let arrived = self.clock.now();
+        let len = self.backing.len_within(offset, data.len());
+        if len == 0 {
+            return if data.is_empty() {
+                reply.bytes(&protocol::written(0))
+            } else {
+                reply.error(Errno::NOSPC)
+            };
+        }
+        if let Err(error) = self.backing.write(offset, &data[..len]) {
+            return reply.error(errno(&error));
+        }
+        self.tell(Message::Request {
+            address: offset,
+            len: len as u64,
+            direction: Direction::Write,
+            issuer,
+            arrived,
+            // No request is larger than a `u32` can say.
+            answer: Box::new(move || reply.bytes(&protocol::written(len as u32))),
+        });
     }
 
     fn tell(&self, message: Message) {
@@ -120,142 +155,60 @@ impl DeviceFilesystem {
 }
 
 impl Filesystem for DeviceFilesystem {
-    fn init(&mut self, _: &Request, kernel: &mut KernelConfig) -> io::Result<()> {
+    fn greet(&self, offer: &Offer) -> Wishes {
         // A loop device submits without waiting only if the kernel does, too.
-        let wanted = InitFlags::FUSE_ASYNC_READ | InitFlags::FUSE_ASYNC_DIO;
-        if let Err(missing) = kernel.add_capabilities(wanted) {
-            tracing::warn!("this kernel does not support {missing:?}: requests will wait for one another");
-            let _ = kernel.add_capabilities(wanted & !missing);
+        let capabilities = capabilities::ASYNC_READ | capabilities::ASYNC_DIO;
+        if offer.lacks(capabilities) != 0 {
+            tracing::warn!("this kernel has no asynchronous reads: requests will wait for one another");
         }
-        let _ = kernel.set_max_background(REQUESTS_MAX);
-        let _ = kernel.set_congestion_threshold(REQUESTS_MAX);
-        Ok(())
-    }
-
-    fn lookup(&self, _: &Request, parent: INodeNo, name: &OsStr, reply: ReplyEntry) {
-        let inode = match name.to_str() {
-            Some(DISK) if parent.0 == ROOT_INODE => DISK_INODE,
-            Some(STATS) if parent.0 == ROOT_INODE => STATS_INODE,
-            _ => return reply.error(Errno::ENOENT),
-        };
-        match self.attributes(INodeNo(inode)) {
-            Some(attributes) => reply.entry(&TTL, &attributes, Generation(0)),
-            None => reply.error(Errno::ENOENT),
+        Wishes {
+            capabilities,
+            readahead_bytes_max: u32::MAX,
+            background_requests_max: REQUESTS_MAX,
+            congested_requests: REQUESTS_MAX,
+            stack_depth_max: 0,
         }
     }
 
-    fn getattr(&self, _: &Request, inode: INodeNo, _: Option<FileHandle>, reply: ReplyAttr) {
-        match self.attributes(inode) {
-            Some(attributes) => reply.attr(&TTL, &attributes),
-            None => reply.error(Errno::ESTALE),
-        }
-    }
-
-    /// Ignored, as a disk would: programs that write an image begin by cutting the
-    /// file off.
-    fn setattr(
-        &self,
-        request: &Request,
-        inode: INodeNo,
-        _: Option<u32>,
-        _: Option<u32>,
-        _: Option<u32>,
-        _: Option<u64>,
-        _: Option<TimeOrNow>,
-        _: Option<TimeOrNow>,
-        _: Option<SystemTime>,
-        handle: Option<FileHandle>,
-        _: Option<SystemTime>,
-        _: Option<SystemTime>,
-        _: Option<SystemTime>,
-        _: Option<BsdFileFlags>,
-        reply: ReplyAttr,
-    ) {
-        self.getattr(request, inode, handle, reply);
-    }
-
-    fn readdir(&self, _: &Request, _: INodeNo, _: FileHandle, offset: u64, mut reply: ReplyDirectory) {
-        let entries = [
-            (ROOT_INODE, FileType::Directory, "."),
-            (ROOT_INODE, FileType::Directory, ".."),
-            (DISK_INODE, FileType::RegularFile, DISK),
-            (STATS_INODE, FileType::RegularFile, STATS),
-        ];
-        let skipped = usize::try_from(offset).unwrap_or(usize::MAX);
-        for (index, (inode, kind, name)) in entries.into_iter().enumerate().skip(skipped) {
-            if reply.add(INodeNo(inode), index as u64 + 1, kind, name) {
-                break;
+    fn answer(&self, request: Request<'_>, reply: Reply) {
+        let Request { inode, thread, .. } = request;
+        match request.operation {
+            Operation::Lookup { name } => {
+                let found = Self::inode_of(name).filter(|_| inode == ROOT_INODE);
+                let found = found.and_then(|inode| self.attributes(inode)).ok_or(Errno::NOENT);
+                reply.result(found.map(|attributes| protocol::entry(&attributes, TTL)));
             }
+            // A change is ignored, as by a disk: programs that write an image begin by cutting the
+            // file off.
+            Operation::Getattr | Operation::Setattr => {
+                let found = self.attributes(inode).ok_or(Errno::STALE);
+                reply.result(found.map(|attributes| protocol::attributes(&attributes, TTL)));
+            }
+            Operation::Opendir => reply.bytes(&protocol::opened(0, 0, 0)),
+            Operation::Readdir { offset, size, .. } => reply.bytes(&Self::list(offset, size)),
+            // Nothing in the kernel's page cache, and writes beside one another.
+            Operation::Open { .. } => {
+                let flags = open_flags::DIRECT_IO | open_flags::PARALLEL_DIRECT_WRITES;
+                reply.bytes(&protocol::opened(0, flags, 0));
+            }
+            Operation::Read { offset, size, .. } if inode == STATS_INODE => {
+                self.read_stats(offset, size as usize, reply);
+            }
+            Operation::Read { offset, size, .. } => self.read_disk(thread, offset, size as usize, reply),
+            Operation::Write { offset, data } if inode == DISK_INODE => {
+                self.write_disk(thread, offset, data, reply);
+            }
+            Operation::Write { .. } => reply.error(Errno::PERM),
+            Operation::Statfs => reply.bytes(&protocol::statfs(4096, 255)),
+            // Every write that has been answered is in the backing file; the kernel asks for
+            // Fsync after those it cares for.
+            Operation::Fsync | Operation::Release { .. } | Operation::Releasedir { .. } => reply.bytes(&[]),
+            _ => reply.error(Errno::NOSYS),
         }
-        reply.ok();
-    }
-
-    fn open(&self, _: &Request, _: INodeNo, _: OpenFlags, reply: ReplyOpen) {
-        // Nothing in the kernel's page cache, and writes beside one another.
-        let flags = FopenFlags::FOPEN_DIRECT_IO | FopenFlags::FOPEN_PARALLEL_DIRECT_WRITES;
-        reply.opened(FileHandle(0), flags);
-    }
-
-    fn read(
-        &self,
-        request: &Request,
-        inode: INodeNo,
-        _: FileHandle,
-        offset: u64,
-        size: u32,
-        _: OpenFlags,
-        _: Option<LockOwner>,
-        reply: ReplyData,
-    ) {
-        if inode.0 == STATS_INODE {
-            self.read_stats(offset, size as usize, reply);
-        } else {
-            self.read_disk(request.pid(), offset, size as usize, reply);
-        }
-    }
-
-    fn write(
-        &self,
-        request: &Request,
-        inode: INodeNo,
-        _: FileHandle,
-        offset: u64,
-        data: &[u8],
-        _: WriteFlags,
-        _: OpenFlags,
-        _: Option<LockOwner>,
-        reply: ReplyWrite,
-    ) {
-        if inode.0 != DISK_INODE {
-            return reply.error(Errno::EPERM);
-        }
-        let arrived = self.clock.now();
-        let len = self.backing.len_within(offset, data.len());
-        if len == 0 {
-            return if data.is_empty() { reply.written(0) } else { reply.error(Errno::ENOSPC) };
-        }
-        if let Err(error) = self.backing.write(offset, &data[..len]) {
-            return reply.error(errno(&error));
-        }
-        self.tell(Message::Request {
-            address: offset,
-            len: len as u64,
-            direction: Direction::Write,
-            issuer: request.pid(),
-            arrived,
-            // No request is larger than a `u32` can say.
-            answer: Box::new(move || reply.written(len as u32)),
-        });
-    }
-
-    /// Every write that has been answered is in the backing file; the kernel asks for
-    /// this after those it cares for.
-    fn fsync(&self, _: &Request, _: INodeNo, _: FileHandle, _: bool, reply: ReplyEmpty) {
-        reply.ok();
     }
 }
 
 fn errno(error: &io::Error) -> Errno {
     tracing::warn!("the backing file cannot be read or written: {error}");
-    error.raw_os_error().map_or(Errno::EIO, Errno::from_i32)
+    error.raw_os_error().map_or(Errno::IO, Errno::from_raw_os_error)
 }

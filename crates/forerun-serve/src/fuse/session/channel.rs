@@ -1,0 +1,140 @@
+//! A connection to the kernel: one descriptor of /dev/fuse.
+
+use std::ffi::c_void;
+use std::fs::OpenOptions;
+use std::io::{self, IoSlice};
+use std::os::fd::{AsFd, AsRawFd, OwnedFd};
+use std::sync::{Arc, Weak};
+
+use rustix::io::Errno;
+use rustix::ioctl::{Ioctl, IoctlOutput, Opcode, opcode};
+
+use super::super::protocol::{header, notify_store};
+
+/// The kernel's end of FUSE.
+pub(crate) const DEVICE: &str = "/dev/fuse";
+const MAGIC: u8 = 229;
+const CLONE: Opcode = opcode::read::<u32>(MAGIC, 0);
+const BACKING_OPEN: Opcode = opcode::write::<BackingMap>(MAGIC, 1);
+const BACKING_CLOSE: Opcode = opcode::write::<u32>(MAGIC, 2);
+/// The code of a notification that puts bytes into the page cache.
+const NOTIFY_STORE: i32 = 4;
+
+/// One queue of requests.
+#[derive(Debug)]
+pub(crate) struct Channel {
+    device: OwnedFd,
+}
+
+/// A file that the kernel may read itself. The kernel lets go of it when this is dropped.
+#[derive(Debug)]
+pub(crate) struct Backing {
+    channel: Weak<Channel>,
+    pub(crate) number: u32,
+}
+
+#[repr(C)]
+struct BackingMap {
+    descriptor: i32,
+    flags: u32,
+    padding: u64,
+}
+
+impl Channel {
+    /// Requests that come by `device`.
+    pub(crate) fn new(device: OwnedFd) -> Channel {
+        Channel { device }
+    }
+
+    /// Another queue of the same connection.
+    pub(crate) fn try_clone(&self) -> io::Result<Channel> {
+        let device = OwnedFd::from(OpenOptions::new().read(true).write(true).open(DEVICE)?);
+        let number = self.device.as_raw_fd().cast_unsigned();
+        // SAFETY: the kernel reads a number of this type.
+        unsafe { rustix::ioctl::ioctl(&device, Command { opcode: CLONE, argument: number }) }?;
+        Ok(Channel { device })
+    }
+
+    /// The next message, which is as many bytes of `buf` as it says; none once the kernel has hung
+    /// up. Blocks until one comes.
+    pub(crate) fn receive(&self, buf: &mut [u8]) -> io::Result<Option<usize>> {
+        loop {
+            match rustix::io::read(&self.device, &mut *buf) {
+                Ok(len) => return Ok(Some(len)),
+                Err(Errno::NODEV) => return Ok(None),
+                // A request that its program has given up, or a signal for this thread.
+                Err(Errno::NOENT | Errno::INTR | Errno::AGAIN) => {}
+                Err(errno) => return Err(errno.into()),
+            }
+        }
+    }
+
+    /// Answers the request `unique`.
+    pub(crate) fn send(&self, unique: u64, error: i32, payload: &[u8]) -> io::Result<()> {
+        let header = header(unique, error, payload.len());
+        self.write(&[IoSlice::new(&header), IoSlice::new(payload)])
+    }
+
+    /// Puts `bytes` into the page cache of `inode`, unless the kernel has forgotten it.
+    pub(crate) fn store(&self, inode: u64, offset: u64, bytes: &[u8]) -> io::Result<()> {
+        let len = u32::try_from(bytes.len()).map_err(|_| Errno::FBIG)?;
+        let store = notify_store(inode, offset, len);
+        let header = header(0, NOTIFY_STORE, store.len() + bytes.len());
+        match self.write(&[IoSlice::new(&header), IoSlice::new(&store), IoSlice::new(bytes)]) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+            result => result,
+        }
+    }
+
+    /// Has the kernel keep `file`, which opens can then be answered with.
+    pub(crate) fn open_backing(self: &Arc<Channel>, file: &impl AsFd) -> io::Result<Backing> {
+        let map = BackingMap { descriptor: file.as_fd().as_raw_fd(), flags: 0, padding: 0 };
+        // SAFETY: the kernel reads a map of this type.
+        let number =
+            unsafe { rustix::ioctl::ioctl(&self.device, Command { opcode: BACKING_OPEN, argument: map }) }?;
+        Ok(Backing { channel: Arc::downgrade(self), number: number.cast_unsigned() })
+    }
+
+    /// The kernel takes an answer whole or not at all.
+    fn write(&self, parts: &[IoSlice<'_>]) -> io::Result<()> {
+        rustix::io::writev(&self.device, parts)?;
+        Ok(())
+    }
+}
+
+impl Drop for Backing {
+    fn drop(&mut self) {
+        let Some(channel) = self.channel.upgrade() else { return };
+        // SAFETY: the kernel reads a number of this type.
+        let closed = unsafe {
+            rustix::ioctl::ioctl(&channel.device, Command { opcode: BACKING_CLOSE, argument: self.number })
+        };
+        if let Err(errno) = closed {
+            tracing::debug!("the kernel keeps a file that was passed through: {errno}");
+        }
+    }
+}
+
+/// An ioctl whose `argument` the kernel reads, and which returns a number.
+struct Command<T> {
+    opcode: Opcode,
+    argument: T,
+}
+
+// SAFETY: the kernel reads `argument` as long as the call takes, and writes nothing to it.
+unsafe impl<T> Ioctl for Command<T> {
+    type Output = i32;
+    const IS_MUTATING: bool = false;
+
+    fn opcode(&self) -> Opcode {
+        self.opcode
+    }
+
+    fn as_ptr(&mut self) -> *mut c_void {
+        (&raw mut self.argument).cast()
+    }
+
+    unsafe fn output_from_ptr(output: IoctlOutput, _: *mut c_void) -> rustix::io::Result<i32> {
+        Ok(output)
+    }
+}

@@ -1,0 +1,117 @@
+//! Whether a thread that waits for an answer will live to see it.
+//!
+//! The kernel tells that a signal came, and not which. A signal that has a handler must not end a
+//! wait: programs that are sent signals all the time (Go programs, by their own runtime) know no
+//! file system whose `stat` fails for one. A thread that is about to die must not wait at all, nor
+//! one whose handler was called to end it.
+
+use std::fs;
+use std::io;
+
+use rustix::process::Signal;
+
+/// What is known of a thread.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Fate {
+    /// It is asked to end, and does so or runs its handler as soon as it no longer waits.
+    Dying,
+    /// It goes on.
+    Living,
+    /// It has ended, or this process may not see it.
+    Unseen,
+}
+
+/// The fate of the thread `number`; 0 is in another PID namespace.
+pub(super) fn fate(number: u32) -> Fate {
+    if number == 0 {
+        return Fate::Unseen;
+    }
+    match fs::read_to_string(format!("/proc/{number}/status")) {
+        Ok(status) => fate_by(&status),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Fate::Unseen,
+        Err(error) => {
+            tracing::debug!("thread {number} cannot be looked at: {error}");
+            Fate::Unseen
+        }
+    }
+}
+
+/// The same by its `/proc/N/status`.
+fn fate_by(status: &str) -> Fate {
+    let field =
+        |name: &str| status.lines().find_map(|line| line.strip_prefix(name)).unwrap_or_default().trim();
+    let signals = |name: &str| u64::from_str_radix(field(name), 16).unwrap_or(0);
+    let set_aside = signals("SigBlk:") | signals("SigIgn:") | signals("SigCgt:") & !endings();
+    let own = signals("SigPnd:");
+    let pending = (own | signals("ShdPnd:")) & !set_aside & !harmless();
+    match field("State:").chars().next() {
+        Some('Z' | 'X') => Fate::Unseen,
+        // The kernel kills by KILL for most other signals as well, which nobody sets aside.
+        _ if pending | own & bit(Signal::KILL) != 0 => Fate::Dying,
+        _ => Fate::Living,
+    }
+}
+
+/// Signals that people send to end a program, whatever its handler makes of them.
+fn endings() -> u64 {
+    bit(Signal::INT) | bit(Signal::TERM) | bit(Signal::QUIT)
+}
+
+/// Signals that end nobody who does not handle them.
+fn harmless() -> u64 {
+    [
+        Signal::CHILD,
+        Signal::CONT,
+        Signal::STOP,
+        Signal::TSTP,
+        Signal::TTIN,
+        Signal::TTOU,
+        Signal::URG,
+        Signal::WINCH,
+    ]
+    .into_iter()
+    .map(bit)
+    .sum()
+}
+
+fn bit(signal: Signal) -> u64 {
+    1 << (signal.as_raw() - 1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn status(state: &str, own: u64, shared: u64, caught: u64) -> String {
+        format!(
+            "Name:\tcat\nState:\t{state}\nSigPnd:\t{own:016x}\nShdPnd:\t{shared:016x}\nSigBlk:\t{:016x}\n\
+             SigIgn:\t{:016x}\nSigCgt:\t{caught:016x}\n",
+            0, 0
+        )
+    }
+
+    #[test]
+    fn a_signal_that_is_handled_or_harmless_ends_nobody() {
+        let urgent = bit(Signal::URG);
+        assert_eq!(fate_by(&status("S (sleeping)", 0, 0, 0)), Fate::Living);
+        assert_eq!(fate_by(&status("S (sleeping)", urgent, urgent, 0)), Fate::Living);
+        let alarm = bit(Signal::ALARM);
+        assert_eq!(fate_by(&status("S (sleeping)", 0, alarm, alarm)), Fate::Living);
+        assert_eq!(fate_by(&status("T (stopped)", 0, bit(Signal::STOP), 0)), Fate::Living);
+    }
+
+    #[test]
+    fn a_killed_thread_dies() {
+        assert_eq!(fate_by(&status("D (disk sleep)", bit(Signal::KILL), 0, 0)), Fate::Dying);
+        assert_eq!(fate_by(&status("D (disk sleep)", 0, bit(Signal::ABORT), 0)), Fate::Dying);
+        let interrupt = bit(Signal::INT);
+        assert_eq!(fate_by(&status("D (disk sleep)", 0, interrupt, interrupt)), Fate::Dying);
+        assert_eq!(fate_by(&status("Z (zombie)", 0, 0, 0)), Fate::Unseen);
+    }
+
+    #[test]
+    fn this_thread_lives_and_the_thread_of_another_namespace_is_not_seen() {
+        assert_eq!(fate(std::process::id()), Fate::Living);
+        assert_eq!((fate(0), fate(u32::MAX)), (Fate::Unseen, Fate::Unseen));
+    }
+}

@@ -20,7 +20,7 @@ use crate::bounds::{self, Incomplete, PAGE_BYTES_MAX};
 /// for web servers, answers that are no success kept as [`Refused`] instead of
 /// being flattened into text, and listings rid of entries that cannot be shown.
 /// No redirect is followed, since what is signed for one host is not for another.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Connector {
     client: HttpClient,
 }
@@ -44,11 +44,16 @@ impl Connector {
     pub(crate) fn new(client: HttpClient) -> Connector {
         Connector { client }
     }
+
+    /// The client that stores get.
+    pub(crate) fn client(&self) -> HttpClient {
+        HttpClient::new(Strict { client: self.client.clone() })
+    }
 }
 
 impl HttpConnector for Connector {
     fn connect(&self, _options: &ClientOptions) -> object_store::Result<HttpClient> {
-        Ok(HttpClient::new(Strict { client: self.client.clone() }))
+        Ok(self.client())
     }
 }
 
@@ -132,15 +137,20 @@ impl std::error::Error for Unbounded {}
 impl Refused {
     /// The text of the first XML element `name`.
     pub(super) fn element(&self, name: &str) -> Option<&str> {
-        let (_, rest) = self.body.split_once(&format!("<{name}>"))?;
-        let (text, _) = rest.split_once("</")?;
-        Some(text)
+        element(&self.body, name)
     }
+}
+
+/// The text of the first element `name` of `xml`.
+pub(crate) fn element<'a>(xml: &'a str, name: &str) -> Option<&'a str> {
+    let (_, rest) = xml.split_once(&format!("<{name}>"))?;
+    let (text, _) = rest.split_once("</")?;
+    Some(text)
 }
 
 impl fmt::Display for Refused {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "the store answered {}", self.status)?;
+        write!(f, "answered {}", self.status)?;
         match (self.element("Code"), self.element("Message")) {
             (Some(code), Some(message)) => write!(f, " {code}: {message}"),
             (Some(code), None) => write!(f, " {code}"),

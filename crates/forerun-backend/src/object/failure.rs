@@ -1,6 +1,7 @@
 //! What a failure of an object store means.
 
 use std::error::Error as StdError;
+use std::fmt;
 
 use object_store::client::HttpError;
 
@@ -9,8 +10,11 @@ use crate::{Error, ErrorKind};
 
 /// What the failure of a request about `name` means.
 pub(super) fn classify(error: &object_store::Error, name: &str) -> Error {
+    if let Some(NoCredentials(error)) = cause(error) {
+        return Error::new(error.kind, format!("{name}: {error}"));
+    }
     if let Some(refused) = cause::<Refused>(error) {
-        return Error::new(kind_of(refused), format!("{name}: {refused}"));
+        return Error::new(kind_of(refused), format!("{name}: the store {refused}"));
     }
     if let Some(unbounded) = cause::<Unbounded>(error) {
         return Error::new(unbounded.kind, format!("{name}: {unbounded}"));
@@ -27,6 +31,42 @@ pub(super) fn classify(error: &object_store::Error, name: &str) -> Error {
         _ => ErrorKind::Permanent,
     };
     Error::new(kind, format!("{name}: {}", innermost(error)))
+}
+
+/// Why there are no credentials for a request.
+#[derive(Clone, Debug)]
+pub(crate) struct NoCredentials(pub(crate) Error);
+
+impl fmt::Display for NoCredentials {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+impl StdError for NoCredentials {}
+
+impl From<NoCredentials> for object_store::Error {
+    fn from(error: NoCredentials) -> object_store::Error {
+        object_store::Error::Generic { store: "credentials", source: Box::new(error) }
+    }
+}
+
+/// What the failure of a request for credentials means, which was sent to `party`.
+pub(crate) fn of_party(error: &(dyn StdError + 'static), party: &str) -> Error {
+    if let Some(NoCredentials(error)) = cause(error) {
+        return error.clone();
+    }
+    if let Some(refused) = cause::<Refused>(error) {
+        let kind = match kind_of(refused) {
+            ErrorKind::Transient => ErrorKind::Transient,
+            _ => ErrorKind::Denied,
+        };
+        return Error::new(kind, format!("{party} {refused}"));
+    }
+    if let Some(error) = cause::<HttpError>(error) {
+        return crate::http::client_error(error, party);
+    }
+    Error::new(ErrorKind::Denied, innermost(error))
 }
 
 /// What the failure of a body that had begun to arrive means: the connection
@@ -54,8 +94,8 @@ fn kind_of(refused: &Refused) -> ErrorKind {
     }
 }
 
-fn cause<T: StdError + 'static>(error: &object_store::Error) -> Option<&T> {
-    let mut next: Option<&(dyn StdError + 'static)> = Some(error);
+fn cause<'a, T: StdError + 'static>(error: &'a (dyn StdError + 'static)) -> Option<&'a T> {
+    let mut next = Some(error);
     while let Some(error) = next {
         if let Some(found) = error.downcast_ref() {
             return Some(found);
@@ -65,8 +105,8 @@ fn cause<T: StdError + 'static>(error: &object_store::Error) -> Option<&T> {
     None
 }
 
-fn innermost(error: &object_store::Error) -> String {
-    let mut innermost: &dyn StdError = error;
+fn innermost(error: &(dyn StdError + 'static)) -> String {
+    let mut innermost = error;
     while let Some(cause) = innermost.source() {
         innermost = cause;
     }

@@ -18,7 +18,8 @@ use object_store::list::{PaginatedListOptions, PaginatedListStore};
 use object_store::path::{DELIMITER, Path};
 use object_store::{GetOptions, GetRange, ListResult, ObjectMeta, ObjectStore, ObjectStoreExt};
 
-pub(crate) use connector::Connector;
+pub(crate) use connector::{Connector, element};
+pub(crate) use failure::{NoCredentials, of_party};
 
 use crate::bounds::{ENTRIES_MAX, PAGES_MAX};
 use crate::{Backend, ByteStream, Entry, Error, ErrorKind, Result, Version, path};

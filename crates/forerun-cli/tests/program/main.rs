@@ -14,4 +14,5 @@ mod secrets;
 mod support;
 mod usage;
 mod users;
+#[path = "../../../forerun-backend/tests/answers/mod.rs"]
 mod web;

@@ -11,7 +11,7 @@ use rustix::process::{PidfdFlags, Signal, pidfd_open};
 use super::daemon::{Leftovers, daemon_of, wait_for_end};
 use super::explain::{folders, in_runtime, run, start};
 use super::support::{DEADLINE, Foreground, cat, forerun, unmount};
-use super::web::{EMPTY_PAGE, serve};
+use super::web::{reply, serve};
 
 /// What other users see of `process`.
 fn title(process: u32) -> String {
@@ -34,7 +34,7 @@ fn check_title(process: u32) {
 fn passwords_are_shown_nowhere() {
     let [runtime, _, directory] = folders();
     let runtime = runtime.path();
-    let address = serve(|_| EMPTY_PAGE.to_owned());
+    let address = serve(|_| reply("200 OK", "text/html", ""));
     let url = format!("http://user:secret@{address}/");
     let mount = start(runtime, Path::new(&url), directory.path());
     let place = directory.path().to_str().unwrap();
@@ -97,7 +97,7 @@ fn neither_a_daemon_nor_the_command_that_waits_for_it_shows_the_password() {
     let address = serve(move |_| {
         // Until the test has seen the command: it waits for the daemon, which waits for this.
         let _ = released.lock().unwrap().recv();
-        EMPTY_PAGE.to_owned()
+        reply("200 OK", "text/html", "")
     });
     let _leftovers = Leftovers(directory.path());
     let mut command = forerun();

@@ -5,14 +5,18 @@ use std::sync::Arc;
 use object_store::RetryConfig;
 use object_store::azure::{AzureConfigKey as Key, MicrosoftAzureBuilder};
 
-use super::{Store, StoreUrl, build_error, check_endpoint, metadata_answers, no_credentials};
-use crate::connect::{ConnectOptions, Environment};
+use super::credentials::Source;
+use super::{Built, StoreUrl, build_error, check_endpoint, metadata_answers, no_credentials};
+use crate::connect::ConnectOptions;
 use crate::object::Connector;
 use crate::{Error, ErrorKind, Result};
 
+/// The service that gives an instance its tokens.
+const METADATA: &str = "http://169.254.169.254";
+
 /// The store and its endpoint. The account is the URL's
 /// (`abfss://container@account.dfs.core.windows.net/`) or the environment's.
-pub(super) async fn build(url: &StoreUrl, options: &ConnectOptions) -> Result<(Arc<dyn Store>, String)> {
+pub(super) async fn build(url: &StoreUrl, options: &ConnectOptions) -> Result<Built> {
     let environment = &options.environment;
     let never = RetryConfig { max_retries: 0, ..RetryConfig::default() };
     let mut builder =
@@ -21,6 +25,10 @@ pub(super) async fn build(url: &StoreUrl, options: &ConnectOptions) -> Result<(A
         if let Ok(key) = name.to_ascii_lowercase().parse() {
             builder = builder.with_config(key, value);
         }
+    }
+    // Services such as App Service name their endpoint so.
+    if let Some(endpoint) = environment.get("IDENTITY_ENDPOINT") {
+        builder = builder.with_config(Key::MsiEndpoint, endpoint);
     }
     let (container, host) = url.bucket.split_once('@').unwrap_or((&url.bucket, ""));
     let account = host.split('.').next().filter(|account| !account.is_empty()).map(str::to_owned);
@@ -36,18 +44,53 @@ pub(super) async fn build(url: &StoreUrl, options: &ConnectOptions) -> Result<(A
         check_endpoint(endpoint)?;
         builder = builder.with_config(Key::Endpoint, endpoint.trim_end_matches('/')).with_allow_http(true);
     }
+    let build = |builder: MicrosoftAzureBuilder| builder.build().map_err(|error| build_error(url, &error));
+    let mut source = String::new();
     if options.anonymous {
         builder = builder.with_skip_signature(true);
-    } else if !has_credentials(environment) && !metadata_answers("169.254.169.254:80").await {
-        return Err(no_credentials(url, "AZURE_STORAGE_ACCOUNT_KEY or AZURE_STORAGE_SAS_TOKEN"));
+    } else {
+        let (name, tried) = choose(url, &builder).await?;
+        let provider = build(builder.clone())?.credentials().clone();
+        let chosen = Source::new(provider, name.clone(), &tried);
+        chosen.check(&url.text, &options.retry).await?;
+        source = name;
+        builder = builder.with_credentials(Arc::new(chosen));
     }
-    let store = builder.build().map_err(|error| build_error(url, &error))?;
-    Ok((Arc::new(store), endpoint.unwrap_or_else(|| format!("https://{account}.blob.core.windows.net"))))
+    let store = build(builder)?;
+    let endpoint = endpoint.unwrap_or_else(|| format!("https://{account}.blob.core.windows.net"));
+    Ok(Built { store: Arc::new(store), endpoint, source })
 }
 
-/// Any way to prove who is asking, other than the instance's own identity.
-fn has_credentials(environment: &Environment) -> bool {
-    let words =
-        ["KEY", "SAS", "TOKEN", "SECRET", "USE_AZURE_CLI", "EMULATOR", "MSI_ENDPOINT", "IDENTITY_ENDPOINT"];
-    environment.with_prefix("AZURE_").iter().any(|(name, _)| words.iter().any(|word| name.contains(word)))
+/// What messages call the source that object_store takes from `builder`, and the sources before it.
+async fn choose(url: &StoreUrl, builder: &MicrosoftAzureBuilder) -> Result<(String, Vec<String>)> {
+    let has = |key: &Key| builder.get_config_value(key).is_some_and(|value| value != "false");
+    let sources: [(&str, &[Key]); 6] = [
+        ("AZURE_STORAGE_TOKEN", &[Key::Token]),
+        ("AZURE_STORAGE_ACCOUNT_KEY", &[Key::AccessKey]),
+        (
+            "AZURE_FEDERATED_TOKEN_FILE with AZURE_CLIENT_ID and AZURE_TENANT_ID",
+            &[Key::FederatedTokenFile, Key::ClientId, Key::AuthorityId],
+        ),
+        (
+            "AZURE_CLIENT_SECRET with AZURE_CLIENT_ID and AZURE_TENANT_ID",
+            &[Key::ClientSecret, Key::ClientId, Key::AuthorityId],
+        ),
+        ("AZURE_STORAGE_SAS_TOKEN", &[Key::SasKey]),
+        ("the program az (AZURE_USE_AZURE_CLI)", &[Key::UseAzureCli]),
+    ];
+    let mut tried = Vec::new();
+    for (name, keys) in sources {
+        if keys.iter().all(has) {
+            return Ok((name.to_owned(), tried));
+        }
+        tried.push(name.to_owned());
+    }
+    let given = builder.get_config_value(&Key::MsiEndpoint);
+    let service = given.as_deref().unwrap_or(METADATA);
+    let name = format!("the managed identity at {}", crate::without_secrets(service));
+    if given.is_some() || metadata_answers(service).await {
+        return Ok((name, tried));
+    }
+    tried.push(format!("{name} (it does not answer)"));
+    Err(no_credentials(url, &tried))
 }

@@ -1,9 +1,9 @@
 //! Connecting to an object store.
 
+mod aws;
 mod azure;
+mod credentials;
 mod gcs;
-mod profile;
-mod s3;
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -46,16 +46,24 @@ impl<S: ObjectStore + PaginatedListStore> Store for S {}
 /// is on the same host.
 const METADATA_TIMEOUT: Duration = Duration::from_millis(500);
 
+/// A store that was not asked yet.
+struct Built {
+    store: Arc<dyn Store>,
+    endpoint: String,
+    /// What gave the credentials.
+    source: String,
+}
+
 /// A directory where `url` names a bucket or prefix, and one object where there
 /// is an object of that key.
 pub(super) async fn store(url: &StoreUrl, options: &ConnectOptions) -> Result<Connected> {
-    let (store, endpoint) = match url.provider {
-        Provider::S3 => s3::build(url, options).await,
+    let built = match url.provider {
+        Provider::S3 => aws::build(url, options).await,
         Provider::Gcs => gcs::build(url, options).await,
         Provider::Azure => azure::build(url, options).await,
     }?;
-    let connected = open(url, store, options).await;
-    connected.map_err(|error| explain(url, &endpoint, error))
+    let connected = open(url, built.store.clone(), options).await;
+    connected.map_err(|error| explain(url, &built, error))
 }
 
 async fn open(url: &StoreUrl, store: Arc<dyn Store>, options: &ConnectOptions) -> Result<Connected> {
@@ -78,20 +86,21 @@ async fn open(url: &StoreUrl, store: Arc<dyn Store>, options: &ConnectOptions) -
 }
 
 /// Adds what to do next.
-fn explain(url: &StoreUrl, endpoint: &str, error: Error) -> Error {
-    let endpoint = crate::without_secrets(endpoint);
-    let (credentials, setting) = match url.provider {
-        Provider::S3 => (
-            "AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or the profile (AWS_PROFILE or --profile)",
-            "AWS_ENDPOINT_URL",
-        ),
-        Provider::Gcs => ("GOOGLE_APPLICATION_CREDENTIALS", "GOOGLE_BASE_URL"),
-        Provider::Azure => {
-            ("AZURE_STORAGE_ACCOUNT_NAME and AZURE_STORAGE_ACCOUNT_KEY", "AZURE_STORAGE_ENDPOINT")
-        }
+fn explain(url: &StoreUrl, built: &Built, error: Error) -> Error {
+    let endpoint = crate::without_secrets(&built.endpoint);
+    let setting = match url.provider {
+        Provider::S3 => "AWS_ENDPOINT_URL",
+        Provider::Gcs => "GOOGLE_BASE_URL",
+        Provider::Azure => "AZURE_STORAGE_ENDPOINT",
     };
     let advice = match error.kind {
-        ErrorKind::Denied => format!("; check {credentials}, or read a public bucket with --anonymous"),
+        ErrorKind::Denied if built.source.is_empty() => {
+            format!("; leave --anonymous out, and set {}", wanted(url.provider))
+        }
+        ErrorKind::Denied => format!(
+            "; check {}, which the credentials come from, or read a public bucket with --anonymous",
+            built.source
+        ),
         ErrorKind::NotFound => {
             format!("; check the bucket {:?} and the key {:?} at {endpoint}", url.bucket, url.key)
         }
@@ -102,6 +111,17 @@ fn explain(url: &StoreUrl, endpoint: &str, error: Error) -> Error {
         _ => String::new(),
     };
     Error::new(error.kind, format!("{error}{advice}"))
+}
+
+/// What a user without credentials is told to set.
+fn wanted(provider: Provider) -> &'static str {
+    match provider {
+        Provider::S3 => "AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or AWS_PROFILE or --profile",
+        Provider::Gcs => "GOOGLE_APPLICATION_CREDENTIALS, or run `gcloud auth application-default login`",
+        Provider::Azure => {
+            "AZURE_STORAGE_ACCOUNT_KEY or AZURE_STORAGE_SAS_TOKEN, or AZURE_USE_AZURE_CLI=true after `az login`"
+        }
+    }
 }
 
 /// Plain HTTP is a choice somebody has to make, by writing it.
@@ -115,17 +135,24 @@ fn check_endpoint(endpoint: &str) -> Result<()> {
     Err(Error::new(ErrorKind::Invalid, message))
 }
 
-/// Whether the metadata service of a cloud instance is there to ask for
+/// Whether the metadata service of a cloud instance is at the URL `service` to ask for
 /// credentials: elsewhere, asking takes until a timeout.
-async fn metadata_answers(host_and_port: &str) -> bool {
-    let connect = TcpStream::connect(host_and_port);
+async fn metadata_answers(service: &str) -> bool {
+    let Ok(service) = url::Url::parse(service) else { return false };
+    let (Some(host), Some(port)) = (service.host_str(), service.port_or_known_default()) else {
+        return false;
+    };
+    let connect = TcpStream::connect((host.trim_matches(['[', ']']), port));
     matches!(tokio::time::timeout(METADATA_TIMEOUT, connect).await, Ok(Ok(_)))
 }
 
-fn no_credentials(url: &StoreUrl, looked: &str) -> Error {
+/// None of the sources `tried` has credentials.
+fn no_credentials(url: &StoreUrl, tried: &[String]) -> Error {
     let message = format!(
-        "{}: no credentials were found; set {looked}, or read a public bucket with --anonymous",
-        url.text
+        "{}: no credentials were found; set {}, or read a public bucket with --anonymous; tried in this order: {}",
+        url.text,
+        wanted(url.provider),
+        tried.join(", ")
     );
     Error::new(ErrorKind::Denied, message)
 }

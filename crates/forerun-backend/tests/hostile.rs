@@ -196,7 +196,7 @@ async fn a_password_that_is_refused_is_not_asked_for() {
     let refusing = serve(|_| Response::builder().status(401).body(Full::default().boxed()).unwrap()).await;
     let with = refusing.replace("http://", "http://user:secret@");
     for (url, advice) in
-        [(refusing, "put the user and the password"), (with, "check the user and the password")]
+        [(refusing, "put the user and the password into ~/.netrc"), (with, "check the user and the password")]
     {
         let Err(error) = connect(&url, &ConnectOptions::default()).await.map(|Connected { .. }| ()) else {
             panic!("{url} was connected to");

@@ -2,17 +2,20 @@
 
 use std::sync::Arc;
 
+use reqwest::header::AUTHORIZATION;
 use url::Url;
 
-use super::{ConnectOptions, Connected, RetryOptions, single};
+use super::headers::{HeaderFile, WithHeaders};
+use super::{ConnectOptions, Connected, RetryOptions, netrc, single};
 use crate::http::HttpBackend;
 use crate::layer::Retry;
-use crate::{Backend, Entry, HttpClient, Kind, Result};
+use crate::{Backend, Entry, HttpClient, Kind, Result, apart};
 
 /// A directory where `url` ends in a slash or is redirected to one that does,
 /// and one object otherwise.
 pub(super) async fn http(url: Url, options: &ConnectOptions) -> Result<Connected> {
-    let (client, retry) = (options.client()?, &options.retry);
+    let retry = &options.retry;
+    let (client, url) = with_credentials(url, options).await?;
     if url.path().ends_with('/') {
         return directory(client, url, retry).await;
     }
@@ -25,6 +28,22 @@ pub(super) async fn http(url: Url, options: &ConnectOptions) -> Result<Connected
     }
     verify_ranges(&first, &entry).await?;
     Ok(single(Arc::new(Retry::new(object, retry.clone())), name.clone(), name))
+}
+
+/// A client that sends the headers of a file, and `url` with a user and a password, if there are any.
+async fn with_credentials(mut url: Url, options: &ConnectOptions) -> Result<(HttpClient, Url)> {
+    let mut client = options.client()?;
+    let mut has_token = false;
+    if let Some(path) = &options.header_file {
+        let file = HeaderFile::open(path).await?;
+        has_token = file.has(&AUTHORIZATION);
+        client = WithHeaders::client(client, &url, file);
+    }
+    if !has_token {
+        let environment = options.environment.clone();
+        url = apart::run(move || netrc::complete(&mut url, &environment).map(|()| url)).await?;
+    }
+    Ok((client, url))
 }
 
 async fn directory(client: HttpClient, url: Url, retry: &RetryOptions) -> Result<Connected> {

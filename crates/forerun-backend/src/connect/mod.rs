@@ -1,8 +1,10 @@
 //! From a URL to a backend with the layers everybody wants.
 
 mod environment;
+mod headers;
 mod http;
 mod location;
+mod netrc;
 mod options;
 mod store;
 
@@ -48,9 +50,13 @@ pub async fn connect(url: &str, options: &ConnectOptions) -> Result<Connected> {
             options.refuse_remote_options(url)?;
             http::http(location, options).await
         }
-        Location::Store(location) => store::store(&location, options).await,
+        Location::Store(location) => {
+            options.refuse_headers(url)?;
+            store::store(&location, options).await
+        }
         Location::File(path) => {
             options.refuse_remote_options(url)?;
+            options.refuse_headers(url)?;
             let retry = options.retry.clone();
             tokio::task::spawn_blocking(move || file(&path, retry))
                 .await

@@ -1,5 +1,6 @@
 //! How to connect.
 
+use std::path::PathBuf;
 use std::time::Duration;
 
 use super::Environment;
@@ -20,6 +21,8 @@ pub struct ConnectOptions {
     /// The profile of the AWS configuration files; `AWS_PROFILE` or `default`
     /// otherwise.
     pub profile: Option<String>,
+    /// A file of headers for a web server, such as `Authorization: Bearer TOKEN`.
+    pub header_file: Option<PathBuf>,
     /// Where credentials come from.
     pub environment: Environment,
     /// When to try again.
@@ -92,5 +95,15 @@ impl ConnectOptions {
                 Err(Error::new(ErrorKind::Invalid, message))
             }
         }
+    }
+
+    /// Refuses headers where no web server is.
+    pub(super) fn refuse_headers(&self, url: &str) -> Result<()> {
+        if self.header_file.is_none() {
+            return Ok(());
+        }
+        let url = crate::without_secrets(url);
+        let message = format!("a file of headers was given, but {url} is not a web server; leave it out");
+        Err(Error::new(ErrorKind::Invalid, message))
     }
 }

@@ -158,11 +158,13 @@ pub(super) fn status_error(status: StatusCode, url: &Url) -> Error {
     let (kind, advice) = match status.as_u16() {
         404 | 410 => (ErrorKind::NotFound, ""),
         401 | 403 | 407 if url.password().is_some() || !url.username().is_empty() => {
-            (ErrorKind::Denied, "; check the user and the password in the URL")
+            (ErrorKind::Denied, "; check the user and the password in the URL or in ~/.netrc")
         }
-        401 | 403 | 407 => {
-            (ErrorKind::Denied, "; put the user and the password into the URL as user:password@host")
-        }
+        401 | 403 | 407 => (
+            ErrorKind::Denied,
+            "; put the user and the password into ~/.netrc, or into the URL as user:password@host, or a valid \
+             token into --header-file",
+        ),
         408 | 425 | 429 | 500 | 502 | 503 | 504 => (ErrorKind::Transient, ""),
         412 | 416 => (ErrorKind::Changed, "; it has changed: open it again"),
         _ => (ErrorKind::Permanent, ""),

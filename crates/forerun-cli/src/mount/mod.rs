@@ -92,6 +92,14 @@ pub(crate) struct MountCommand {
     #[arg(long, value_name = "PROFILE")]
     profile: Option<String>,
 
+    /// Send the headers in FILE to the web server, such as `Authorization: Bearer TOKEN`
+    ///
+    /// FILE has a line `Name: value` for each header. A changed file is used from the next request on.
+    /// No other server gets the headers. Users and passwords may also be in ~/.netrc;
+    /// docs/credentials.md describes both.
+    #[arg(long, value_name = "FILE")]
+    header_file: Option<PathBuf>,
+
     /// How long a request is tried again, as in 30s, if the server fails or cannot be reached
     ///
     /// Readers wait meanwhile. 0 gives them the first error, and `forever` never an error.
@@ -269,6 +277,7 @@ impl MountCommand {
                 anonymous: self.anonymous,
                 region: self.region.clone(),
                 profile: self.profile.clone(),
+                header_file: self.header_file.clone(),
                 retry: RetryOptions { deadline: self.retry_timeout, ..RetryOptions::default() },
                 ..ConnectOptions::default()
             },

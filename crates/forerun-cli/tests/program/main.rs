@@ -1,5 +1,11 @@
 //! The `forerun` program as its users meet it.
 
+#[path = "../../../forerun-backend/tests/answers/mod.rs"]
+mod answers;
+#[allow(dead_code, reason = "each test program uses its part")]
+#[path = "../../../forerun-backend/tests/credentials/cloud.rs"]
+mod cloud;
+mod credentials;
 mod daemon;
 mod descriptor;
 mod ending;
@@ -14,5 +20,3 @@ mod secrets;
 mod support;
 mod usage;
 mod users;
-#[path = "../../../forerun-backend/tests/answers/mod.rs"]
-mod web;

@@ -8,10 +8,10 @@ use std::time::Instant;
 
 use rustix::process::{PidfdFlags, Signal, pidfd_open};
 
+use super::answers::{reply, serve};
 use super::daemon::{Leftovers, daemon_of, wait_for_end};
 use super::explain::{folders, in_runtime, run, start};
 use super::support::{DEADLINE, Foreground, cat, forerun, unmount};
-use super::web::{reply, serve};
 
 /// What other users see of `process`.
 fn title(process: u32) -> String {

@@ -10,6 +10,7 @@ mod daemon;
 mod descriptor;
 mod ending;
 mod explain;
+mod headers;
 mod learn;
 mod lists;
 mod mount;

@@ -27,6 +27,12 @@ pub(crate) fn given() -> &'static [OsString] {
     &GIVEN
 }
 
+/// The arguments as messages may show them.
+pub(crate) fn shown() -> impl Iterator<Item = OsString> {
+    let shown = |argument: &OsString| argument.to_str().map(|text| forerun::without_secrets(text).into());
+    given().iter().map(move |argument| shown(argument).unwrap_or_else(|| argument.clone()))
+}
+
 /// Overwrites each argument that has a secret. Spaces take the place of the rest, so that all
 /// arguments keep their places.
 ///

@@ -52,7 +52,10 @@ enum Command {
 /// Exit status 0 for success, 1 for a failure, which is told in a sentence, and
 /// 2 (by `clap`) for a command that makes no sense.
 fn main() -> ExitCode {
-    let done = match Cli::parse_from(arguments::given()).command {
+    // A complaint about arguments repeats them, and the shown ones deserve the same complaint.
+    let parsed =
+        Cli::try_parse_from(arguments::given()).unwrap_or_else(|_| Cli::parse_from(arguments::shown()));
+    let done = match parsed.command {
         Command::Mount(mount) => mount.run(),
         Command::Explain(explain) => explain.run(),
         Command::Prefetch(prefetch) => prefetch.run(),

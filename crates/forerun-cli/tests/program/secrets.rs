@@ -11,7 +11,7 @@ use rustix::process::{PidfdFlags, Signal, pidfd_open};
 use super::answers::{reply, serve};
 use super::daemon::{Leftovers, daemon_of, wait_for_end};
 use super::explain::{folders, in_runtime, run, start};
-use super::support::{DEADLINE, Foreground, cat, forerun, unmount};
+use super::support::{DEADLINE, Foreground, cat, forerun, output, unmount};
 
 /// What other users see of `process`.
 fn title(process: u32) -> String {
@@ -112,4 +112,19 @@ fn neither_a_daemon_nor_the_command_that_waits_for_it_shows_the_password() {
     let process = pidfd_open(daemon, PidfdFlags::empty()).unwrap();
     unmount(directory.path());
     wait_for_end(&process);
+}
+
+#[test]
+fn complaints_about_arguments_repeat_them_without_the_password() {
+    let url = "http://user:secret@host/";
+    for (arguments, complaint) in [
+        (&[url, "/mnt"][..], "unrecognized subcommand 'http://host/'"),
+        (&["mount", url, "/mnt", url], "unexpected argument 'http://host/'"),
+        (&["mount", "--memory", url, url, "/mnt"], "invalid value 'http://host/'"),
+    ] {
+        let output = output(forerun().args(arguments));
+        let said = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(2), "{said}");
+        assert!(said.contains(complaint) && !said.contains("secret"), "{said}");
+    }
 }

@@ -18,6 +18,8 @@ pub(crate) const ENTRIES_MAX: usize = 1 << 20;
 /// The client reads a refusal up to this size, for at most this time.
 pub(crate) const REFUSAL_BYTES_MAX: usize = 64 << 10;
 pub(crate) const REFUSAL_TIME_MAX: Duration = Duration::from_secs(5);
+/// The longest wait that a server can ask for: `--retry-timeout` may be longer.
+pub(crate) const RETRY_AFTER_MAX: Duration = Duration::from_secs(300);
 /// The longest URL that a web server may redirect a listing to, and the longest link there:
 /// each link is resolved against that URL.
 pub(crate) const URL_BYTES_MAX: usize = 8 << 10;

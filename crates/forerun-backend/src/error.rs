@@ -1,5 +1,7 @@
 //! What can go wrong with a backend, in words a user can act on.
 
+use std::time::Duration;
+
 use thiserror::Error;
 
 /// A backend's answer.
@@ -13,6 +15,10 @@ pub struct Error {
     pub kind: ErrorKind,
     /// The sentence, for people.
     pub message: String,
+    /// How long the server asked to wait before the next request, as far as it may.
+    pub(crate) retry_after: Option<Duration>,
+    /// It has been tried often enough.
+    pub(crate) is_given_up: bool,
 }
 
 /// Classes of errors.
@@ -28,9 +34,10 @@ pub enum ErrorKind {
     Changed,
     /// The server cannot serve a part of an object.
     NoRange,
-    /// The body ended early, the connection broke, the server is overloaded:
-    /// trying again may help.
+    /// The body ended early, the connection broke, the server failed: trying again may help.
     Transient,
+    /// The server asks for fewer requests: trying again later helps.
+    Busy,
     /// The server cannot be reached.
     Unreachable,
     /// The request makes no sense: a malformed URL, an option that does not apply.
@@ -44,7 +51,7 @@ pub enum ErrorKind {
 impl Error {
     /// An error of `kind` that says `message`.
     pub fn new(kind: ErrorKind, message: impl Into<String>) -> Error {
-        Error { kind, message: message.into() }
+        Error { kind, message: message.into(), retry_after: None, is_given_up: false }
     }
 
     pub(crate) fn not_a_directory(what: impl std::fmt::Display) -> Error {
@@ -57,6 +64,6 @@ impl Error {
 
     /// Whether the same request may succeed later.
     pub fn is_transient(&self) -> bool {
-        matches!(self.kind, ErrorKind::Transient | ErrorKind::Unreachable)
+        matches!(self.kind, ErrorKind::Transient | ErrorKind::Busy | ErrorKind::Unreachable)
     }
 }

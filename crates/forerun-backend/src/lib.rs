@@ -16,6 +16,7 @@ mod http;
 pub mod layer;
 pub mod memory;
 mod object;
+mod outage;
 mod path;
 mod secrets;
 mod tls;
@@ -82,6 +83,12 @@ pub trait Backend: Debug + Send + Sync + 'static {
     /// files of a directory.
     fn has_whole_lists(&self) -> bool {
         false
+    }
+
+    /// How often the store has asked for fewer requests so far: a front end then keeps
+    /// fewer in flight.
+    fn busy_count(&self) -> u64 {
+        0
     }
 
     /// Where the symbolic link `path` points, verbatim.

@@ -1,79 +1,145 @@
-//! How often and when a request is tried again.
+//! How often and when requests to a store are tried again.
 
 use std::hash::{BuildHasher, BuildHasherDefault, DefaultHasher};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
+use tokio::sync::OwnedSemaphorePermit;
 use tokio::time::Instant;
 
-use crate::{Error, Result, RetryOptions};
+use crate::outage::{Outage, Turn};
+use crate::{Error, ErrorKind, Result, RetryOptions};
 
-/// What `ask` answers, tried again as `options` say while its errors are transient.
-pub(crate) async fn repeat<T, F: Future<Output = Result<T>>>(
-    options: &RetryOptions,
-    ask: impl Fn() -> F,
-) -> Result<T> {
-    let mut tries = Tries::new(options);
-    loop {
-        match ask().await {
-            Ok(answer) => return Ok(answer),
-            Err(error) => tries.again(error).await?,
-        }
-    }
+/// Longer than any request waits that never gives up; an instant that far away exists.
+const DEADLINE_MAX: Duration = Duration::from_secs(10 * 365 * 24 * 3600);
+
+/// The requests to one store: they share the knowledge of whether it answers.
+#[derive(Debug)]
+pub(crate) struct Retries {
+    options: RetryOptions,
+    outage: Outage,
+    /// Answers that asked for fewer requests.
+    busy_count: AtomicU64,
 }
 
 /// The tries one request has had.
 pub(crate) struct Tries {
-    options: RetryOptions,
+    retries: Arc<Retries>,
     count: u32,
     first: Instant,
+    /// Held while this request is the one that asks whether the store is back.
+    probe: Option<OwnedSemaphorePermit>,
+}
+
+impl Retries {
+    pub(crate) fn new(options: RetryOptions) -> Arc<Retries> {
+        let (outage, busy_count) = (Outage::default(), AtomicU64::new(0));
+        Arc::new(Retries { options, outage, busy_count })
+    }
+
+    /// The answer to `ask`, tried again while its errors are transient.
+    pub(crate) async fn repeat<T, F: Future<Output = Result<T>>>(
+        self: &Arc<Retries>,
+        ask: impl Fn() -> F,
+    ) -> Result<T> {
+        let mut tries = self.begin();
+        loop {
+            match ask().await {
+                Ok(answer) => {
+                    tries.answered();
+                    return Ok(answer);
+                }
+                Err(error) => tries.again(error).await?,
+            }
+        }
+    }
+
+    pub(crate) fn begin(self: &Arc<Retries>) -> Tries {
+        Tries { retries: Arc::clone(self), count: 0, first: Instant::now(), probe: None }
+    }
+
+    /// The store answered: requests that wait for it go on.
+    pub(crate) fn answered(&self) {
+        self.outage.end();
+    }
+
+    /// How often the store asked for fewer requests so far.
+    pub(crate) fn busy_count(&self) -> u64 {
+        self.busy_count.load(Ordering::Relaxed)
+    }
 }
 
 impl Tries {
-    pub(crate) fn new(options: &RetryOptions) -> Tries {
-        Tries { options: options.clone(), count: 0, first: Instant::now() }
-    }
-
-    /// Counts anew, for what got on in between.
+    /// Counts anew, for a request that got on in between.
     pub(crate) fn reset(&mut self) {
         (self.count, self.first) = (0, Instant::now());
     }
 
-    /// Waits until the next try is due.
+    /// The store answered this request.
+    pub(crate) fn answered(&mut self) {
+        self.retries.answered();
+        self.probe = None;
+    }
+
+    /// Waits until the next try is due: for a while after the failure of this request, and, while the
+    /// store fails all requests, until it is back or this one is to find that out.
     ///
     /// # Errors
-    /// `error` itself if trying again does not help, or with what was tried if
-    /// it has been tried enough.
+    /// `error` itself if trying again does not help, or with the number of tries if there were enough.
     pub(crate) async fn again(&mut self, error: Error) -> Result<()> {
         if !error.is_transient() {
+            self.answered();
+            return Err(error);
+        }
+        if error.is_given_up {
+            self.probe = None;
             return Err(error);
         }
         self.count += 1;
-        let wait = self.backoff();
-        if self.count >= self.options.attempts || self.first.elapsed() + wait > self.options.deadline {
-            return Err(self.exhausted(&error));
+        if error.kind == ErrorKind::Busy {
+            self.retries.busy_count.fetch_add(1, Ordering::Relaxed);
         }
-        tracing::debug!(%error, tries = self.count, ?wait, "trying again");
-        tokio::time::sleep(wait).await;
-        Ok(())
+        let asked_for = error.retry_after.unwrap_or_default();
+        let probe = self.probe.take();
+        let wait = |count| self.backoff(count).max(asked_for);
+        self.retries.outage.note_failure(probe.is_some(), self.count, wait);
+        drop(probe);
+        let RetryOptions { attempts, deadline, .. } = self.retries.options;
+        let left = deadline.saturating_sub(self.first.elapsed());
+        if self.count >= attempts || left.is_zero() {
+            return Err(self.exhausted(error));
+        }
+        tracing::debug!(%error, tries = self.count, "trying again");
+        if !self.retries.outage.is_on() {
+            tokio::time::sleep(wait(self.count).min(left)).await;
+            return Ok(());
+        }
+        match self.retries.outage.turn(Instant::now() + left.min(DEADLINE_MAX)).await {
+            Turn::Back => Ok(()),
+            Turn::Probe(probe) => {
+                self.probe = Some(probe);
+                Ok(())
+            }
+            Turn::Late => Err(self.exhausted(error)),
+        }
     }
 
-    /// Half of the doubled wait is certain and half is chance, so that readers
+    /// Half of the wait doubled `count` times is certain and half is chance, so that readers
     /// that failed together do not come back together. The nanoseconds that the tries took are chance
     /// enough, and the same again where the clock is.
-    fn backoff(&self) -> Duration {
-        let doublings = (self.count - 1).min(31);
-        let wait = self.options.backoff_first.saturating_mul(1 << doublings).min(self.options.backoff_max);
+    fn backoff(&self, count: u32) -> Duration {
+        let RetryOptions { backoff_first, backoff_max, .. } = self.retries.options;
+        let wait = backoff_first.saturating_mul(1 << (count - 1).min(31)).min(backoff_max);
         let took = self.first.elapsed();
-        let chance = BuildHasherDefault::<DefaultHasher>::default().hash_one((self.count, took)) as u32;
+        let chance = BuildHasherDefault::<DefaultHasher>::default().hash_one((count, took)) as u32;
         wait / 2 + wait.mul_f64(f64::from(chance) / f64::from(u32::MAX)) / 2
     }
 
-    fn exhausted(&self, error: &Error) -> Error {
+    fn exhausted(&self, error: Error) -> Error {
         let (tries, time) = (self.count, self.first.elapsed());
         let plural = if tries == 1 { "try" } else { "tries" };
-        Error::new(
-            error.kind,
-            format!("{error}; gave up after {tries} {plural} in {:.1} s", time.as_secs_f64()),
-        )
+        let message = format!("{error}; gave up after {tries} {plural} in {:.1} s", time.as_secs_f64());
+        Error { message, is_given_up: true, ..error }
     }
 }

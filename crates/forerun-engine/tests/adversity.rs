@@ -109,3 +109,42 @@ fn readahead_leaves_the_room_that_a_waiting_reader_needs() {
     };
     assert_eq!((next.object, next.cause), (copied, Cause::Demand));
 }
+
+#[test]
+fn a_store_that_asks_for_fewer_fetches_gets_half_as_many() {
+    const COUNT: u64 = 40;
+    let mut engine = engine(64 * MIB, PolicyKind::Adaptive);
+    let read_all = |engine: &mut Engine, offset: u64| {
+        let mut memory = Vec::new();
+        for object in 0..COUNT {
+            let extent = Extent::new(offset, 4096);
+            engine.open(ObjectId(object), 64 * MIB);
+            engine.read(Time(offset), ObjectId(object), ReaderId(object), extent, &mut memory);
+        }
+    };
+    let fetches = |engine: &mut Engine| {
+        std::iter::from_fn(|| engine.poll_fetch(Time(10))).map(|fetch| fetch.id).collect::<Vec<_>>()
+    };
+    read_all(&mut engine, 0);
+    let refused = fetches(&mut engine);
+    assert!(refused.len() as u64 >= COUNT, "{}", refused.len());
+    for fetch in &refused {
+        engine.handle_busy(Time(20), *fetch);
+    }
+    for fetch in &refused {
+        engine.handle_fetched(Time(30), *fetch);
+    }
+    while engine.poll_reply().is_some() {}
+
+    read_all(&mut engine, 32 * MIB);
+    let (mut in_flight, mut replies, mut most) = (fetches(&mut engine), 0, 0);
+    while !in_flight.is_empty() {
+        most = most.max(in_flight.len());
+        engine.handle_fetched(Time(40), in_flight.remove(0));
+        replies += std::iter::from_fn(|| engine.poll_reply()).count() as u64;
+        in_flight.extend(fetches(&mut engine));
+    }
+    assert_eq!(replies, COUNT);
+    // It recovers by one for each as many as are in flight.
+    assert!((refused.len() / 2..=refused.len() / 2 + 5).contains(&most), "{most} of {}", refused.len());
+}

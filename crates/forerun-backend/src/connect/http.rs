@@ -9,6 +9,7 @@ use super::headers::{HeaderFile, WithHeaders};
 use super::{ConnectOptions, Connected, RetryOptions, netrc, single};
 use crate::http::HttpBackend;
 use crate::layer::Retry;
+use crate::tries::Retries;
 use crate::{Backend, Entry, HttpClient, Kind, Result, apart};
 
 /// A directory where `url` ends in a slash or is redirected to one that does,
@@ -20,14 +21,16 @@ pub(super) async fn http(url: Url, options: &ConnectOptions) -> Result<Connected
         return directory(client, url, retry).await;
     }
     let name = HttpBackend::name_of(&url);
-    let object: Arc<dyn Backend> = Arc::new(HttpBackend::object_by(client.clone(), url.clone()));
+    let retries = Retries::new(retry.clone());
+    let object = HttpBackend::object_by(client.clone(), url.clone(), Arc::clone(&retries));
+    let object: Arc<dyn Backend> = Arc::new(object);
     let first = Retry::new(object.clone(), retry.at_first());
     let entry = first.stat(&name).await?;
     if entry.kind == Kind::Directory {
         return directory(client, url, retry).await;
     }
     verify_ranges(&first, &entry).await?;
-    Ok(single(Arc::new(Retry::new(object, retry.clone())), name.clone(), name))
+    Ok(single(Arc::new(Retry::sharing(object, retries)), name.clone(), name))
 }
 
 /// A client that sends the headers of a file, and `url` with a user and a password, if there are any.
@@ -47,9 +50,10 @@ async fn with_credentials(mut url: Url, options: &ConnectOptions) -> Result<(Htt
 }
 
 async fn directory(client: HttpClient, url: Url, retry: &RetryOptions) -> Result<Connected> {
-    let directory: Arc<dyn Backend> = Arc::new(HttpBackend::directory_by(client, url));
+    let retries = Retries::new(retry.clone());
+    let directory: Arc<dyn Backend> = Arc::new(HttpBackend::directory_by(client, url, Arc::clone(&retries)));
     Retry::new(directory.clone(), retry.at_first()).stat("").await?;
-    Ok(Connected { backend: Arc::new(Retry::new(directory, retry.clone())), object: None })
+    Ok(Connected { backend: Arc::new(Retry::sharing(directory, retries)), object: None })
 }
 
 /// A server that cannot send the end of an object without its beginning is

@@ -1,7 +1,7 @@
 //! The HTTP client, and what its failures mean.
 
 use std::error::Error as StdError;
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
@@ -10,12 +10,13 @@ use futures::stream::BoxStream;
 use object_store::client::{
     HttpClient, HttpError, HttpErrorKind, HttpRequest, HttpRequestBody, HttpResponse,
 };
-use reqwest::header::{ACCEPT_ENCODING, AUTHORIZATION, HeaderMap, HeaderValue, LOCATION};
+use reqwest::header::{ACCEPT_ENCODING, AUTHORIZATION, DATE, HeaderMap, HeaderValue, LOCATION, RETRY_AFTER};
 use reqwest::redirect::Policy;
 use reqwest::{Method, StatusCode};
 use url::Url;
 
 use super::listing::decode;
+use crate::bounds::RETRY_AFTER_MAX;
 use crate::{Error, ErrorKind, Result};
 
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
@@ -154,7 +155,8 @@ pub(crate) fn client_error(error: &HttpError, url: &str) -> Error {
 }
 
 /// What an answer other than the object means.
-pub(super) fn status_error(status: StatusCode, url: &Url) -> Error {
+pub(super) fn status_error(response: &Response, url: &Url) -> Error {
+    let status = response.status();
     let (kind, advice) = match status.as_u16() {
         404 | 410 => (ErrorKind::NotFound, ""),
         401 | 403 | 407 if url.password().is_some() || !url.username().is_empty() => {
@@ -165,11 +167,29 @@ pub(super) fn status_error(status: StatusCode, url: &Url) -> Error {
             "; put the user and the password into ~/.netrc, or into the URL as user:password@host, or a valid \
              token into --header-file",
         ),
-        408 | 425 | 429 | 500 | 502 | 503 | 504 => (ErrorKind::Transient, ""),
+        429 | 503 => (ErrorKind::Busy, ""),
+        408 | 425 | 500 | 502 | 504 => (ErrorKind::Transient, ""),
         412 | 416 => (ErrorKind::Changed, "; it has changed: open it again"),
         _ => (ErrorKind::Permanent, ""),
     };
-    Error::new(kind, format!("{}: the server answered {status}{advice}", shown(url)))
+    let error = Error::new(kind, format!("{}: the server answered {status}{advice}", shown(url)));
+    Error { retry_after: retry_after(response.headers()), ..error }
+}
+
+/// How long the server asks to wait before the next request, up to [`RETRY_AFTER_MAX`].
+pub(crate) fn retry_after(headers: &HeaderMap) -> Option<Duration> {
+    let text = |name| headers.get(name).and_then(|value| value.to_str().ok()).map(str::trim);
+    let after = text(RETRY_AFTER)?;
+    let wait = match after.parse() {
+        Ok(seconds) => Duration::from_secs(seconds),
+        Err(_) => {
+            let date = httpdate::parse_http_date(after).ok()?;
+            // The clock of the server, where it tells it, is not that of this machine.
+            let now = text(DATE).and_then(|date| httpdate::parse_http_date(date).ok());
+            date.duration_since(now.unwrap_or_else(SystemTime::now)).unwrap_or_default()
+        }
+    };
+    Some(wait.min(RETRY_AFTER_MAX))
 }
 
 /// `url` as messages show it.
@@ -236,5 +256,24 @@ mod tests {
         let request = request(&Method::GET, &url, &HeaderMap::new()).unwrap();
         assert_eq!(request.uri(), "http://host/dir/file?query");
         assert_eq!(request.headers()[AUTHORIZATION], "Basic dXNlcjphIGI=");
+    }
+
+    #[test]
+    fn a_wait_that_is_asked_for_is_bounded() {
+        let at = |seconds: u64| format!("Sat, 21 Nov 2026 10:00:{seconds:02} GMT");
+        for (after, expected) in [
+            ("7", Some(Duration::from_secs(7))),
+            (" 0 ", Some(Duration::ZERO)),
+            ("86400", Some(RETRY_AFTER_MAX)),
+            (&at(42), Some(Duration::from_secs(30))),
+            (&at(5), Some(Duration::ZERO)),
+            ("Sun, 21 Nov 2027 10:00:00 GMT", Some(RETRY_AFTER_MAX)),
+            ("-7", None),
+            ("soon", None),
+        ] {
+            let headers = [(RETRY_AFTER, after.parse().unwrap()), (DATE, at(12).parse().unwrap())];
+            assert_eq!(retry_after(&headers.into_iter().collect()), expected, "{after:?}");
+        }
+        assert_eq!(retry_after(&HeaderMap::new()), None);
     }
 }

@@ -1,7 +1,5 @@
 //! Listing a directory of a web server.
 
-use std::time::Duration;
-
 use futures::{StreamExt, TryStreamExt};
 use reqwest::Method;
 use reqwest::header::{CONTENT_TYPE, HeaderMap};
@@ -11,14 +9,10 @@ use super::client::Response;
 use super::listing::{self, Link};
 use super::{HttpBackend, client, is_directory};
 use crate::bounds::{self, Incomplete, PAGE_BYTES_MAX, URL_BYTES_MAX};
-use crate::{Backend, Entry, Error, ErrorKind, Kind, Result, RetryOptions, apart, path, tries};
+use crate::{Backend, Entry, Error, ErrorKind, Kind, Result, apart, path};
 
 /// How many files of a listing are asked about at once.
 const STATS_IN_FLIGHT_MAX: usize = 16;
-/// How often one file of a listing is asked about.
-const STAT_TRIES_MAX: u32 = 4;
-/// The wait before the second of these tries.
-const STAT_BACKOFF: Duration = Duration::from_millis(50);
 
 impl HttpBackend {
     pub(super) async fn list_page(&self, path: &str) -> Result<Vec<Entry>> {
@@ -38,7 +32,7 @@ impl HttpBackend {
     async fn page(&self, path: &str, url: &Url) -> Result<Vec<Link>> {
         let response = client::send(&self.client, Method::GET, url, HeaderMap::new()).await?;
         if !response.status().is_success() {
-            return Err(client::status_error(response.status(), url));
+            return Err(client::status_error(&response, url));
         }
         if !is_directory(&response) {
             return Err(Error::not_a_directory(client::shown(url)));
@@ -67,17 +61,14 @@ impl HttpBackend {
     /// is tried by itself: among hundreds of requests some fail, and starting the
     /// listing over would only meet the next failure.
     async fn entries(&self, directory: &str, links: Vec<Link>) -> Result<Vec<Entry>> {
-        let retry = &RetryOptions {
-            attempts: STAT_TRIES_MAX,
-            backoff_first: STAT_BACKOFF,
-            ..RetryOptions::default()
-        };
+        // They are not to wait until this listing has found out whether the server is back.
+        self.retries.answered();
         let entries = futures::stream::iter(links).map(|link| async move {
             let path = path::join(directory, &link.name);
             if link.directory {
                 return Ok(Some(Entry::directory(path)));
             }
-            match tries::repeat(retry, || self.stat(&path)).await {
+            match self.retries.repeat(|| self.stat(&path)).await {
                 Ok(entry) => Ok(Some(entry)),
                 Err(error) if error.is_transient() => Err(error),
                 Err(error) => {

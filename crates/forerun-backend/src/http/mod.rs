@@ -8,6 +8,7 @@ mod range;
 mod validator;
 
 use std::ops::Range;
+use std::sync::Arc;
 use std::time::SystemTime;
 
 use async_trait::async_trait;
@@ -20,10 +21,11 @@ use url::Url;
 use validator::State;
 
 use client::Response;
-pub(crate) use client::{IDLE_TIMEOUT, client, client_error};
+pub(crate) use client::{IDLE_TIMEOUT, client, client_error, retry_after};
 pub(crate) use range::content_range;
 
-use crate::{Backend, ByteStream, Entry, Error, ErrorKind, Result, Version, path};
+use crate::tries::Retries;
+use crate::{Backend, ByteStream, Entry, Error, ErrorKind, Result, RetryOptions, Version, path};
 
 /// The files below a URL of a web server, or one file.
 ///
@@ -42,6 +44,8 @@ pub struct HttpBackend {
     root: Url,
     /// Whether `root` is the one object there is, whatever the path.
     single: bool,
+    /// How the files of a listing are tried again.
+    retries: Arc<Retries>,
 }
 
 /// What a server says of a URL.
@@ -58,20 +62,20 @@ impl HttpBackend {
     /// [`ErrorKind::Permanent`] if no client can be made, for example for want
     /// of certificates.
     pub fn directory(root: Url) -> Result<HttpBackend> {
-        Ok(HttpBackend::directory_by(client::client()?, root))
+        Ok(HttpBackend::directory_by(client::client()?, root, Retries::new(RetryOptions::default())))
     }
 
-    /// The same, asked for by `client`.
-    pub(crate) fn directory_by(client: HttpClient, mut root: Url) -> HttpBackend {
+    /// The same, asked for by `client`, with the files of a listing tried again by `retries`.
+    pub(crate) fn directory_by(client: HttpClient, mut root: Url, retries: Arc<Retries>) -> HttpBackend {
         if let Ok(mut segments) = root.path_segments_mut() {
             segments.pop_if_empty().push("");
         }
-        HttpBackend { client, root, single: false }
+        HttpBackend { client, root, single: false, retries }
     }
 
     /// The one file `url`, at every path, asked for by `client`; for [`Only`](crate::layer::Only).
-    pub(crate) fn object_by(client: HttpClient, url: Url) -> HttpBackend {
-        HttpBackend { client, root: url, single: true }
+    pub(crate) fn object_by(client: HttpClient, url: Url, retries: Arc<Retries>) -> HttpBackend {
+        HttpBackend { client, root: url, single: true, retries }
     }
 
     /// What to call the one file `url`: the last segment of its path, decoded.
@@ -110,7 +114,7 @@ impl HttpBackend {
             return self.find_with_get(url).await;
         }
         if !status.is_success() {
-            return Err(client::status_error(status, url));
+            return Err(client::status_error(&response, url));
         }
         match content_length(response.headers()) {
             Some(size) => found(&response, url, size),
@@ -129,7 +133,7 @@ impl HttpBackend {
             StatusCode::RANGE_NOT_SATISFIABLE => range::unsatisfied_total(response.headers()),
             status if status.is_success() && is_directory(&response) => Some(0),
             status if status.is_success() => content_length(response.headers()),
-            status => return Err(client::status_error(status, url)),
+            _ => return Err(client::status_error(&response, url)),
         };
         match size {
             Some(size) => found(&response, url, size),

@@ -64,7 +64,7 @@ pub(super) fn check(
 ) -> Result<Served> {
     let (status, headers) = (response.status(), response.headers());
     if !status.is_success() {
-        return Err(status_error(status, url));
+        return Err(status_error(response, url));
     }
     refuse_encoding(headers, url)?;
     let Some(known) = known else { return Err(changed(url)) };

@@ -38,6 +38,10 @@ impl Backend for Delay {
         self.inner.list(path).await
     }
 
+    fn busy_count(&self) -> u64 {
+        self.inner.busy_count()
+    }
+
     async fn read_link(&self, path: &str) -> Result<Vec<u8>> {
         tokio::time::sleep(self.latency).await;
         self.inner.read_link(path).await

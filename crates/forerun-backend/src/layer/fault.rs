@@ -148,6 +148,10 @@ impl Backend for Fault {
         self.inner.list(path).await
     }
 
+    fn busy_count(&self) -> u64 {
+        self.inner.busy_count()
+    }
+
     async fn read_link(&self, path: &str) -> Result<Vec<u8>> {
         self.request("read_link", path)?;
         self.inner.read_link(path).await

@@ -63,6 +63,10 @@ impl Backend for Only {
         Err(Error::not_a_directory(path))
     }
 
+    fn busy_count(&self) -> u64 {
+        self.inner.busy_count()
+    }
+
     async fn read_link(&self, path: &str) -> Result<Vec<u8>> {
         self.check(path)?;
         self.inner.read_link(&self.path).await

@@ -53,6 +53,10 @@ impl Backend for Rate {
         self.inner.list(path).await
     }
 
+    fn busy_count(&self) -> u64 {
+        self.inner.busy_count()
+    }
+
     async fn read_link(&self, path: &str) -> Result<Vec<u8>> {
         self.inner.read_link(path).await
     }

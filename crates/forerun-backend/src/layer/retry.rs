@@ -11,22 +11,28 @@ use futures::{StreamExt, TryStreamExt};
 use tokio::time::Instant;
 
 use crate::bounds::{PROGRESS_BYTES_MIN, Pace};
-use crate::tries::{self, Tries};
+use crate::tries::{Retries, Tries};
 use crate::{Backend, ByteStream, Entry, Error, ErrorKind, Result, RetryOptions, Version};
 
 /// Tries again what met a transient error, ever more patiently. A stream that
 /// breaks, or hardly brings anything, is resumed where it broke, in the same version.
-/// It starts counting its tries anew whenever enough has arrived.
+/// It starts counting its tries anew whenever enough has arrived. While all requests fail,
+/// one at a time finds out whether the store is back.
 #[derive(Debug)]
 pub struct Retry {
     inner: Arc<dyn Backend>,
-    options: RetryOptions,
+    retries: Arc<Retries>,
 }
 
 impl Retry {
     /// `inner`, tried again as `options` say.
     pub fn new(inner: Arc<dyn Backend>, options: RetryOptions) -> Retry {
-        Retry { inner, options }
+        Retry::sharing(inner, Retries::new(options))
+    }
+
+    /// The same where `inner` itself tries again some requests by `retries`.
+    pub(crate) fn sharing(inner: Arc<dyn Backend>, retries: Arc<Retries>) -> Retry {
+        Retry { inner, retries }
     }
 }
 
@@ -37,23 +43,27 @@ impl Backend for Retry {
     }
 
     async fn stat(&self, path: &str) -> Result<Entry> {
-        tries::repeat(&self.options, || self.inner.stat(path)).await
+        self.retries.repeat(|| self.inner.stat(path)).await
     }
 
     async fn list(&self, path: &str) -> Result<Vec<Entry>> {
-        tries::repeat(&self.options, || self.inner.list(path)).await
+        self.retries.repeat(|| self.inner.list(path)).await
     }
 
     async fn list_within(&self, path: &str, entries_max: usize) -> Result<Option<Vec<Entry>>> {
-        tries::repeat(&self.options, || self.inner.list_within(path, entries_max)).await
+        self.retries.repeat(|| self.inner.list_within(path, entries_max)).await
     }
 
     fn has_whole_lists(&self) -> bool {
         self.inner.has_whole_lists()
     }
 
+    fn busy_count(&self) -> u64 {
+        self.retries.busy_count()
+    }
+
     async fn read_link(&self, path: &str) -> Result<Vec<u8>> {
-        tries::repeat(&self.options, || self.inner.read_link(path)).await
+        self.retries.repeat(|| self.inner.read_link(path)).await
     }
 
     async fn fetch(&self, path: &str, version: &Version, extent: Range<u64>) -> Result<ByteStream> {
@@ -65,14 +75,14 @@ impl Backend for Retry {
             body: None,
             pace: Pace::default(),
             came: 0,
-            tries: Tries::new(&self.options),
+            tries: self.retries.begin(),
         };
         fetch.open().await?;
         Ok(futures::stream::try_unfold(fetch, Fetch::next).boxed())
     }
 
     async fn open_local(&self, path: &str, version: &Version) -> Result<Option<File>> {
-        tries::repeat(&self.options, || self.inner.open_local(path, version)).await
+        self.retries.repeat(|| self.inner.open_local(path, version)).await
     }
 }
 
@@ -94,7 +104,10 @@ impl Fetch {
     async fn open(&mut self) -> Result<()> {
         while self.body.is_none() {
             match self.inner.fetch(&self.path, &self.version, self.extent.clone()).await {
-                Ok(body) => self.body = Some(body),
+                Ok(body) => {
+                    self.body = Some(body);
+                    self.tries.answered();
+                }
                 Err(error) => self.again(error).await?,
             }
         }

@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::ops::Range;
+use std::time::Duration;
 
 use async_trait::async_trait;
 use bytes::Bytes;
@@ -31,6 +32,7 @@ pub(super) struct Refused {
     pub(super) status: u16,
     /// What the store says, in XML.
     pub(super) body: String,
+    pub(super) retry_after: Option<Duration>,
 }
 
 /// A listing that is more than a server may send.
@@ -77,9 +79,10 @@ impl HttpService for Strict {
             };
         }
         let status = response.status().as_u16();
+        let retry_after = crate::http::retry_after(response.headers());
         let body = bounds::refusal(response.into_body().bytes_stream()).await;
         let body = String::from_utf8_lossy(&body).into_owned();
-        Err(HttpError::new(HttpErrorKind::Unknown, Refused { status, body }))
+        Err(HttpError::new(HttpErrorKind::Unknown, Refused { status, body, retry_after }))
     }
 }
 

@@ -14,7 +14,8 @@ pub(super) fn classify(error: &object_store::Error, name: &str) -> Error {
         return Error::new(error.kind, format!("{name}: {error}"));
     }
     if let Some(refused) = cause::<Refused>(error) {
-        return Error::new(kind_of(refused), format!("{name}: the store {refused}"));
+        let error = Error::new(kind_of(refused), format!("{name}: the store {refused}"));
+        return Error { retry_after: refused.retry_after, ..error };
     }
     if let Some(unbounded) = cause::<Unbounded>(error) {
         return Error::new(unbounded.kind, format!("{name}: {unbounded}"));
@@ -80,14 +81,16 @@ pub(super) fn of_body(error: &object_store::Error, name: &str) -> Error {
 fn kind_of(refused: &Refused) -> ErrorKind {
     // Stores say "slow down" and "expired" with a variety of codes.
     match refused.element("Code") {
-        Some("SlowDown" | "InternalError" | "ServerBusy" | "RequestTimeout") => return ErrorKind::Transient,
+        Some("SlowDown" | "ServerBusy") => return ErrorKind::Busy,
+        Some("InternalError" | "RequestTimeout") => return ErrorKind::Transient,
         Some("ExpiredToken" | "InvalidToken" | "RequestTimeTooSkewed") => return ErrorKind::Denied,
         _ => {}
     }
     match refused.status {
         404 | 410 => ErrorKind::NotFound,
         401 | 403 | 407 => ErrorKind::Denied,
-        408 | 429 | 500 | 502 | 503 | 504 => ErrorKind::Transient,
+        429 | 503 => ErrorKind::Busy,
+        408 | 500 | 502 | 504 => ErrorKind::Transient,
         412 | 416 => ErrorKind::Changed,
         301 | 302 | 307 | 400 => ErrorKind::Invalid,
         _ => ErrorKind::Permanent,

@@ -5,6 +5,7 @@ use std::convert::Infallible;
 use std::io;
 use std::net::SocketAddr;
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 use bytes::Bytes;
 use futures::StreamExt;
@@ -42,6 +43,14 @@ pub(crate) struct Manners {
     pub stumbles: BTreeMap<String, usize>,
     /// Every answer is this.
     pub always: Option<u16>,
+    /// What answers without the object say in Retry-After.
+    pub retry_after: Option<String>,
+    /// How long each answer takes.
+    pub latency: Duration,
+    /// More requests at once than these are answered 503.
+    pub at_once_max: Option<usize>,
+    /// The most requests at once.
+    pub at_once_peak: usize,
     /// Where paths are redirected to.
     pub redirects: BTreeMap<String, String>,
 }
@@ -56,6 +65,7 @@ struct Site {
     files: BTreeMap<String, File>,
     manners: Manners,
     requests: Vec<String>,
+    at_once: usize,
 }
 
 /// A running server.
@@ -74,8 +84,14 @@ impl Server {
             while let Ok((connection, _)) = listener.accept().await {
                 let site = site.clone();
                 let service = service_fn(move |request: Request<Incoming>| {
+                    let asked = Asked::at(&site);
                     let answer = answer(&mut site.lock().unwrap(), &request);
-                    async move { Ok::<_, Infallible>(answer) }
+                    let latency = site.lock().unwrap().manners.latency;
+                    async move {
+                        tokio::time::sleep(latency).await;
+                        drop(asked);
+                        Ok::<_, Infallible>(answer)
+                    }
                 });
                 tokio::spawn(
                     hyper::server::conn::http1::Builder::new()
@@ -96,8 +112,8 @@ impl Server {
         site.files.insert(path.to_owned(), File { bytes: bytes.into(), version });
     }
 
-    pub(crate) fn behave(&self, change: impl FnOnce(&mut Manners)) {
-        change(&mut self.site.lock().unwrap().manners);
+    pub(crate) fn behave<T>(&self, change: impl FnOnce(&mut Manners) -> T) -> T {
+        change(&mut self.site.lock().unwrap().manners)
     }
 
     /// The requests since the last call: method and path.
@@ -106,10 +122,33 @@ impl Server {
     }
 }
 
+/// A request that is being answered.
+struct Asked(Arc<Mutex<Site>>);
+
+impl Asked {
+    fn at(site: &Arc<Mutex<Site>>) -> Asked {
+        site.lock().unwrap().at_once += 1;
+        Asked(Arc::clone(site))
+    }
+}
+
+impl Drop for Asked {
+    fn drop(&mut self) {
+        self.0.lock().unwrap().at_once -= 1;
+    }
+}
+
 fn answer(site: &mut Site, request: &Request<Incoming>) -> Response<Body> {
     site.requests.push(format!("{} {}", request.method(), request.uri().path()));
+    site.manners.at_once_peak = site.manners.at_once_peak.max(site.at_once);
+    if site.manners.at_once_max.is_some_and(|most| site.at_once > most) {
+        return status_only(503);
+    }
     if let Some(status) = site.manners.statuses.pop_front().or(site.manners.always) {
-        return status_only(status);
+        let builder = Response::builder().status(status);
+        let retry_after = site.manners.retry_after.iter();
+        let builder = retry_after.fold(builder, |builder, after| builder.header(header::RETRY_AFTER, after));
+        return builder.body(empty()).unwrap();
     }
     if let Some(left @ 1..) = site.manners.stumbles.get_mut(request.uri().path()) {
         *left -= 1;

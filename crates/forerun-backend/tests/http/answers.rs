@@ -68,9 +68,9 @@ async fn statuses_mean_what_they_mean() {
         (410, ErrorKind::NotFound),
         (412, ErrorKind::Changed),
         (416, ErrorKind::Changed),
-        (429, ErrorKind::Transient),
+        (429, ErrorKind::Busy),
         (500, ErrorKind::Transient),
-        (503, ErrorKind::Transient),
+        (503, ErrorKind::Busy),
         (418, ErrorKind::Permanent),
     ] {
         check_fetch(|manners| manners.always = Some(status), 0..10, Err(kind)).await;

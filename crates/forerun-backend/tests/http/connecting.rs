@@ -16,7 +16,7 @@ async fn what_cannot_be_connected_says_why() {
     assert!(denied.kind == ErrorKind::Denied && denied.message.contains("user:password@"), "{denied}");
     server.behave(|manners| manners.always = Some(503));
     let storm = connect_error(&server.url("dir/")).await;
-    assert!(storm.kind == ErrorKind::Transient && storm.message.contains("gave up after 6 tries"), "{storm}");
+    assert!(storm.kind == ErrorKind::Busy && storm.message.contains("gave up after 6 tries"), "{storm}");
     server.behave(|manners| (manners.always, manners.compresses) = (None, true));
     let compressed = connect_error(&server.url("dir/a%20b%25.bin")).await;
     assert!(compressed.message.contains("Content-Encoding gzip"), "{compressed}");

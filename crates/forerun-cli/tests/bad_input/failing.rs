@@ -3,8 +3,6 @@
 use std::fs::{self, File};
 use std::os::unix::fs::FileExt;
 use std::path::Path;
-use std::thread;
-use std::time::Duration;
 
 use crate::site::{OTHER, Site, check_other};
 use crate::support::pattern;
@@ -83,25 +81,6 @@ fn a_storm_of_errors_that_lasts_is_an_io_error_until_it_is_over() {
     drop((file, other));
     let log = mounted.end();
     assert!(log.contains("503") && log.contains("gave up after"), "{log}");
-}
-
-#[test]
-fn an_outage_is_waited_for() {
-    let bytes = pattern(SIZE, 1);
-    let site = Site::start(&bytes);
-    let mounted = site.patient_mount();
-    site.behave(|manners| manners.always = Some(503));
-    let path = mounted.at("file");
-    let readers = [(); 4].map(|()| {
-        let path = path.clone();
-        thread::spawn(move || fs::read(path).unwrap())
-    });
-    // The outage lasts longer than six tries took. Nothing tells from outside that a reader waits.
-    thread::sleep(Duration::from_secs(6));
-    site.behave(|manners| manners.always = None);
-    assert!(readers.into_iter().all(|reader| reader.join().unwrap() == bytes));
-    let log = mounted.end();
-    assert_eq!(log.lines().count(), 1, "it told of trouble that it had overcome: {log}");
 }
 
 #[test]

@@ -4,6 +4,8 @@
 mod changing;
 mod failing;
 mod interrupted;
+mod line;
+mod outage;
 mod refused;
 mod silent;
 mod site;

@@ -45,12 +45,20 @@ impl Engine {
         self.audit();
     }
 
+    /// The store asked for fewer requests while `fetch` was in flight. To be told before how it ended.
+    pub fn handle_busy(&mut self, now: Time, fetch: FetchId) {
+        if let Some(flight) = self.flights.get(fetch) {
+            self.throttle.lower(now, flight.sample.dispatched, self.flights.count());
+        }
+    }
+
     /// All bytes of the fetch are in its memory.
     pub fn handle_fetched(&mut self, now: Time, fetch: FetchId) {
         let Some(len) = self.flights.get(fetch).map(|flight| flight.extent.len) else { return };
         self.handle_progress(now, fetch, len);
         let Some(flight) = self.land(now, fetch) else { return };
         self.device.on_fetched(now, &flight.sample, flight.pause_ns);
+        self.throttle.note_fetched();
         if flight.doomed {
             self.cache.give_disowned(&flight.runs, flight.arrived_blocks);
         }

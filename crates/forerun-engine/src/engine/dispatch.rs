@@ -20,7 +20,7 @@ impl Engine {
             self.waiting.remove(place);
             return true;
         };
-        if self.flights.count() >= self.config.in_flight_count_max {
+        if self.flights.count() >= self.throttle.in_flight_max() {
             return false;
         }
         let (object, extent) = (read.object, read.extent);
@@ -150,7 +150,7 @@ impl Engine {
     /// does not ask.
     fn has_place_for_readahead(&self, now: Time) -> bool {
         if !self.rules.are_ours() {
-            return self.flights.count() < self.config.in_flight_count_max;
+            return self.flights.count() < self.throttle.in_flight_max();
         }
         // Who comes to wait has at most one in front of it.
         if self.device.turn_bytes().is_some() {
@@ -166,7 +166,7 @@ impl Engine {
     /// for readers who wait, and a quarter where they may have to wait for all that are taken, or far
     /// away, where some are taken for very long.
     fn places_for_readahead(&self) -> usize {
-        let all = self.config.in_flight_count_max;
+        let all = self.throttle.in_flight_max();
         let is_long = self.device.is_far() || self.device.may_take_turns();
         (all - all.div_ceil(if is_long { 4 } else { 16 })).max(1)
     }

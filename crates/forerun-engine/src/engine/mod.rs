@@ -25,7 +25,7 @@ use crate::events::{Counters, Event};
 use crate::objects::Objects;
 use crate::policy::{self, Policy, Rules, Window};
 use crate::reads::Reads;
-use crate::scheduler::{Anticipation, Flights, Late, Pending, Rivals};
+use crate::scheduler::{Anticipation, Flights, Late, Pending, Rivals, Throttle};
 use crate::trail::Trail;
 use crate::types::*;
 use crate::walk::Walks;
@@ -52,6 +52,7 @@ pub struct Engine {
     /// Empty where no earlier run is known.
     trail: Trail,
     flights: Flights,
+    throttle: Throttle,
     pending: Pending,
     rivals: Rivals,
     anticipation: Anticipation,
@@ -89,6 +90,7 @@ impl Engine {
             walks: (config.policy == PolicyKind::Adaptive).then(Walks::default),
             trail: Trail::default(),
             flights: Flights::new(),
+            throttle: Throttle::new(config.in_flight_count_max),
             pending: Pending::new(),
             rivals: Rivals::default(),
             anticipation: Anticipation::default(),

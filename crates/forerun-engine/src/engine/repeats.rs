@@ -34,7 +34,7 @@ impl Engine {
         }
         let late = late.to_vec();
         // Room that a waiting reader could not use yet is kept for it.
-        if !self.waiting.is_empty() || self.flights.count() >= self.config.in_flight_count_max {
+        if !self.waiting.is_empty() || self.flights.count() >= self.throttle.in_flight_max() {
             self.late.note_busy();
             return false;
         }

@@ -7,6 +7,7 @@ mod flights;
 mod late;
 mod pending;
 mod rivals;
+mod throttle;
 mod visit;
 
 pub(crate) use anticipation::Anticipation;
@@ -14,4 +15,5 @@ pub(crate) use flights::{Flight, Flights};
 pub(crate) use late::Late;
 pub(crate) use pending::Pending;
 pub(crate) use rivals::Rivals;
+pub(crate) use throttle::Throttle;
 pub(crate) use visit::Visited;

@@ -32,7 +32,7 @@ fn errno_of(kind: ErrorKind) -> Errno {
         ErrorKind::NoRange => Errno::OPNOTSUPP,
         ErrorKind::Invalid => Errno::INVAL,
         ErrorKind::Interrupted => Errno::INTR,
-        ErrorKind::Transient | ErrorKind::Unreachable | ErrorKind::Permanent => Errno::IO,
+        ErrorKind::Transient | ErrorKind::Busy | ErrorKind::Unreachable | ErrorKind::Permanent => Errno::IO,
     }
 }
 
@@ -51,6 +51,7 @@ mod tests {
             (ErrorKind::Invalid, Errno::INVAL),
             (ErrorKind::Interrupted, Errno::INTR),
             (ErrorKind::Transient, Errno::IO),
+            (ErrorKind::Busy, Errno::IO),
             (ErrorKind::Unreachable, Errno::IO),
             (ErrorKind::Permanent, Errno::IO),
         ];

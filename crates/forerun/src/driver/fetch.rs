@@ -27,7 +27,9 @@ impl Start {
     pub(crate) fn spawn(self, driver: &Arc<Driver>) {
         let Fetch { id, extent, memory, .. } = self.fetch;
         let filling = driver.memory.filling(memory);
-        let ending = Ending { driver: Arc::clone(driver), fetch: id, object: self.object, ended: false };
+        let busy_count = driver.backend.busy_count();
+        let ending =
+            Ending { driver: Arc::clone(driver), fetch: id, object: self.object, busy_count, ended: false };
         driver.spawn(async move {
             // Cancelled means that the backend's answer is dropped, not awaited.
             let _ = Abortable::new(run(ending, extent, filling), self.registration).await;
@@ -91,6 +93,8 @@ struct Ending {
     driver: Arc<Driver>,
     fetch: FetchId,
     object: Arc<Object>,
+    /// How often the backend had asked for fewer requests when the fetch began.
+    busy_count: u64,
     ended: bool,
 }
 
@@ -107,7 +111,8 @@ impl Ending {
 
     fn end(&mut self, result: Result<()>) {
         self.ended = true;
-        self.driver.end(self.fetch, &self.object, result);
+        let is_busy = self.driver.backend.busy_count() != self.busy_count;
+        self.driver.end(self.fetch, &self.object, result, is_busy);
     }
 }
 

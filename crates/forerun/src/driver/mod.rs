@@ -161,7 +161,7 @@ impl Driver {
         });
     }
 
-    fn end(self: &Arc<Driver>, fetch: FetchId, object: &Object, result: Result<()>) {
+    fn end(self: &Arc<Driver>, fetch: FetchId, object: &Object, result: Result<()>, is_busy: bool) {
         let now = self.now();
         if let Err(error) = &result {
             tracing::debug!(path = &*object.name.path, kind = ?error.kind, %error, "a fetch failed");
@@ -171,6 +171,9 @@ impl Driver {
         }
         self.step(|state, work| {
             state.advance(now);
+            if is_busy {
+                state.engine.handle_busy(state.now, fetch);
+            }
             state.end(fetch, object, result, work);
         });
     }

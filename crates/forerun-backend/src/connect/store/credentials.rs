@@ -10,7 +10,8 @@ use object_store::{CredentialProvider, Result as StoreResult};
 
 use crate::bounds;
 use crate::object::{NoCredentials, of_party};
-use crate::{Error, ErrorKind, Result, RetryOptions, tries};
+use crate::tries::Retries;
+use crate::{Error, ErrorKind, Result, RetryOptions};
 
 /// The longest time that credentials may take. A program that gives them may ask its user.
 const CREDENTIALS_TIME_MAX: Duration = Duration::from_secs(60);
@@ -44,7 +45,7 @@ impl<C> Source<C> {
     /// Gets credentials for `url` once, since a failure then says more than with the first request.
     pub(super) async fn check(&self, url: &str, retry: &RetryOptions) -> Result<()> {
         let get = || async { self.get().await.map(drop) };
-        let checked = tries::repeat(&retry.at_first(), get).await;
+        let checked = Retries::new(retry.at_first()).repeat(get).await;
         checked.map_err(|error| Error { message: format!("{url}: {error}"), ..error })
     }
 

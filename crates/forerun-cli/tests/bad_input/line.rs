@@ -1,0 +1,99 @@
+//! The way to a server, which can be cut.
+
+use std::net::{SocketAddr, TcpListener};
+use std::time::Duration;
+
+use rustix::net::sockopt::set_socket_linger;
+use tokio::io::copy_bidirectional;
+use tokio::net::TcpStream;
+use tokio::runtime::{Builder, Runtime};
+use tokio::task::{JoinHandle, JoinSet};
+
+/// How a server is away.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Cut {
+    /// Nobody listens.
+    Refused,
+    /// Each connection is reset at once.
+    Reset,
+    /// Nothing ever answers.
+    Silent,
+}
+
+/// Forwards connections to a server.
+pub(crate) struct Line {
+    pub(crate) address: SocketAddr,
+    server: SocketAddr,
+    task: Option<JoinHandle<()>>,
+    /// Of a silent line, whose connections wait for ever.
+    silent: Option<TcpListener>,
+    runtime: Runtime,
+}
+
+impl Line {
+    pub(crate) fn to(server: &str) -> Line {
+        let runtime = Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let (address, server) = (listener.local_addr().unwrap(), server.parse().unwrap());
+        let mut line = Line { address, server, task: None, silent: None, runtime };
+        line.accept(listener, forward);
+        line
+    }
+
+    /// Ends all connections, and treats new ones as `how` says.
+    pub(crate) fn cut(&mut self, how: Cut) {
+        self.end();
+        match how {
+            Cut::Refused => {}
+            Cut::Reset => {
+                let listener = self.listen();
+                self.accept(listener, reset);
+            }
+            Cut::Silent => self.silent = Some(self.listen()),
+        }
+    }
+
+    pub(crate) fn mend(&mut self) {
+        self.end();
+        let listener = self.listen();
+        self.accept(listener, forward);
+    }
+
+    fn listen(&self) -> TcpListener {
+        TcpListener::bind(self.address).unwrap()
+    }
+
+    fn end(&mut self) {
+        self.silent = None;
+        if let Some(task) = self.task.take() {
+            task.abort();
+            // Only then its sockets are closed.
+            let _ = self.runtime.block_on(task);
+        }
+    }
+
+    fn accept<F>(&mut self, listener: TcpListener, serve: fn(TcpStream, SocketAddr) -> F)
+    where
+        F: Future<Output = ()> + Send + 'static,
+    {
+        listener.set_nonblocking(true).unwrap();
+        let server = self.server;
+        self.task = Some(self.runtime.spawn(async move {
+            let listener = tokio::net::TcpListener::from_std(listener).unwrap();
+            let mut connections = JoinSet::new();
+            while let Ok((connection, _)) = listener.accept().await {
+                connections.spawn(serve(connection, server));
+            }
+        }));
+    }
+}
+
+async fn forward(mut connection: TcpStream, server: SocketAddr) {
+    let mut server = TcpStream::connect(server).await.unwrap();
+    // Either side may break the connection at any time.
+    let _ = copy_bidirectional(&mut connection, &mut server).await;
+}
+
+async fn reset(connection: TcpStream, _: SocketAddr) {
+    set_socket_linger(&connection, Some(Duration::ZERO)).unwrap();
+}

@@ -7,9 +7,10 @@
 # the product with the kernel's own readahead (as root), `make bench-programs` real
 # programs on the mount beside other ways to mount, `make bench-attacks` what a bad
 # server costs other readers, `make real-programs` our traces
-# with the programs that replay them, `make fuzz` feeds the trace readers and adaptive rubbish.
+# with the programs that replay them, `make fuzz` feeds the trace readers and adaptive rubbish,
+# `make soak` runs schedules of failing servers.
 
-.PHONY: demo test bench check gates fidelity bench-kernel bench-programs bench-attacks real-programs fuzz fuse nginx valgrind
+.PHONY: demo test bench check gates fidelity bench-kernel bench-programs bench-attacks real-programs fuzz soak fuse nginx valgrind
 
 # A change of user only where one is needed.
 as_root = $(if $(filter 0,$(shell id -u)),,sudo)
@@ -71,6 +72,12 @@ fuzz:
 	@command -v cargo-fuzz >/dev/null || cargo install cargo-fuzz
 	cd fuzz && cargo run --example seed && for target in $$(cargo +nightly fuzz list); do \
 		cargo +nightly fuzz run $$target -- -max_total_time=$(fuzz_seconds) -timeout=5 -rss_limit_mb=1024 -max_len=16384 || exit 1; done
+
+# Schedules of failing servers, and bugs planted into copies of the sources that they must find.
+schedules ?= 100000
+soak:
+	cargo run --release --package forerun-faults -- --schedules $(schedules)
+	cargo test --release --package forerun-faults --test planted -- --ignored --nocapture
 
 check:
 	cargo fmt --check

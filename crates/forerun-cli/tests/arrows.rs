@@ -8,6 +8,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("forerun-backend", &[]),
     ("forerun", &["forerun-engine", "forerun-backend"]),
     ("forerun-serve", &["forerun"]),
+    ("forerun-faults", &["forerun", "forerun-backend"]),
     ("forerun-trace", &[]),
     ("forerun-sim", &["forerun-engine", "forerun-trace"]),
     ("forerun-lab", &["forerun-engine", "forerun-sim", "forerun-trace", "forerun"]),

@@ -4,7 +4,11 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use futures::{Stream, StreamExt};
+use object_store::client::HttpError;
 use tokio::time::{Instant, timeout_at};
+
+use crate::http::client_error;
+use crate::{Error, ErrorKind};
 
 /// The largest page of a listing: some 200,000 links of a web server. Object stores
 /// send a thousand keys a page, which is at most 4 MiB.
@@ -51,33 +55,29 @@ impl Pace {
     }
 }
 
-/// Why a page is not there as a whole.
-#[derive(Debug)]
-pub(crate) enum Incomplete<E> {
-    /// It is larger than [`PAGE_BYTES_MAX`].
-    TooLarge,
-    /// It takes longer than [`PAGE_TIME_MAX`], or hardly anything arrives.
-    TooSlow,
-    /// Receiving failed.
-    Failed(E),
-}
-
-/// All of a page that comes in `pieces`.
-pub(crate) async fn page<E>(
-    mut pieces: impl Stream<Item = Result<Bytes, E>> + Unpin,
-) -> Result<Vec<u8>, Incomplete<E>> {
+/// All of a page of a listing that comes in `pieces`.
+///
+/// # Errors
+/// Of a page that is larger than [`PAGE_BYTES_MAX`], takes longer than [`PAGE_TIME_MAX`] or hardly
+/// arrives, or what `pieces` fail with.
+pub(crate) async fn page(
+    mut pieces: impl Stream<Item = Result<Bytes, HttpError>> + Unpin,
+) -> crate::Result<Vec<u8>> {
+    let too_slow = || Error::new(ErrorKind::Transient, "the server sends its listing too slowly");
     let deadline = Instant::now() + PAGE_TIME_MAX;
     let (mut page, mut pace) = (Vec::new(), Pace::default());
     loop {
         let asked = Instant::now();
-        let Ok(piece) = timeout_at(deadline, pieces.next()).await else { return Err(Incomplete::TooSlow) };
-        let Some(piece) = piece.transpose().map_err(Incomplete::Failed)? else { return Ok(page) };
+        let Ok(piece) = timeout_at(deadline, pieces.next()).await else { return Err(too_slow()) };
+        let piece = piece.transpose().map_err(|error| client_error(&error, "its listing"))?;
+        let Some(piece) = piece else { return Ok(page) };
         if page.len() + piece.len() > PAGE_BYTES_MAX {
-            return Err(Incomplete::TooLarge);
+            let message = format!("a page of its listing is larger than {PAGE_BYTES_MAX} bytes");
+            return Err(Error::new(ErrorKind::Permanent, message));
         }
         page.extend_from_slice(&piece);
         if !pace.keeps_up(asked.elapsed(), piece.len()) {
-            return Err(Incomplete::TooSlow);
+            return Err(too_slow());
         }
     }
 }
@@ -97,14 +97,12 @@ pub(crate) async fn refusal<E>(mut pieces: impl Stream<Item = Result<Bytes, E>> 
 
 #[cfg(test)]
 mod tests {
-    use std::convert::Infallible;
-
     use futures::stream;
 
     use super::*;
 
     /// `bytes` each second, for ever.
-    fn trickle(bytes: usize) -> impl Stream<Item = Result<Bytes, Infallible>> + Unpin {
+    fn trickle(bytes: usize) -> impl Stream<Item = Result<Bytes, HttpError>> + Unpin {
         Box::pin(stream::unfold((), move |()| async move {
             tokio::time::sleep(Duration::from_secs(1)).await;
             Some((Ok(Bytes::from(vec![b'x'; bytes])), ()))
@@ -114,12 +112,13 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn a_page_that_never_ends_is_given_up() {
         let start = Instant::now();
-        assert!(matches!(page(trickle(8 << 20)).await, Err(Incomplete::TooLarge)));
+        let too_large = page(trickle(8 << 20)).await.unwrap_err();
+        assert!(too_large.message.contains("larger than 33554432 bytes"), "{too_large}");
         assert!(start.elapsed() < Duration::from_secs(6));
-        assert!(matches!(page(trickle(1)).await, Err(Incomplete::TooSlow)));
+        assert!(page(trickle(1)).await.unwrap_err().message.contains("too slowly"));
         assert!(start.elapsed() < Duration::from_secs(17));
         let start = Instant::now();
-        assert!(matches!(page(trickle(8 << 10)).await, Err(Incomplete::TooSlow)));
+        assert!(page(trickle(8 << 10)).await.unwrap_err().message.contains("too slowly"));
         assert!(start.elapsed() <= PAGE_TIME_MAX);
     }
 

@@ -54,6 +54,11 @@ impl Error {
         Error { kind, message: message.into(), retry_after: None, is_given_up: false }
     }
 
+    /// The same of the request about `what`.
+    pub(crate) fn about(self, what: &str) -> Error {
+        Error { message: format!("{what}: {}", self.message), ..self }
+    }
+
     pub(crate) fn not_a_directory(what: impl std::fmt::Display) -> Error {
         Error::new(ErrorKind::NotADirectory, format!("{what} is not a directory"))
     }

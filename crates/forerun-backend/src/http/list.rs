@@ -2,13 +2,12 @@
 
 use futures::{StreamExt, TryStreamExt};
 use reqwest::Method;
-use reqwest::header::{CONTENT_TYPE, HeaderMap};
+use reqwest::header::HeaderMap;
 use url::Url;
 
-use super::client::Response;
 use super::listing::{self, Link};
-use super::{HttpBackend, client, is_directory};
-use crate::bounds::{self, Incomplete, PAGE_BYTES_MAX, URL_BYTES_MAX};
+use super::{HttpBackend, client, is_directory, is_page};
+use crate::bounds::{self, URL_BYTES_MAX};
 use crate::{Backend, Entry, Error, ErrorKind, Kind, Result, apart, path};
 
 /// How many files of a listing are asked about at once.
@@ -37,8 +36,7 @@ impl HttpBackend {
         if !is_directory(&response) {
             return Err(Error::not_a_directory(client::shown(url)));
         }
-        let kind = response.headers().get(CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or("");
-        if !kind.contains("html") {
+        if !is_page(&response) {
             let what = if path.is_empty() { "the answer" } else { path };
             let message =
                 format!("{}: {what} cannot be listed, since it is not a page of links", client::shown(url));
@@ -52,7 +50,8 @@ impl HttpBackend {
             );
             return Err(Error::new(ErrorKind::Permanent, message));
         }
-        let page = read(response, url).await?;
+        let page = bounds::page(response.bytes_stream()).await;
+        let page = page.map_err(|error| error.about(&client::shown(url)))?;
         // Long pages take long to take apart; others are served meanwhile.
         Ok(apart::run(move || listing::links(&page, &base)).await)
     }
@@ -79,20 +78,4 @@ impl HttpBackend {
         });
         entries.buffered(STATS_IN_FLIGHT_MAX).try_filter_map(|entry| async { Ok(entry) }).try_collect().await
     }
-}
-
-async fn read(response: Response, url: &Url) -> Result<Vec<u8>> {
-    bounds::page(response.bytes_stream()).await.map_err(|incomplete| {
-        let url = client::shown(url);
-        match incomplete {
-            Incomplete::TooLarge => {
-                let message = format!("{url}: the listing is larger than {PAGE_BYTES_MAX} bytes");
-                Error::new(ErrorKind::Permanent, message)
-            }
-            Incomplete::TooSlow => {
-                Error::new(ErrorKind::Transient, format!("{url}: the server sends its listing too slowly"))
-            }
-            Incomplete::Failed(error) => client::client_error(&error, &url),
-        }
-    })
 }

@@ -14,7 +14,8 @@ use std::time::SystemTime;
 use async_trait::async_trait;
 use object_store::client::HttpClient;
 use reqwest::header::{
-    CONTENT_ENCODING, CONTENT_LENGTH, HeaderMap, HeaderValue, InvalidHeaderValue, LAST_MODIFIED, RANGE,
+    CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE, HeaderMap, HeaderValue, InvalidHeaderValue,
+    LAST_MODIFIED, RANGE,
 };
 use reqwest::{Method, StatusCode};
 use url::Url;
@@ -51,6 +52,8 @@ pub struct HttpBackend {
 /// What a server says of a URL.
 struct Found {
     directory: bool,
+    /// Whether it is a page of HTML, as the listing of a directory is.
+    is_page: bool,
     state: State,
     modified: Option<SystemTime>,
 }
@@ -163,6 +166,14 @@ impl Backend for HttpBackend {
                 let directory = self.find(&self.address(path, true)?).await.map_err(|_| error)?;
                 Found { directory: true, ..directory }
             }
+            // Some answer there with the listing itself.
+            Ok(found) if found.is_page && !is_root && !self.single && !is_name_of_page(path) => {
+                match self.find(&self.address(path, true)?).await {
+                    Ok(directory) if directory.is_page => Found { directory: true, ..directory },
+                    Err(error) if error.is_transient() => return Err(error),
+                    _ => found,
+                }
+            }
             found => found?,
         };
         if found.directory || is_root {
@@ -206,9 +217,20 @@ fn found(response: &Response, url: &Url, size: u64) -> Result<Found> {
     let modified = response.headers().get(LAST_MODIFIED).and_then(|value| value.to_str().ok());
     Ok(Found {
         directory: is_directory(response) && !url.path().ends_with('/'),
+        is_page: is_page(response),
         state: State::of(response.headers(), size),
         modified: modified.and_then(|value| httpdate::parse_http_date(value).ok()),
     })
+}
+
+fn is_page(response: &Response) -> bool {
+    let kind = response.headers().get(CONTENT_TYPE).and_then(|value| value.to_str().ok());
+    kind.is_some_and(|kind| kind.contains("html"))
+}
+
+/// Files with such names are pages; to ask whether they are directories would cost a request.
+fn is_name_of_page(path: &str) -> bool {
+    [".html", ".htm"].iter().any(|end| path.ends_with(end))
 }
 
 /// Whether the answer came, after redirects, from a URL that ends in a slash.

@@ -13,9 +13,8 @@ use object_store::client::{
 use reqwest::header::{CONTENT_RANGE, HeaderValue, RANGE};
 
 use super::keys;
-use crate::ErrorKind;
 use crate::apart;
-use crate::bounds::{self, Incomplete, PAGE_BYTES_MAX};
+use crate::bounds;
 
 /// Hands our own client to object stores: the same connections and timeouts as
 /// for web servers, answers that are no success kept as [`Refused`] instead of
@@ -33,13 +32,6 @@ pub(super) struct Refused {
     /// What the store says, in XML.
     pub(super) body: String,
     pub(super) retry_after: Option<Duration>,
-}
-
-/// A listing that is more than a server may send.
-#[derive(Clone, Debug)]
-pub(super) struct Unbounded {
-    pub(super) kind: ErrorKind,
-    message: String,
 }
 
 impl Connector {
@@ -89,17 +81,8 @@ impl HttpService for Strict {
 /// The answer to a listing, without the entries that cannot be shown.
 async fn showable(response: HttpResponse) -> Result<HttpResponse, HttpError> {
     let (parts, body) = response.into_parts();
-    let page = bounds::page(body.bytes_stream()).await.map_err(|incomplete| match incomplete {
-        Incomplete::Failed(error) => error,
-        Incomplete::TooLarge => {
-            let message = format!("a page of the listing is larger than {PAGE_BYTES_MAX} bytes");
-            HttpError::new(HttpErrorKind::Unknown, Unbounded { kind: ErrorKind::Permanent, message })
-        }
-        Incomplete::TooSlow => {
-            let message = "the store sends its listing too slowly".to_owned();
-            HttpError::new(HttpErrorKind::Unknown, Unbounded { kind: ErrorKind::Transient, message })
-        }
-    })?;
+    let page = bounds::page(body.bytes_stream()).await;
+    let page = page.map_err(|error| HttpError::new(HttpErrorKind::Unknown, error))?;
     // Long pages take long to take apart; others are served meanwhile.
     let kept = apart::run(move || match str::from_utf8(&page) {
         Ok(text) => keys::showable(text).into_bytes(),
@@ -128,14 +111,6 @@ fn named_as_asked(mut response: HttpResponse, asked: &Range<u64>) -> HttpRespons
     }
     response
 }
-
-impl fmt::Display for Unbounded {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.message)
-    }
-}
-
-impl std::error::Error for Unbounded {}
 
 impl Refused {
     /// The text of the first XML element `name`.

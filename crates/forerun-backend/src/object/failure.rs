@@ -5,7 +5,7 @@ use std::fmt;
 
 use object_store::client::HttpError;
 
-use super::connector::{Refused, Unbounded};
+use super::connector::Refused;
 use crate::{Error, ErrorKind};
 
 /// What the failure of a request about `name` means.
@@ -17,8 +17,8 @@ pub(super) fn classify(error: &object_store::Error, name: &str) -> Error {
         let error = Error::new(kind_of(refused), format!("{name}: the store {refused}"));
         return Error { retry_after: refused.retry_after, ..error };
     }
-    if let Some(unbounded) = cause::<Unbounded>(error) {
-        return Error::new(unbounded.kind, format!("{name}: {unbounded}"));
+    if let Some(error) = cause::<Error>(error) {
+        return error.clone().about(name);
     }
     if let Some(error) = cause::<HttpError>(error) {
         return crate::http::client_error(error, name);

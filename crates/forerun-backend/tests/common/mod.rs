@@ -31,6 +31,8 @@ pub(crate) struct Manners {
     pub no_dates: bool,
     pub compresses: bool,
     pub chunked: bool,
+    /// Directories are answered for without their slash as well.
+    pub bare_directories: bool,
     /// What is subtracted from the first byte that Content-Range names.
     pub range_shift: u64,
     /// What Content-Range says instead of the size.
@@ -168,6 +170,9 @@ fn answer(site: &mut Site, request: &Request<Incoming>) -> Response<Body> {
     let Some(file) = site.files.get(&path) else {
         let below = format!("{path}/");
         if site.files.keys().any(|key| key.starts_with(&below)) {
+            if site.manners.bare_directories {
+                return listing(site, &path);
+            }
             let location = format!("{}/", request.uri().path());
             return Response::builder().status(301).header(header::LOCATION, location).body(empty()).unwrap();
         }

@@ -86,6 +86,19 @@ async fn a_directory_is_recognised_without_its_slash() {
 }
 
 #[tokio::test]
+async fn a_directory_is_recognised_where_its_page_is_sent_without_a_redirect() {
+    let (server, ..) = site().await;
+    server.behave(|manners| manners.bare_directories = true);
+    let backend = HttpBackend::directory(server.url("").parse().unwrap()).unwrap();
+    assert_eq!(backend.stat("dir").await.unwrap().kind, Kind::Directory);
+    let entry = backend.stat("dir/a b%.bin").await.unwrap();
+    assert_eq!((entry.kind, entry.size), (Kind::File, SIZE));
+    // A file costs one request.
+    let requests = server.requests();
+    assert_eq!(requests[1..], ["HEAD /dir", "HEAD /dir/", "HEAD /dir/a%20b%25.bin"]);
+}
+
+#[tokio::test]
 async fn redirects_are_followed() {
     let (server, backend, _) = site().await;
     let target = server.url("dir/a%20b%25.bin");

@@ -148,6 +148,12 @@ impl Judge {
         }
     }
 
+    /// From when on what is told to a question that `began` then may be true. Answers are believed
+    /// from when they came, and what a list tells of a file is older by what the list took.
+    pub(crate) fn told_since(&self, began: Duration, ttl: Duration) -> Duration {
+        began.saturating_sub(ttl * 2 + self.with(|state| state.longest))
+    }
+
     /// What began then must have ended in time.
     pub(crate) fn check_time(&self, what: fmt::Arguments<'_>, began: Duration) {
         let took = self.now() - began;

@@ -70,7 +70,7 @@ impl Bench {
     }
 
     fn hear_of_path(&self, number: u64, path: &str, error: &Error, began: Duration) {
-        let from = began.saturating_sub(2 * self.ttl);
+        let from = self.judge.told_since(began, self.ttl);
         let now = self.judge.now();
         let object = self.store.site.find(path);
         let is_missing =
@@ -93,7 +93,7 @@ impl Bench {
         let object = self.store.site.find(path);
         let named = object.and_then(|object| judge::named(object, &self.store.manners, entry, now));
         let was_there = |version: &Version| {
-            let from = began.saturating_sub(2 * self.ttl);
+            let from = self.judge.told_since(began, self.ttl);
             object.is_some_and(|object| {
                 object.between(from, now).flatten().any(|there| there.number == version.number)
             })
@@ -133,7 +133,7 @@ impl Bench {
         let began = self.judge.now();
         let listed = self.forerun.list(path).await;
         self.judge.check_time(format_args!("reader {number}: list of {path:?}"), began);
-        let (from, now) = (began.saturating_sub(2 * self.ttl), self.judge.now());
+        let (from, now) = (self.judge.told_since(began, self.ttl), self.judge.now());
         let entries = match listed {
             Ok(entries) => entries,
             Err(error) => {

@@ -75,11 +75,11 @@ impl Store {
         (id, fault, latency)
     }
 
-    /// What `request` is about. A listing of a bucket may be about all of it.
+    /// What `request` is about. A listing of a bucket and a circle of redirects may be about anything.
     fn path_of<'r>(&self, request: &'r HttpRequest) -> &'r str {
         let path = request.uri().path();
         let path = if self.manners.is_bucket { path.trim_start_matches("/bucket") } else { path };
-        path.trim_matches('/')
+        if path == "/circle" { "" } else { path.trim_matches('/') }
     }
 
     fn check_credentials(&self, request: &HttpRequest) {

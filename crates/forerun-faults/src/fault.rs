@@ -85,7 +85,8 @@ impl Fault {
     /// The kinds of error that may come of it.
     pub(crate) fn explains(self) -> &'static [ErrorKind] {
         use ErrorKind::{
-            Changed, Denied, Invalid, NoRange, NotADirectory, NotFound, Permanent, Transient, Unreachable,
+            Busy, Changed, Denied, Invalid, NoRange, NotADirectory, NotFound, Permanent, Transient,
+            Unreachable,
         };
         match self {
             Fault::Late(_) | Fault::Elsewhere => &[],
@@ -95,6 +96,7 @@ impl Fault {
             }
             Fault::Status(403, _) => &[Denied],
             Fault::Status(404, _) => &[NotFound],
+            Fault::Status(429 | 503, _) => &[Busy],
             Fault::Status(..) => &[Transient],
             // A listing that seems whole lacks entries.
             Fault::Short(_) => &[Transient, Permanent, NotFound, NotADirectory, NoRange],

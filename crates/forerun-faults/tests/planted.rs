@@ -73,8 +73,8 @@ fn planted_bugs_are_found() {
 
 /// What schedules print about a copy of the sources with a bug.
 fn search(plant: &Plant) -> String {
-    let target = workspace().join("target");
-    let copy = target.join("planted");
+    // Packages of equal paths below their workspaces share their artifacts: the copy has its own.
+    let (copy, built) = (workspace().join("target/planted"), workspace().join("target/planted-built"));
     let _ = fs::remove_dir_all(&copy);
     fs::create_dir_all(&copy).expect("the target folder can be written");
     for name in ["Cargo.toml", "Cargo.lock", "crates"] {
@@ -89,7 +89,7 @@ fn search(plant: &Plant) -> String {
     if !cfg!(debug_assertions) {
         cargo.arg("--release");
     }
-    cargo.args(["--", "--schedules", SCHEDULES]).current_dir(&copy).env("CARGO_TARGET_DIR", &target);
+    cargo.args(["--", "--schedules", SCHEDULES]).current_dir(&copy).env("CARGO_TARGET_DIR", built);
     let output = cargo.output().expect("cargo runs");
     assert_ne!(output.status.code(), Some(101), "{}", String::from_utf8_lossy(&output.stderr));
     String::from_utf8_lossy(&[output.stdout, output.stderr].concat()).into_owned()

@@ -7,10 +7,12 @@
 # the product with the kernel's own readahead (as root), `make bench-programs` real
 # programs on the mount beside other ways to mount, `make bench-attacks` what a bad
 # server costs other readers, `make real-programs` our traces
-# with the programs that replay them, `make fuzz` feeds the trace readers and adaptive rubbish,
-# `make soak` runs schedules of failing servers.
+# with the programs that replay them, `make fuzz` feeds the trace readers and adaptive rubbish.
+# `make test-shared` tests with recordings that are too large for the repository, in `../shared` or
+# in $FORERUN_SHARED. `make soak` tests for hours, and `make release-check` looks at advisories too.
 
-.PHONY: demo test bench check gates fidelity bench-kernel bench-programs bench-attacks real-programs fuzz soak fuse nginx valgrind
+.PHONY: demo test test-shared bench check release-check gates fidelity bench-kernel bench-programs bench-attacks real-programs fuzz soak \
+	fuse nginx python3 typos valgrind
 
 # A change of user only where one is needed.
 as_root = $(if $(filter 0,$(shell id -u)),,sudo)
@@ -20,13 +22,19 @@ demo: fuse
 	cargo build --release --package forerun-cli
 	target/release/forerun demo
 
-test: fuse nginx
+# Tests that need root are ignored by `cargo test`, and run here where the user is root.
+test: check typos fuse nginx python3
 	cargo test --workspace
+	@test $$(id -u) != 0 || cargo test --package forerun-cli --test program -- --ignored
 	cargo test --release --package forerun-lab --test seeds
+
+test-shared:
+	cargo test --package forerun-trace --package forerun-sim --package forerun-lab -- --ignored
 
 bench: fuse valgrind
 	cargo build --release --package forerun-cli
 	target/release/forerun bench
+	target/release/forerun bench --latency 10ms --memory 16MiB,64MiB --only sequential,parallel,displaced,bursts
 	cargo bench --package forerun-trace --bench read
 	cargo bench --package forerun-lab --bench speed
 	cargo bench --package forerun --bench hit
@@ -53,8 +61,7 @@ bench-programs: fuse $(programs)/venv/installed
 	cargo build --release --package forerun-cli
 	target/release/forerun bench programs --folder $(programs) $(options)
 
-$(programs)/venv/installed: crates/forerun-cli/programs/requirements.txt
-	@python3 -c 'import ensurepip' 2>/dev/null || { $(install) python3-venv; }
+$(programs)/venv/installed: crates/forerun-cli/programs/requirements.txt | python3
 	python3 -m venv --clear $(programs)/venv
 	$(programs)/venv/bin/pip install --quiet --requirement $<
 	touch $@
@@ -73,15 +80,35 @@ fuzz:
 	cd fuzz && cargo run --example seed && for target in $$(cargo +nightly fuzz list); do \
 		cargo +nightly fuzz run $$target -- -max_total_time=$(fuzz_seconds) -timeout=5 -rss_limit_mb=1024 -max_len=16384 || exit 1; done
 
-# Schedules of failing servers, and bugs planted into copies of the sources that they must find.
-schedules ?= 100000
-soak:
-	cargo run --release --package forerun-faults -- --schedules $(schedules)
-	cargo test --release --package forerun-faults --test planted -- --ignored --nocapture
-
 check:
 	cargo fmt --check
 	cargo clippy --workspace --all-targets -- -D warnings
+	RUSTDOCFLAGS='-D warnings' cargo doc --workspace --no-deps --quiet
+
+# Spelling, by the checker of PyPI's wheel: to compile it takes minutes.
+typos: python3
+	@test -x target/typos/bin/typos || { python3 -m venv target/typos && target/typos/bin/pip install --quiet typos==1.52.0; }
+	target/typos/bin/typos
+
+release-check: test
+	@command -v cargo-deny >/dev/null || cargo install --locked cargo-deny
+	cargo deny check
+
+# For hours: schedules of failing servers, bugs planted into copies of the sources that these must
+# find, properties with many more cases, the fuzzers, and a mount that is used without end.
+schedules ?= 100000
+soak_cases ?= 100000
+soak_fuzz_seconds ?= 300
+soak_time ?= 1h
+soak: fuse
+	cargo run --release --package forerun-faults -- --schedules $(schedules)
+	cargo test --release --package forerun-faults --test planted -- --ignored --nocapture
+	PROPTEST_CASES=$(soak_cases) cargo test --package forerun-engine --test properties --test walks
+	PROPTEST_CASES=$(soak_cases) cargo test --package forerun-trace --test malformed --test round_trip
+	PROPTEST_CASES=$(soak_cases) cargo test --release --package forerun-sim --test kernel --test regret
+	$(MAKE) fuzz fuzz_seconds=$(soak_fuzz_seconds)
+	cargo build --release --package forerun-cli
+	target/release/forerun bench soak --time $(soak_time)
 
 # In a container the device may be missing although the kernel has it, or not be
 # open to everybody as Debian has it.
@@ -89,6 +116,10 @@ fuse:
 	@command -v fusermount3 >/dev/null || { $(install) fuse3; }
 	@test -c /dev/fuse || $(as_root) mknod -m 666 /dev/fuse c 10 229
 	@test "$$(stat -c %a /dev/fuse)" = 666 || $(as_root) chmod 666 /dev/fuse
+
+# With the module that makes virtual environments.
+python3:
+	@python3 -c 'import ensurepip' 2>/dev/null || { $(install) python3 python3-venv; }
 
 # Counts instructions.
 valgrind:

@@ -66,12 +66,22 @@ fn the_engine_sees_no_floats_clocks_threads_or_hash_order() {
             }
             seen += 1;
             let text = std::fs::read_to_string(&path).expect("a readable source");
-            for word in
-                ["f32", "f64", "std::time", "std::thread", "std::fs", "HashMap", "HashSet", "unsafe {"]
-            {
+            for word in [
+                "f32",
+                "f64",
+                "std::time",
+                "std::thread",
+                "std::fs",
+                "HashMap",
+                "HashSet",
+                "unsafe {",
+                "extern crate std",
+            ] {
                 assert!(!text.contains(word), "{} has `{word}`", path.display());
             }
         }
     }
     assert!(seen > 20, "only {seen} sources found");
+    let root = std::fs::read_to_string(format!("{sources}/lib.rs")).expect("a readable source");
+    assert!(root.contains("#![no_std]"), "the engine has `std` again");
 }

@@ -1,6 +1,9 @@
 //! Openings of listed files in any order: what is read ahead of them in vain is
 //! bounded, and what is known of files that nobody opens too.
 
+#[path = "../../forerun-trace/tests/support/property.rs"]
+mod property;
+
 use forerun_engine::*;
 use proptest::prelude::*;
 
@@ -83,7 +86,7 @@ fn only_adaptive_walks() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(200) })]
+    #![proptest_config(property::config(200))]
 
     #[test]
     fn waste_is_bounded_whatever_is_opened(

@@ -1,5 +1,7 @@
-//! Every recording there is, under every policy, in debug builds with every byte's place
-//! checked: from the folder that `FORERUN_SHARED` names, or `shared` next to the repository.
+//! Every recording there is, under every policy, in debug builds with every byte's place checked.
+
+#[path = "../../forerun-trace/tests/support/shared.rs"]
+mod recordings;
 
 use std::path::{Path, PathBuf};
 
@@ -8,23 +10,16 @@ use forerun_lab::replay::{Plan, Settings};
 use forerun_lab::workload::{Workload, tell_apart};
 use forerun_sim::device::Preset;
 use forerun_trace::{Format, Op, ReadOptions, Reader, Writer};
+use recordings::shared;
 
 /// Reads of each recording that are replayed, and what lies between them.
 const READS_MAX: usize = 1_000;
 
 fn recordings() -> Vec<PathBuf> {
-    let beside = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared");
-    let traces = std::env::var_os("FORERUN_SHARED").map_or(beside, PathBuf::from).join("traces");
     let mut paths = Vec::new();
     for folder in ["csv", "service", "raw"] {
-        let entries = std::fs::read_dir(traces.join(folder)).into_iter().flatten();
+        let entries = std::fs::read_dir(shared(folder)).unwrap();
         paths.extend(entries.map(|entry| entry.unwrap().path()));
-    }
-    if paths.is_empty() {
-        eprintln!(
-            "skipped: {} is not here; set FORERUN_SHARED to the folder of recordings",
-            traces.display()
-        );
     }
     // Descriptions of disks are no recordings.
     paths.retain(|path| path.extension().is_none_or(|ending| ending != "json"));
@@ -74,6 +69,7 @@ fn replay(paths: &[PathBuf], device: &str) {
 }
 
 #[test]
+#[ignore = "needs the recordings of ../shared: make test-shared"]
 fn every_recording_under_every_policy() {
     let folder = tempfile::tempdir().unwrap();
     let paths: Vec<PathBuf> = recordings().iter().map(|path| cut(path, folder.path())).collect();

@@ -1,25 +1,15 @@
 //! Disk models beside what was measured on the disks: the demerit figure of Ruemmler and
 //! Wilkes, which is the root of the mean square of the horizontal distance between the two
 //! distributions of response times.
-//!
-//! The recordings are in the folder that `FORERUN_SHARED` names, or in `shared` next to the
-//! repository.
 
-use std::path::{Path, PathBuf};
+#[path = "../../forerun-trace/tests/support/shared.rs"]
+mod recordings;
+
+use std::path::Path;
 
 use forerun_sim::device::{Device, Direction, Disk, DiskSpec, Notice, Preset, Request, RequestId, Time};
 use forerun_trace::{Access, Op, ReadOptions, Reader};
-
-fn find(name: &str) -> Option<PathBuf> {
-    let beside = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared");
-    let shared = std::env::var_os("FORERUN_SHARED").map_or(beside, PathBuf::from);
-    let path = shared.join("traces/service").join(name);
-    if path.exists() {
-        return Some(path);
-    }
-    eprintln!("skipped: {} is not here; set FORERUN_SHARED to the folder of recordings", path.display());
-    None
-}
+use recordings::shared;
 
 /// Measured and modelled response times of each access, in nanoseconds: each submitted
 /// when it was, but not before the one before it was done.
@@ -65,8 +55,7 @@ fn demerit_ms(pairs: &[(u64, u64)]) -> f64 {
 }
 
 fn check(file: &str, spec: &DiskSpec, goal_ms: f64) {
-    let Some(path) = find(file) else { return };
-    let pairs = replay(&path, spec);
+    let pairs = replay(&shared(&format!("service/{file}")), spec);
     let mean = |which: fn(&(u64, u64)) -> u64| {
         pairs.iter().map(which).sum::<u64>() as f64 / pairs.len() as f64 / 1e6
     };
@@ -89,16 +78,19 @@ fn measured_disk(name: &str, bus_bytes_per_s: u64) -> DiskSpec {
 // DiskSim's own figures are 0.135 ms and 0.107 ms.
 
 #[test]
+#[ignore = "needs the recordings of ../shared: make test-shared"]
 fn ibm_18es() {
     check("disksim_valid_ibm18es.csv.gz", &measured_disk("scsi-2001", 4_990_000), 0.12);
 }
 
 #[test]
+#[ignore = "needs the recordings of ../shared: make test-shared"]
 fn cheetah_9lp() {
     check("disksim_valid_cheetah9LP.csv.gz", &measured_disk("cheetah9lp", 4_990_000), 0.14);
 }
 
 #[test]
+#[ignore = "needs the recordings of ../shared: make test-shared"]
 fn ide_of_2006() {
     let disk = measured_disk("ide-2006", 89_900_000);
     for file in [

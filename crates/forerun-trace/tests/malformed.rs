@@ -1,5 +1,7 @@
 //! Whatever a file holds, a reader ends, and never with a panic.
 
+#[path = "support/property.rs"]
+mod property;
 mod support;
 
 use std::io::Read;
@@ -26,7 +28,7 @@ fn exhaust(bytes: Vec<u8>, format: Option<Format>) {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(300))]
+    #![proptest_config(property::config(300))]
 
     #[test]
     fn mutated_files(

@@ -1,5 +1,7 @@
 //! What is written is read again, in every format that has a writer.
 
+#[path = "support/property.rs"]
+mod property;
 mod support;
 
 use forerun_trace::{
@@ -82,6 +84,8 @@ fn raws() -> impl Strategy<Value = Vec<Raw>> {
 }
 
 proptest! {
+    #![proptest_config(property::config(256))]
+
     #[test]
     fn every_format_keeps_what_it_can_tell(raw in raws()) {
         for can in TABLE {

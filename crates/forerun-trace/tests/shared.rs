@@ -1,55 +1,44 @@
-//! Real recordings, where they are: in the folder that `FORERUN_SHARED` names, or in `shared`
-//! next to the repository. What is asserted was counted by other programs.
+//! Real recordings. What is asserted was counted by other programs.
 
+#[path = "support/shared.rs"]
+mod recordings;
 mod support;
 
 use std::fs::File;
 use std::io::Read;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use flate2::read::MultiGzDecoder;
 use forerun_trace::{Access, Format, Op, ReadOptions, Reader, Summary};
+use recordings::shared;
 use support::{read, write};
-
-/// The recording `name`, or `None` with a message.
-fn find(name: &str) -> Option<PathBuf> {
-    let beside = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared");
-    let shared = std::env::var_os("FORERUN_SHARED").map_or(beside, PathBuf::from);
-    let path = shared.join("traces").join(name);
-    if path.exists() {
-        return Some(path);
-    }
-    eprintln!("skipped: {} is not here; set FORERUN_SHARED to the folder of recordings", path.display());
-    None
-}
 
 fn accesses(path: &Path, dispatched: bool) -> Vec<Access> {
     let reader = Reader::open(path, ReadOptions { format: None, dispatched }).unwrap();
     reader.map(|access| access.unwrap()).collect()
 }
 
-fn check(name: &str, reads: u64, writes: u64, read_bytes: Option<u64>) -> Option<Summary> {
+fn check(name: &str, reads: u64, writes: u64, read_bytes: Option<u64>) -> Summary {
     let mut summary = Summary::default();
-    accesses(&find(name)?, false).iter().for_each(|access| summary.add(access));
+    accesses(&shared(name), false).iter().for_each(|access| summary.add(access));
     assert_eq!((summary.reads, summary.writes), (reads, writes), "{name}");
     assert!(read_bytes.is_none_or(|bytes| bytes == summary.read_bytes), "{name}: {}", summary.read_bytes);
-    Some(summary)
+    summary
 }
 
 #[test]
+#[ignore = "needs the recordings of ../shared: make test-shared"]
 fn boots() {
-    if let Some(summary) = check("csv/boot-ide.csv.gz", 89_951, 141, Some(95_822_336)) {
-        assert_eq!(summary.sizes[&512], 88_735);
-    }
+    let summary = check("csv/boot-ide.csv.gz", 89_951, 141, Some(95_822_336));
+    assert_eq!(summary.sizes[&512], 88_735);
     check("csv/boot-virtio.csv", 3_946, 173, Some(96_096_768));
     check("csv/grep-virtio.csv.gz", 119_842, 65, Some(2_890_932_224));
 }
 
 #[test]
+#[ignore = "needs the recordings of ../shared: make test-shared"]
 fn the_boot_as_rbd_replay_is_the_boot() {
-    let (Some(csv), Some(rbd)) = (find("csv/boot-virtio.csv"), find("raw/boot-virtio.rbdreplay.gz")) else {
-        return;
-    };
+    let (csv, rbd) = (shared("csv/boot-virtio.csv"), shared("raw/boot-virtio.rbdreplay.gz"));
     let extents = |path: &Path| -> Vec<_> {
         let reads = accesses(path, false).into_iter().filter(|access| access.op == Op::Read);
         reads.map(|access| access.extent).collect()
@@ -59,8 +48,9 @@ fn the_boot_as_rbd_replay_is_the_boot() {
 
 /// The real rbd-replay takes that file, so it takes what is the same byte for byte.
 #[test]
+#[ignore = "needs the recordings of ../shared: make test-shared"]
 fn rbd_replay_is_written_as_it_was_read() {
-    let Some(path) = find("raw/boot-virtio.rbdreplay.gz") else { return };
+    let path = shared("raw/boot-virtio.rbdreplay.gz");
     let mut recorded = Vec::new();
     MultiGzDecoder::new(File::open(&path).unwrap()).read_to_end(&mut recorded).unwrap();
     let (accesses, reader) = read(recorded.clone(), None).unwrap();
@@ -69,21 +59,19 @@ fn rbd_replay_is_written_as_it_was_read() {
 }
 
 #[test]
+#[ignore = "needs the recordings of ../shared: make test-shared"]
 fn cloud_physics_in_two_formats() {
     check("raw/cloudPhysicsIO.vscsi.gz", 46_974, 66_898, None);
-    let (Some(csv), Some(raw)) =
-        (find("csv/cloudphysics_w_sample.csv.gz"), find("raw/cloudPhysicsIO.vscsi.gz"))
-    else {
-        return;
-    };
+    let (csv, raw) = (shared("csv/cloudphysics_w_sample.csv.gz"), shared("raw/cloudPhysicsIO.vscsi.gz"));
     let key = |access: &Access| (access.time_ns, access.op, access.extent.offset, access.extent.len);
     let keys = |path: &Path| accesses(path, false).iter().map(key).collect::<Vec<_>>();
     assert_eq!(keys(&csv), keys(&raw));
 }
 
 #[test]
+#[ignore = "needs the recordings of ../shared: make test-shared"]
 fn random_reads_of_blktrace() {
-    let Some(path) = find("raw/random4k.blktrace.0") else { return };
+    let path = shared("raw/random4k.blktrace.0");
     for dispatched in [false, true] {
         let accesses = accesses(&path, dispatched);
         assert_eq!(accesses.len(), 963);
@@ -94,13 +82,15 @@ fn random_reads_of_blktrace() {
 
 /// As `blkparse` counts in it.
 #[test]
+#[ignore = "needs the recordings of ../shared: make test-shared"]
 fn a_compressed_blktrace() {
     check("raw/ooo_test1.hda1.blktrace.0.bz2", 3_463, 436, Some(101_265_408));
 }
 
 #[test]
+#[ignore = "needs the recordings of ../shared: make test-shared"]
 fn requests_of_the_block_tracer() {
-    let Some(path) = find("raw/ftrace-blk-diff-and-random.txt.gz") else { return };
+    let path = shared("raw/ftrace-blk-diff-and-random.txt.gz");
     assert_eq!(accesses(&path, false).len(), 3_897);
     let dispatched = accesses(&path, true);
     assert_eq!(dispatched.len(), 3_898);
@@ -108,15 +98,15 @@ fn requests_of_the_block_tracer() {
 }
 
 #[test]
+#[ignore = "needs the recordings of ../shared: make test-shared"]
 fn partial_answers_of_sendfile() {
-    let Some(summary) = check("csv/lighttpd-sendfile-200.csv.gz", 11_989, 0, Some(600_000_000)) else {
-        return;
-    };
+    let summary = check("csv/lighttpd-sendfile-200.csv.gz", 11_989, 0, Some(600_000_000));
     assert_eq!(summary.files(), 200);
     assert!(summary.partial > 11_700, "{}", summary.partial);
 }
 
 #[test]
+#[ignore = "needs the recordings of ../shared: make test-shared"]
 fn the_samples_are_these_recordings() {
     let samples = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../samples");
     for (sample, name) in [
@@ -126,13 +116,14 @@ fn the_samples_are_these_recordings() {
         ("lighttpd-sendfile-200.frt.gz", "csv/lighttpd-sendfile-200.csv.gz"),
         ("nfs4-two-32k-w8.frt.gz", "csv/nfs4-two-32k-w8.csv.gz"),
     ] {
-        let Some(path) = find(name) else { continue };
+        let path = shared(name);
         let (sample, recorded) = (accesses(&samples.join(sample), false), accesses(&path, false));
         assert!(recorded.starts_with(&sample), "{name} begins with its sample");
     }
 }
 
 #[test]
+#[ignore = "needs the recordings of ../shared: make test-shared"]
 fn measured_service_times() {
     for (name, count) in [
         ("service/disksim_valid_cheetah9LP.csv.gz", 10_000),
@@ -140,7 +131,7 @@ fn measured_service_times() {
         ("service/win11_boot.csv.gz", 172_630),
         ("service/lichota2007_ooo_test1_1.csv", 2_506),
     ] {
-        let Some(path) = find(name) else { continue };
+        let path = shared(name);
         let accesses = accesses(&path, false);
         assert_eq!(accesses.len(), count, "{name}");
         assert!(accesses.iter().all(|access| access.service_ns.is_some()), "{name}");
@@ -148,6 +139,7 @@ fn measured_service_times() {
 }
 
 #[test]
+#[ignore = "needs the recordings of ../shared: make test-shared"]
 fn every_other_table_can_be_read() {
     check("csv/nfs4-two-32k-w8.csv.gz", 6_400, 0, Some(209_715_200));
     check("csv/dlio_unet3d_posix.csv", 5_595, 0, None);

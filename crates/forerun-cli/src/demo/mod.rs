@@ -15,6 +15,7 @@ mod processors;
 mod programs;
 pub(crate) mod reader;
 pub(crate) mod session;
+mod soak;
 pub(crate) mod store;
 pub(crate) mod table;
 

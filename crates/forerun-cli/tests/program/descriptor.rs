@@ -15,7 +15,7 @@ use tempfile::TempDir;
 use super::daemon::{Leftovers, daemon_of, wait_for_end};
 use super::mount::{HELLO, source_and_directory};
 use super::support::{Foreground, is_mounted, output, unmount};
-use super::users::{NOBODY, is_root, nobody};
+use super::users::{NOBODY, nobody};
 
 /// Opens the device and mounts it on `directory` for the ordinary user.
 fn mount_for_nobody(directory: &Path) -> OwnedFd {
@@ -61,10 +61,8 @@ fn error(command: &mut Command) -> String {
 }
 
 #[test]
+#[ignore = "needs root: make test runs it as root"]
 fn an_ordinary_user_serves_what_root_has_mounted_until_it_is_terminated() {
-    if !is_root() {
-        return;
-    }
     let (source, directory) = folders();
     let mount = start(mount_for_nobody(directory.path()), source.path(), directory.path());
     assert!(mount.greeting.contains(" on /dev/fd/3 "), "{}", mount.greeting);
@@ -86,10 +84,8 @@ fn an_ordinary_user_serves_what_root_has_mounted_until_it_is_terminated() {
 }
 
 #[test]
+#[ignore = "needs root: make test runs it as root"]
 fn what_unmounts_ends_the_server() {
-    if !is_root() {
-        return;
-    }
     let (source, directory) = folders();
     let mount = start(mount_for_nobody(directory.path()), source.path(), directory.path());
     unmount(directory.path());
@@ -98,10 +94,8 @@ fn what_unmounts_ends_the_server() {
 }
 
 #[test]
+#[ignore = "needs root: make test runs it as root"]
 fn the_descriptor_is_kept_from_other_programs() {
-    if !is_root() {
-        return;
-    }
     let (source, directory) = folders();
     let mount = start(mount_for_nobody(directory.path()), source.path(), directory.path());
     let info = fs::read_to_string(format!("/proc/{}/fdinfo/3", mount.id())).unwrap();
@@ -111,10 +105,8 @@ fn the_descriptor_is_kept_from_other_programs() {
 }
 
 #[test]
+#[ignore = "needs root: make test runs it as root"]
 fn a_daemon_takes_the_descriptor_along() {
-    if !is_root() {
-        return;
-    }
     let (source, directory) = folders();
     let _leftovers = Leftovers(directory.path());
     let device = mount_for_nobody(directory.path());
@@ -128,10 +120,8 @@ fn a_daemon_takes_the_descriptor_along() {
 }
 
 #[test]
+#[ignore = "needs root: make test runs it as root"]
 fn explain_finds_it_by_its_process_and_by_its_url() {
-    if !is_root() {
-        return;
-    }
     let (source, directory) = folders();
     let mount = start(mount_for_nobody(directory.path()), source.path(), directory.path());
     for target in [mount.id().to_string(), source.path().to_str().unwrap().to_owned()] {
@@ -145,10 +135,8 @@ fn explain_finds_it_by_its_process_and_by_its_url() {
 }
 
 #[test]
+#[ignore = "needs root: make test runs it as root"]
 fn a_descriptor_or_option_that_does_not_fit_is_refused_with_advice() {
-    if !is_root() {
-        return;
-    }
     let (source, directory) = folders();
     let device = || fs::OpenOptions::new().read(true).write(true).open("/dev/fuse").unwrap();
     let null = fs::File::open("/dev/null").unwrap();

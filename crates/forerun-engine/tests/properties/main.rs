@@ -5,6 +5,8 @@ mod bytes;
 #[path = "../support/calls.rs"]
 mod calls;
 mod model;
+#[path = "../../../forerun-trace/tests/support/property.rs"]
+mod property;
 
 use calls::{Call, calls, far_calls};
 use forerun_engine::PolicyKind;
@@ -20,7 +22,7 @@ const SIZE_MAX: u64 = 4 << 20;
 const BASES: [u64; 3] = [0, (1 << 62) - (2 << 20), (1 << 63) - SIZE_MAX];
 
 proptest! {
-    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(1500) })]
+    #![proptest_config(property::config(1500))]
 
     #[test]
     fn any_calls_keep_every_promise(

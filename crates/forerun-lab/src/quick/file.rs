@@ -20,7 +20,7 @@ pub fn write(cells: &[Cell]) -> String {
     text
 }
 
-/// The cells of a file that [`write`] made.
+/// The cells of a file that [`write()`] made.
 ///
 /// # Errors
 /// The line that is none of its lines.

@@ -2,7 +2,7 @@
 //! several budgets, beside `none` and beside another policy or an earlier build.
 //!
 //! * [`Plan::run`] replays everything once and makes a [`Cell`] of each workload, device and policy;
-//! * [`file`] keeps cells for a comparison with a later build;
+//! * [`mod@file`] keeps cells for a comparison with a later build;
 //! * [`table`] compares them, a line for each device.
 
 pub mod file;

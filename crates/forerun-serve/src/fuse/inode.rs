@@ -8,6 +8,9 @@ use parking_lot::Mutex;
 
 use super::numbers::Numbers;
 
+/// A table with less room is not worth the time that it takes to make it smaller.
+const ROOM_MIN: usize = 4096;
+
 /// The root directory's inode, by the protocol.
 pub(crate) const ROOT: u64 = 1;
 
@@ -68,17 +71,43 @@ impl Inodes {
 
     /// The kernel has forgotten `ino` `count` times.
     pub(crate) fn forget(&self, ino: u64, count: u64) {
-        if ino == ROOT {
-            return;
+        if ino != ROOT && self.table.lock().forget(ino, count) {
+            give_back();
         }
-        let table = &mut *self.table.lock();
-        let Some(node) = table.nodes.get_mut(&ino) else { return };
+    }
+}
+
+impl Table {
+    /// True once most of what there was is forgotten.
+    fn forget(&mut self, ino: u64, count: u64) -> bool {
+        let Some(node) = self.nodes.get_mut(&ino) else { return false };
         node.lookups = node.lookups.saturating_sub(count);
-        if node.lookups == 0 {
-            let key = table.numbers.key(identity(&node.entry));
-            table.numbers.release(key);
-            table.nodes.remove(&ino);
+        if node.lookups > 0 {
+            return false;
         }
+        let key = self.numbers.key(identity(&node.entry));
+        self.numbers.release(key);
+        self.nodes.remove(&ino);
+        let is_sparse = is_sparse(&self.nodes);
+        if is_sparse {
+            self.nodes.shrink_to(2 * self.nodes.len());
+        }
+        is_sparse
+    }
+}
+
+/// Whether `table` holds an eighth of what it has room for: the kernel has forgotten the rest.
+pub(super) fn is_sparse<K, V>(table: &HashMap<K, V>) -> bool {
+    table.capacity() > ROOM_MIN && table.len() < table.capacity() / 8
+}
+
+/// Gives free memory back to the system. The allocator keeps what lies between other objects, which
+/// is nearly all of it: hundreds of megabytes after a million files were listed.
+fn give_back() {
+    // SAFETY: it looks at nothing but the allocator's own state, and may be called at any time.
+    #[cfg(target_env = "gnu")]
+    unsafe {
+        libc::malloc_trim(0);
     }
 }
 
@@ -148,6 +177,20 @@ mod tests {
         let inodes = table();
         inodes.forget(ROOT, 1000);
         assert!(inodes.get(ROOT).is_some());
+    }
+
+    #[test]
+    fn the_table_becomes_small_again_once_the_kernel_has_forgotten() {
+        let inodes = table();
+        let entries = (0..100_000).map(|index| entry(&format!("d/{index}"), Kind::File, "1"));
+        let remembered: Vec<u64> = entries.map(|entry| inodes.remember(&entry)).collect();
+        let room = || {
+            let table = inodes.table.lock();
+            table.nodes.capacity().max(table.numbers.room())
+        };
+        assert!(room() >= 100_000);
+        remembered.iter().for_each(|ino| inodes.forget(*ino, 1));
+        assert!(room() <= ROOM_MIN, "room for {}", room());
     }
 
     #[test]

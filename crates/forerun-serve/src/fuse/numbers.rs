@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use std::hash::{BuildHasher, RandomState};
 use std::mem;
 
-use super::inode::ROOT;
+use super::inode::{ROOT, is_sparse};
 
 /// Numbers that nobody holds are known until so many others were given: enough to look
 /// up in peace what a listing has shown, and at 32 bytes each, some 8 MiB at most.
@@ -73,7 +73,16 @@ impl Numbers {
     pub(super) fn release(&mut self, key: Key) {
         if let Some(number) = self.held.remove(&key) {
             self.keep_shown(key, number);
+            if is_sparse(&self.held) {
+                self.held.shrink_to(2 * self.held.len());
+            }
         }
+    }
+
+    /// For how many held numbers there is room.
+    #[cfg(test)]
+    pub(super) fn room(&self) -> usize {
+        self.held.capacity()
     }
 
     fn keep_shown(&mut self, key: Key, number: u64) {

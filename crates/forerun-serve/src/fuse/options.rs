@@ -27,7 +27,7 @@ pub struct MountOptions {
     /// Whether the kernel is to read files of a local directory itself, as soon as they are
     /// open: then nothing is read ahead of them or kept in memory here, and what writes to
     /// one is seen by who has it open. Needs Linux 6.9 and `CAP_SYS_ADMIN`; where it is not
-    /// possible, files are read as without it, and [`Mount::not_passed`] says why.
+    /// possible, files are read as without it, and [`Mount::not_passed`](super::Mount::not_passed) says why.
     pub passthrough: bool,
 }
 

@@ -2,6 +2,8 @@
 
 mod optimum;
 mod properties;
+#[path = "../../../forerun-trace/tests/support/shared.rs"]
+mod recordings;
 mod traces;
 
 use forerun_sim::device::Device;

@@ -5,6 +5,7 @@ use forerun_sim::kernel::{FileState, KernelConfig, Reclaim, Unplug};
 use forerun_sim::source::{Action, Deed, Extent, ObjectId};
 use forerun_trace::generate::Numbers;
 
+use crate::cases::cases;
 use crate::support::{KernelRun, PAGE, clients};
 
 const OBJECT_COUNT: u64 = 5;
@@ -64,7 +65,8 @@ fn action(numbers: &mut Numbers, position: &mut u64) -> Action {
 
 #[test]
 fn nobody_is_stuck_and_sums_agree() {
-    for seed in 0..300 {
+    for seed in 0..u64::from(cases(300)) {
+        println!("seed {seed}");
         let mut numbers = Numbers::new(seed);
         let mut kernel = KernelRun::new(0, algorithm(&mut numbers));
         kernel.config = config(&mut numbers);

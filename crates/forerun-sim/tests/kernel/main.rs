@@ -1,5 +1,7 @@
 //! Kernels of the past, in virtual time.
 
+#[path = "../../../forerun-trace/tests/support/cases.rs"]
+mod cases;
 mod chaos;
 mod fairness;
 mod plug;

@@ -30,20 +30,16 @@ pub(crate) enum Reading {
 }
 
 impl Reading {
-    /// The recording at `path`, or nothing, which is said, where it is not.
-    pub(crate) fn recorded(path: &Path) -> Option<Reading> {
-        if !path.exists() {
-            println!("skipped: {} is not there", path.display());
-            return None;
-        }
+    /// The recording at `path`.
+    pub(crate) fn recorded(path: &Path) -> Reading {
         let reader = Reader::open(path, ReadOptions::default()).expect("a recording");
-        Some(Reading::Recorded(reader.collect::<Result<_, _>>().expect("it is whole")))
+        Reading::Recorded(reader.collect::<Result<_, _>>().expect("it is whole"))
     }
 
     /// A recording that is shipped.
     pub(crate) fn sample(name: &str) -> Reading {
         let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("../../samples/{name}.frt.gz"));
-        Reading::recorded(&path).expect("a shipped recording")
+        Reading::recorded(&path)
     }
 
     fn source(&self) -> Box<dyn Source + '_> {

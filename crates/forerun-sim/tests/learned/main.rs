@@ -3,4 +3,6 @@
 mod bed;
 mod boots;
 mod others;
+#[path = "../../../forerun-trace/tests/support/shared.rs"]
+mod recordings;
 mod trail;

@@ -1,23 +1,29 @@
 //! What `adaptive` reads in vain is bounded, whatever is read.
 
 mod accesses;
+#[path = "../../../forerun-trace/tests/support/cases.rs"]
+mod cases;
 
 use accesses::Accesses;
+use cases::cases;
 use forerun_trace::generate::Numbers;
 
 #[test]
 fn any_reads_waste_little() {
-    let count = if cfg!(debug_assertions) { 60 } else { 2000 };
-    (0..count).for_each(|seed| from(seed).check(1));
+    (0..count()).for_each(|seed| from(seed).check(1));
 }
 
 #[test]
 fn any_reads_of_several_side_by_side_waste_little() {
-    let count = if cfg!(debug_assertions) { 60 } else { 2000 };
-    (0..count).for_each(|seed| from(seed).check(2 + seed as usize % 15));
+    (0..count()).for_each(|seed| from(seed).check(2 + seed as usize % 15));
+}
+
+fn count() -> u64 {
+    u64::from(cases(if cfg!(debug_assertions) { 60 } else { 2000 }))
 }
 
 fn from(seed: u64) -> Accesses {
+    println!("seed {seed}");
     let mut numbers = Numbers::new(seed);
     let len = 10 + numbers.below(120);
     let bytes: Vec<u8> = (0..len).map(|_| numbers.below(256) as u8).collect();

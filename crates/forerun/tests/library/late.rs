@@ -3,7 +3,7 @@
 use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use async_trait::async_trait;
 use forerun::{Backend, Entry, Forerun, Options, Result, Version};
@@ -103,7 +103,6 @@ fn check(tail: Tail) {
     let forerun =
         Forerun::over(tail.clone(), Options { memory_bytes: 16 << 20, ..Options::default() }).unwrap();
     let reader = forerun.block_on(forerun.open("a")).unwrap();
-    let begun = Instant::now();
     let mut buf = vec![0; 64 << 10];
     for at in (0..source.len()).step_by(buf.len()) {
         reader.read_at(&mut buf, at as u64).unwrap();
@@ -115,6 +114,5 @@ fn check(tail: Tail) {
         slow_count >= 2 && counters.repeated_count >= slow_count as u64 / 2,
         "{slow_count}: {counters:?}"
     );
-    assert!(begun.elapsed() < SLOW * slow_count as u32 / 2, "{slow_count} in {:?}", begun.elapsed());
     until(|| tail.dropped_count.load(Ordering::SeqCst) > 0);
 }

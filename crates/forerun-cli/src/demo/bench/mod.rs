@@ -13,9 +13,10 @@ use super::link::Shape;
 use super::programs::ProgramsCommand;
 use super::reader::Pattern;
 use super::session::{Measured, Run, Session};
+use super::soak::SoakCommand;
 use super::{parse_bytes, parse_pattern};
 use crate::print::{show, tell};
-use crate::units::parse_duration;
+use crate::units::{parse_duration, parse_size};
 
 const MEMORY_BYTES: u64 = 256 << 20;
 /// Enough for players too.
@@ -39,6 +40,10 @@ pub(crate) struct BenchCommand {
     #[arg(long, value_name = "TIMES", value_delimiter = ',', default_value = "10ms,2ms,50ms", value_parser = parse_duration)]
     latency: Vec<Duration>,
 
+    /// The memory of the mount; the rates are promised with 256 MiB
+    #[arg(long, value_name = "SIZES", value_delimiter = ',', default_value = "256MiB", value_parser = parse_size)]
+    memory: Vec<u64>,
+
     /// The readers to run at each of the latencies
     #[arg(long, value_name = "READERS", value_delimiter = ',', value_parser = parse_pattern)]
     only: Vec<Pattern>,
@@ -57,6 +62,7 @@ pub(crate) struct BenchCommand {
 enum OtherBench {
     Programs(ProgramsCommand),
     Attacks(AttacksCommand),
+    Soak(SoakCommand),
 }
 
 /// One row of the table.
@@ -85,6 +91,7 @@ impl BenchCommand {
         match self.other {
             Some(OtherBench::Programs(programs)) => return programs.run(),
             Some(OtherBench::Attacks(attacks)) => return attacks.run(),
+            Some(OtherBench::Soak(soak)) => return soak.run(),
             None => {}
         }
         let rows = self.rows();
@@ -116,15 +123,20 @@ impl BenchCommand {
     }
 
     fn rows(&self) -> Vec<Row> {
+        self.memory.iter().flat_map(|memory_bytes| self.rows_of(*memory_bytes)).collect()
+    }
+
+    fn rows_of(&self, memory_bytes: u64) -> Vec<Row> {
         let patterns = if self.only.is_empty() { Pattern::DEMO.to_vec() } else { self.only.clone() };
         let shapes = self.latency.iter().map(|latency| Shape { latency: *latency, ..Shape::default() });
-        let row = |pattern, shape| Row { pattern, shape, memory_bytes: MEMORY_BYTES, is_learned: false };
+        let row = |pattern, shape| Row { pattern, shape, memory_bytes, is_learned: false };
         let mut rows: Vec<_> =
             shapes.flat_map(|shape| patterns.iter().map(move |pattern| row(*pattern, shape))).collect();
         if self.only.is_empty() {
             rows.extend(Pattern::MORE.map(|pattern| row(pattern, Shape::default())));
         }
-        let paced = rows.iter().filter(|row| row.pattern == Pattern::Paced);
+        let paced =
+            rows.iter().filter(|row| row.pattern == Pattern::Paced && memory_bytes > LITTLE_MEMORY_BYTES);
         let little: Vec<_> = paced.map(|row| Row { memory_bytes: LITTLE_MEMORY_BYTES, ..*row }).collect();
         rows.extend(little);
         let learned =

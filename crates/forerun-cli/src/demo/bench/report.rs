@@ -31,7 +31,11 @@ pub(super) fn report(judged: &[(&Row, Gate, Outcome)]) -> String {
                 if gate.mb_s_min > 0.0 { rate(gate.mb_s_min) } else { String::new() },
                 format!("{:.0} %", outcome.mb_s * 1e8 / row.shape.total_bytes_per_s as f64),
                 format!("{:.3}", outcome.fetched_ratio),
-                format!("{:.2}", gate.fetched_ratio_max),
+                if gate.fetched_ratio_max.is_finite() {
+                    format!("{:.2}", gate.fetched_ratio_max)
+                } else {
+                    String::new()
+                },
                 format!("{:.0}", outcome.memory_peak_mb),
                 outcome.late_reads.to_string(),
                 if outcome.is_correct { "right" } else { "WRONG" }.to_owned(),

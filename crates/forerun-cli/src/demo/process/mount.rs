@@ -121,10 +121,19 @@ impl MountProcess {
 
     /// The most memory the process has had resident so far, in bytes.
     pub(crate) fn memory_peak_bytes(&self) -> Result<u64, String> {
+        self.memory("VmHWM:")
+    }
+
+    /// The memory that the process has resident, in bytes.
+    pub(crate) fn memory_bytes(&self) -> Result<u64, String> {
+        self.memory("VmRSS:")
+    }
+
+    fn memory(&self, field: &str) -> Result<u64, String> {
         let id = self.child.id().ok_or("the program that mounts has ended")?;
         let path = format!("/proc/{id}/status");
         let status = std::fs::read_to_string(&path).map_err(|error| format!("reading {path}: {error}"))?;
-        memory_peak(&status).ok_or_else(|| format!("{path} has no VmHWM"))
+        bytes_of(field, &status).ok_or_else(|| format!("{path} has no {field}"))
     }
 
     /// Unmounts and waits for the end.
@@ -188,9 +197,9 @@ fn remove(directory: &Path) -> Result<(), String> {
     })
 }
 
-/// `VmHWM` of a `/proc/PID/status`, in bytes.
-fn memory_peak(status: &str) -> Option<u64> {
-    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
+/// A field of a `/proc/PID/status`, in bytes.
+fn bytes_of(field: &str, status: &str) -> Option<u64> {
+    let line = status.lines().find_map(|line| line.strip_prefix(field))?;
     line.trim().strip_suffix(" kB")?.parse().ok().map(|kib: u64| kib * 1024)
 }
 
@@ -200,10 +209,12 @@ mod tests {
 
     #[test]
     fn peak_of_a_process() {
-        assert_eq!(memory_peak("Name:\tforerun\nVmHWM:\t  3072 kB\nVmRSS:\t 1024 kB\n"), Some(3072 * 1024));
-        assert_eq!(memory_peak("Name:\tkthreadd\n"), None);
+        let status = "Name:\tforerun\nVmHWM:\t  3072 kB\nVmRSS:\t 1024 kB\n";
+        assert_eq!(bytes_of("VmHWM:", status), Some(3072 * 1024));
+        assert_eq!(bytes_of("VmRSS:", status), Some(1024 * 1024));
+        assert_eq!(bytes_of("VmHWM:", "Name:\tkthreadd\n"), None);
         let own = std::fs::read_to_string("/proc/self/status").unwrap();
-        assert!(memory_peak(&own).unwrap() > 100_000);
+        assert!(bytes_of("VmHWM:", &own).unwrap() > 100_000);
     }
 
     #[test]

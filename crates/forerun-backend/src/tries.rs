@@ -110,7 +110,7 @@ impl Tries {
         if self.count >= attempts || left.is_zero() {
             return Err(self.exhausted(error));
         }
-        tracing::debug!(%error, tries = self.count, "trying again");
+        tracing::debug!(target: "forerun::store", %error, tries = self.count, "trying again");
         if !self.retries.outage.is_on() {
             tokio::time::sleep(wait(self.count).min(left)).await;
             return Ok(());

@@ -15,6 +15,7 @@ mod replay;
 mod trace;
 mod units;
 
+use std::error::Error;
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
@@ -52,24 +53,36 @@ enum Command {
 /// Exit status 0 for success, 1 for a failure, which is told in a sentence, and
 /// 2 (by `clap`) for a command that makes no sense.
 fn main() -> ExitCode {
+    let code = command().run().unwrap_or_else(|error| {
+        print::say(&error.to_string());
+        ExitCode::FAILURE
+    });
+    log::end();
+    code
+}
+
+/// What is to be done, unless the arguments make no sense.
+fn command() -> Command {
     // A complaint about arguments repeats them, and the shown ones deserve the same complaint.
     let parsed =
         Cli::try_parse_from(arguments::given()).unwrap_or_else(|_| Cli::parse_from(arguments::shown()));
-    let done = match parsed.command {
-        Command::Mount(mount) => mount.run(),
-        Command::Explain(explain) => explain.run(),
-        Command::Prefetch(prefetch) => prefetch.run(),
-        Command::Demo(demo) => demo.run(),
-        Command::Trace(trace) => trace.run(),
-        Command::Lab(lab) => lab.run(),
-        Command::Replay(replay) => replay.run(),
-        Command::Bench(bench) => bench.run(),
-        Command::DemoStore(store) => store.run(),
-        Command::BenchKernel(bench) => bench.run(),
-        Command::BenchKernelReader(reader) => reader.run(),
-    };
-    done.unwrap_or_else(|error| {
-        print::say(&error.to_string());
-        ExitCode::FAILURE
-    })
+    parsed.command
+}
+
+impl Command {
+    fn run(self) -> Result<ExitCode, Box<dyn Error>> {
+        match self {
+            Command::Mount(mount) => mount.run(),
+            Command::Explain(explain) => explain.run(),
+            Command::Prefetch(prefetch) => prefetch.run(),
+            Command::Demo(demo) => demo.run(),
+            Command::Trace(trace) => trace.run(),
+            Command::Lab(lab) => lab.run(),
+            Command::Replay(replay) => replay.run(),
+            Command::Bench(bench) => bench.run(),
+            Command::DemoStore(store) => store.run(),
+            Command::BenchKernel(bench) => bench.run(),
+            Command::BenchKernelReader(reader) => reader.run(),
+        }
+    }
 }

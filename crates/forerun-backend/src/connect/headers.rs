@@ -64,7 +64,10 @@ impl HeaderFile {
         let stamp = Stamp::of(&fs::metadata(&self.path).map_err(unreadable)?);
         if self.last().0 != stamp {
             let read = read(&self.path)?;
-            tracing::info!("{} has changed and is used as it is now", self.path.display());
+            tracing::info!(
+                target: "forerun::store",
+                "{} has changed and is used as it is now", self.path.display()
+            );
             *self.last() = read;
         }
         Ok(self.last().1.clone())
@@ -128,7 +131,10 @@ fn parse(text: &str) -> Result<HeaderMap, (usize, &'static str)> {
 /// are often mounted so, and there are no other users.
 pub(super) fn warn_if_others_read(file: &Path) {
     if fs::metadata(file).is_ok_and(|found| found.mode() & 0o004 != 0) {
-        tracing::warn!("other users can read the secrets in {0}: run `chmod go-r {0}`", file.display());
+        tracing::warn!(
+            target: "forerun::store",
+            "other users can read the secrets in {0}: run `chmod go-r {0}`", file.display()
+        );
     }
 }
 

@@ -102,7 +102,10 @@ impl FileBackend {
         for name in names {
             let name = name.map_err(|errno| io_error(&local, errno))?;
             let Ok(name) = name.file_name().to_str() else {
-                tracing::warn!(directory = %local.display(), name = ?name.file_name(), "skipped: the name is not UTF-8");
+                tracing::warn!(
+                    target: "forerun::store",
+                    directory = %local.display(), name = ?name.file_name(), "skipped: the name is not UTF-8"
+                );
                 continue;
             };
             if !path::is_name(name) {

@@ -71,7 +71,10 @@ impl HttpBackend {
                 Ok(entry) => Ok(Some(entry)),
                 Err(error) if error.is_transient() => Err(error),
                 Err(error) => {
-                    tracing::warn!(%error, "skipped a file that is listed but cannot be read");
+                    tracing::warn!(
+                        target: "forerun::store",
+                        %error, "skipped a file that is listed but cannot be read"
+                    );
                     Ok(None)
                 }
             }

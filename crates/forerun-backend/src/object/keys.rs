@@ -45,7 +45,10 @@ fn showable_until_error(xml: &str) -> Option<String> {
                     kept.push_str(&xml[done..before]);
                     done = reader.buffer_position() as usize;
                     let key = found.key.unwrap_or_default();
-                    tracing::warn!(key, "skipped: the listed entry cannot be shown as a file");
+                    tracing::warn!(
+                        target: "forerun::store",
+                        key, "skipped: the listed entry cannot be shown as a file"
+                    );
                 }
             }
             Event::Start(_) => depth += 1,

@@ -160,7 +160,9 @@ impl ObjectBackend {
         let files = objects.filter_map(|meta| {
             let name = self.name(directory, &meta.location)?;
             file(&path::join(path, name), meta)
-                .inspect_err(|error| tracing::warn!(url = %self.url, %error, "skipped an object"))
+                .inspect_err(|error| {
+                    tracing::warn!(target: "forerun::store", url = %self.url, %error, "skipped an object")
+                })
                 .ok()
         });
         let prefixes = listed.common_prefixes.iter().filter(|key| *key != directory);
@@ -177,7 +179,10 @@ impl ObjectBackend {
         if path::is_name(name) {
             return Some(name);
         }
-        tracing::warn!(url = %self.url, key = %key, "skipped: the key cannot be a file name");
+        tracing::warn!(
+            target: "forerun::store",
+            url = %self.url, key = %key, "skipped: the key cannot be a file name"
+        );
         None
     }
 }

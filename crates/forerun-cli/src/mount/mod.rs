@@ -258,7 +258,9 @@ impl MountCommand {
         };
         match socket {
             Ok(socket) => drop(tokio::spawn(socket.answer(subject))),
-            Err(error) => tracing::warn!("`forerun explain` will not find this mount: {error}"),
+            Err(error) => {
+                tracing::warn!(target: "forerun::mount", "`forerun explain` will not find this mount: {error}")
+            }
         }
     }
 

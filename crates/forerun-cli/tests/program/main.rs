@@ -13,6 +13,7 @@ mod explain;
 mod headers;
 mod learn;
 mod lists;
+mod log;
 mod mount;
 mod overlays;
 mod passed;

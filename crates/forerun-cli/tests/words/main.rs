@@ -103,3 +103,23 @@ fn the_readme_and_the_changelog_are_short() {
         assert!(words <= words_max, "{name} has {words} words, and {words_max} are allowed");
     }
 }
+
+#[test]
+fn log_messages_have_targets_that_are_documented() {
+    let (root, mut seen) = (root(), 0);
+    let documented = read(&root.join("docs/mount.md"));
+    for path in files_below(&root.join("crates"), ".rs") {
+        let text = read(&path);
+        for message in text.split("tracing::").skip(1) {
+            let Some((level, rest)) = message.split_once("!(") else { continue };
+            if !["error", "warn", "info", "debug", "trace"].contains(&level) {
+                continue;
+            }
+            seen += 1;
+            let target = rest.trim_start().strip_prefix("target: \"").and_then(|rest| rest.split('"').next());
+            let target = target.unwrap_or_else(|| panic!("{}: {level}!({rest:.40}", path.display()));
+            assert!(documented.contains(&format!("| `{target}` |")), "{}: {target}", path.display());
+        }
+    }
+    assert!(seen > 25, "only {seen} messages found");
+}

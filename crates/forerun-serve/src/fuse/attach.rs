@@ -116,6 +116,7 @@ impl Attachment {
         match self.try_unmount(false) {
             Ok(()) => return Ok(Unmounted::Clean),
             Err(error) => tracing::debug!(
+                target: "forerun::mount",
                 "{} cannot be unmounted while it is used, and is detached instead: {error}",
                 self.directory.display()
             ),
@@ -137,7 +138,7 @@ impl Attachment {
             && let Err(error) = self.try_unmount(true)
         {
             tracing::warn!(
-                "{} cannot be unmounted: {error}; run `umount -l` on it as root",
+                target: "forerun::mount", "{} cannot be unmounted: {error}; run `umount -l` on it as root",
                 self.directory.display()
             );
         }

@@ -21,11 +21,13 @@ pub fn check_mount_point(directory: &Path) -> Result<PathBuf> {
     if metadata.as_ref().is_err_and(is_dead_mount) {
         match remains::remove(directory) {
             Ok(true) => {
-                tracing::info!("took a mount out of {shown} whose program is gone");
+                tracing::info!(target: "forerun::mount", "took a mount out of {shown} whose program is gone");
                 metadata = fs::metadata(directory);
             }
             Ok(false) => {}
-            Err(error) => tracing::warn!("the dead mount on {shown} stays: {error}"),
+            Err(error) => {
+                tracing::warn!(target: "forerun::mount", "the dead mount on {shown} stays: {error}")
+            }
         }
     }
     let metadata = metadata.map_err(|error| match error.kind() {

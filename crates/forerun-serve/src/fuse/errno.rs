@@ -9,9 +9,9 @@ pub(crate) fn report(error: &Error) -> Errno {
     // Programs look for files that are not there all the time, and nobody asks why an
     // interrupted one got no answer.
     if matches!(error.kind, ErrorKind::NotFound | ErrorKind::Interrupted) {
-        tracing::debug!("{error}");
+        tracing::debug!(target: "forerun::mount", "{error}");
     } else {
-        tracing::warn!("{error}");
+        tracing::warn!(target: "forerun::mount", "{error}");
     }
     errno_of(error.kind)
 }

@@ -163,7 +163,10 @@ impl Filesystem for ForerunFilesystem {
         // Older kernels lack some; each is only a matter of speed.
         let missing = offer.lacks(wishes.capabilities);
         if missing != 0 {
-            tracing::debug!("the kernel does not support the capabilities {missing:#x}");
+            tracing::debug!(
+                target: "forerun::mount",
+                "the kernel does not support the capabilities {missing:#x}"
+            );
         }
         if let Some(passthrough) = &self.tree.passthrough {
             passthrough.ask_for(offer, &mut wishes);

@@ -55,7 +55,10 @@ impl OpenDirectory {
         let skip = usize::try_from(offset).unwrap_or(usize::MAX);
         for (index, (name, entry, is_dot)) in dots.chain(entries).enumerate().skip(skip) {
             if !is_dot && !is_name(name) {
-                tracing::debug!("`{}` is left out of the listing: no file can have this name", entry.path);
+                tracing::debug!(
+                    target: "forerun::mount",
+                    "`{}` is left out of the listing: no file can have this name", entry.path
+                );
                 continue;
             }
             if !add(Line { next_offset: index as u64 + 1, name, entry, is_dot }) {

@@ -202,7 +202,10 @@ impl Mount {
         match end_of(session) {
             Some(end) => {
                 if let Err(error) = end {
-                    tracing::warn!("the mount on {} ended with: {error}", self.directory().display());
+                    tracing::warn!(
+                        target: "forerun::mount",
+                        "the mount on {} ended with: {error}", self.directory().display()
+                    );
                 }
                 Ok(Unmounted::Clean)
             }
@@ -226,7 +229,7 @@ impl Mount {
 impl Drop for Mount {
     fn drop(&mut self) {
         if let Err(error) = self.unmount_now() {
-            tracing::warn!("{error}");
+            tracing::warn!(target: "forerun::mount", "{error}");
         }
     }
 }

@@ -102,9 +102,10 @@ impl Passthrough {
             _ => "the kernel refuses the file",
         };
         if self.has_warned.swap(true, Ordering::Relaxed) {
-            tracing::debug!("{path} is not passed through: {why} ({error})");
+            tracing::debug!(target: "forerun::mount", "{path} is not passed through: {why} ({error})");
         } else {
             tracing::warn!(
+                target: "forerun::mount",
                 "{path} is not passed through: {why} ({error}); the mount reads it itself, and does not \
                  warn about further files"
             );

@@ -105,7 +105,10 @@ impl PushQueue {
         let kernel = Kernel { channel, tally };
         let run = move || self.jobs.into_iter().for_each(|job| kernel.work(job, &self.queued));
         if let Err(error) = thread::Builder::new().name("forerun-push".to_owned()).spawn(run) {
-            tracing::warn!("small reads will be slower: the thread that pushes does not start: {error}");
+            tracing::warn!(
+                target: "forerun::mount",
+                "small reads will be slower: the thread that pushes does not start: {error}"
+            );
         }
     }
 }
@@ -135,7 +138,9 @@ impl Kernel {
         let store = |lease: &Lease<'_>| self.channel.store(*ino, *start, &lease.to_contiguous());
         match reader.peek(Extent::between(*start, *end), store) {
             Some(Ok(())) => self.tally.add_push(end - start),
-            Some(Err(error)) => tracing::debug!("{} bytes are not pushed: {error}", end - start),
+            Some(Err(error)) => {
+                tracing::debug!(target: "forerun::mount", "{} bytes are not pushed: {error}", end - start)
+            }
             None => {}
         }
     }

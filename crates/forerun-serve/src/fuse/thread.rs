@@ -30,7 +30,7 @@ pub(super) fn fate(number: u32) -> Fate {
         Ok(status) => fate_by(&status),
         Err(error) if error.kind() == io::ErrorKind::NotFound => Fate::Unseen,
         Err(error) => {
-            tracing::debug!("thread {number} cannot be looked at: {error}");
+            tracing::debug!(target: "forerun::mount", "thread {number} cannot be looked at: {error}");
             Fate::Unseen
         }
     }

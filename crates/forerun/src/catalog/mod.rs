@@ -129,7 +129,10 @@ impl Catalog {
                 }
                 Ok(None) => true,
                 Err(error) => {
-                    tracing::debug!(%error, "the files of {directory:?} are asked about one by one");
+                    tracing::debug!(
+                        target: "forerun::read",
+                        %error, "the files of {directory:?} are asked about one by one"
+                    );
                     true
                 }
             };

@@ -164,7 +164,10 @@ impl Driver {
     fn end(self: &Arc<Driver>, fetch: FetchId, object: &Object, result: Result<()>, is_busy: bool) {
         let now = self.now();
         if let Err(error) = &result {
-            tracing::debug!(path = &*object.name.path, kind = ?error.kind, %error, "a fetch failed");
+            tracing::debug!(
+                target: "forerun::read",
+                path = &*object.name.path, kind = ?error.kind, %error, "a fetch failed"
+            );
             if matches!(error.kind, ErrorKind::Changed | ErrorKind::NotFound) {
                 self.catalog.invalidate(&object.name.path);
             }

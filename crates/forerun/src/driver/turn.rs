@@ -66,6 +66,7 @@ struct Turn<'a>(&'a Driver);
 impl Drop for Turn<'_> {
     fn drop(&mut self) {
         tracing::error!(
+            target: "forerun::read",
             "the engine stops because of a bug, and all reads fail from now on: mount or connect again, and report it"
         );
         self.0.shut_down();

@@ -121,7 +121,7 @@ impl Learner {
         if let Err(error) = self.save()
             && !was_told
         {
-            tracing::warn!("{error}");
+            tracing::warn!(target: "forerun::read", "{error}");
         }
     }
 }

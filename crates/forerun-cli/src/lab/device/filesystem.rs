@@ -159,7 +159,10 @@ impl Filesystem for DeviceFilesystem {
         // A loop device submits without waiting only if the kernel does, too.
         let capabilities = capabilities::ASYNC_READ | capabilities::ASYNC_DIO;
         if offer.lacks(capabilities) != 0 {
-            tracing::warn!("this kernel has no asynchronous reads: requests will wait for one another");
+            tracing::warn!(
+                target: "forerun::lab",
+                "this kernel has no asynchronous reads: requests will wait for one another"
+            );
         }
         Wishes {
             capabilities,
@@ -209,6 +212,6 @@ impl Filesystem for DeviceFilesystem {
 }
 
 fn errno(error: &io::Error) -> Errno {
-    tracing::warn!("the backing file cannot be read or written: {error}");
+    tracing::warn!(target: "forerun::lab", "the backing file cannot be read or written: {error}");
     error.raw_os_error().map_or(Errno::IO, Errno::from_raw_os_error)
 }

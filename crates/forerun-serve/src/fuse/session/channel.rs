@@ -110,7 +110,10 @@ impl Drop for Backing {
             rustix::ioctl::ioctl(&channel.device, Command { opcode: BACKING_CLOSE, argument: self.number })
         };
         if let Err(errno) = closed {
-            tracing::debug!("the kernel keeps a file that was passed through: {errno}");
+            tracing::debug!(
+                target: "forerun::mount",
+                "the kernel keeps a file that was passed through: {errno}"
+            );
         }
     }
 }

@@ -42,7 +42,10 @@ impl Reply {
         self.is_sent = true;
         if let Err(error) = self.channel.send(self.unique, error, payload) {
             // The kernel has given the request up, or hung up.
-            tracing::debug!("the kernel does not take the answer to request {}: {error}", self.unique);
+            tracing::debug!(
+                target: "forerun::mount",
+                "the kernel does not take the answer to request {}: {error}", self.unique
+            );
         }
     }
 }

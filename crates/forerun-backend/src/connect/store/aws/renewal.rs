@@ -72,7 +72,10 @@ impl<O: Origin> CredentialProvider for Renewing<O> {
                 Ok(credential)
             }
             (Err(error), Some((obtained, _))) if !obtained.ends_within(TimeDelta::zero()) => {
-                tracing::warn!(%error, "credentials cannot be renewed, and are used until they end");
+                tracing::warn!(
+                    target: "forerun::store",
+                    %error, "credentials cannot be renewed, and are used until they end"
+                );
                 Ok(obtained.credential.clone())
             }
             (Err(error), _) => Err(NoCredentials(error).into()),

@@ -146,6 +146,7 @@ impl Token {
         let (file, text) = (place.clone(), self.0.to_string());
         if let Err(error) = apart::run(move || write(&file, &text)).await {
             tracing::warn!(
+                target: "forerun::store",
                 "{} cannot be written, so other programs may have to sign on again: {error}",
                 place.display()
             );

@@ -54,7 +54,7 @@ enum Command {
 /// 2 (by `clap`) for a command that makes no sense.
 fn main() -> ExitCode {
     let code = command().run().unwrap_or_else(|error| {
-        print::say(&error.to_string());
+        mount::daemon::say(&error.to_string());
         ExitCode::FAILURE
     });
     log::end();

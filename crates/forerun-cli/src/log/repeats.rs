@@ -35,6 +35,7 @@ struct Told {
 #[derive(Debug)]
 struct Warning {
     since: Instant,
+    level: Level,
     /// The line of the last time.
     line: String,
     repeats: u64,
@@ -52,9 +53,9 @@ impl Repeats {
     }
 
     fn tell(self: &Arc<Repeats>, level: Level, line: &str) {
-        let is_new = level > Level::WARN || self.told.lock().is_new(line, Instant::now());
+        let is_new = level > Level::WARN || self.told.lock().is_new(level, line, Instant::now());
         if is_new {
-            return self.sink.write(line);
+            return self.sink.write(level, line);
         }
         if !std::mem::replace(&mut self.told.lock().is_watched, true) {
             let repeats = Arc::clone(self);
@@ -80,17 +81,17 @@ impl Repeats {
     }
 
     fn tell_count(&self, warning: &Warning) {
-        let Warning { line, repeats, .. } = warning;
+        let Warning { level, line, repeats, .. } = warning;
         if *repeats > 0 {
             let times = if *repeats == 1 { "once more" } else { &format!("{repeats} more times") };
-            self.sink.write(&format!("{line} (said {times} since it was shown)"));
+            self.sink.write(*level, &format!("{line} (said {times} since it was shown)"));
         }
     }
 }
 
 impl Told {
     /// Whether a warning is to be shown: it was not shown lately, or cannot be remembered.
-    fn is_new(&mut self, line: &str, now: Instant) -> bool {
+    fn is_new(&mut self, level: Level, line: &str, now: Instant) -> bool {
         if line.len() > WARNING_BYTES_MAX {
             return true;
         }
@@ -106,7 +107,7 @@ impl Told {
             self.warnings.retain(|_, old| old.repeats > 0 || now.duration_since(old.since) < WINDOW);
         }
         if self.warnings.len() < WARNINGS_MAX {
-            self.warnings.insert(meaning, Warning { since: now, line: String::new(), repeats: 0 });
+            self.warnings.insert(meaning, Warning { since: now, level, line: String::new(), repeats: 0 });
         }
         true
     }
@@ -190,26 +191,26 @@ mod tests {
     #[test]
     fn a_warning_is_new_once_in_a_while() {
         let (mut told, start) = (Told::default(), Instant::now());
-        assert!(told.is_new(FAILED, start));
-        assert!(!told.is_new(FAILED_AGAIN, start + WINDOW / 2));
-        assert!(told.is_new(&FAILED.replace("host/7", "host/8"), start), "of another object");
+        assert!(told.is_new(Level::WARN, FAILED, start));
+        assert!(!told.is_new(Level::WARN, FAILED_AGAIN, start + WINDOW / 2));
+        assert!(told.is_new(Level::WARN, &FAILED.replace("host/7", "host/8"), start), "of another object");
         assert!(told.take_ended(start + WINDOW / 2).is_empty());
         let ended = told.take_ended(start + WINDOW);
         let counted: Vec<_> = ended.iter().filter(|warning| warning.repeats > 0).collect();
         assert_eq!((counted.len(), counted[0].repeats, &*counted[0].line), (1, 1, FAILED_AGAIN));
-        assert!(told.is_new(FAILED, start + WINDOW));
+        assert!(told.is_new(Level::WARN, FAILED, start + WINDOW));
     }
 
     #[test]
     fn what_is_remembered_has_a_bound() {
         let (mut told, start) = (Told::default(), Instant::now());
         for number in 0..2 * WARNINGS_MAX {
-            assert!(told.is_new(&format!("object-{number} failed"), start));
+            assert!(told.is_new(Level::WARN, &format!("object-{number} failed"), start));
         }
         assert_eq!(told.warnings.len(), WARNINGS_MAX);
         let long = "x".repeat(WARNING_BYTES_MAX + 1);
-        assert!(told.is_new(&long, start) && told.is_new(&long, start));
-        assert!(told.is_new("another failed", start + WINDOW));
+        assert!(told.is_new(Level::WARN, &long, start) && told.is_new(Level::WARN, &long, start));
+        assert!(told.is_new(Level::WARN, "another failed", start + WINDOW));
         assert_eq!(told.warnings.len(), 1, "the old ones are over");
     }
 }

@@ -10,13 +10,17 @@ use std::fs::OpenOptions;
 use std::io::{Read, Write};
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::process::{Command, ExitCode, Stdio};
+use std::sync::atomic::{AtomicBool, Ordering};
 
-use crate::arguments;
+use crate::{arguments, print};
 
 /// Tells the second process that it is the daemon.
 const IS_DAEMON: &str = "FORERUN_IS_DAEMON";
 /// What the daemon says once its mount is up.
 const READY: &[u8] = b"ready\n";
+
+/// Whether this process has let go of its terminal.
+static IS_AWAY: AtomicBool = AtomicBool::new(false);
 
 /// Whether this is the process in the background.
 pub(crate) fn is_daemon() -> bool {
@@ -63,9 +67,19 @@ pub(crate) fn ready() -> Result<(), Box<dyn Error>> {
     let null = OpenOptions::new().read(true).write(true).open("/dev/null")?;
     rustix::stdio::dup2_stdin(&null)?;
     rustix::stdio::dup2_stderr(&null)?;
+    IS_AWAY.store(true, Ordering::Relaxed);
     let mut stdout = std::io::stdout();
     stdout.write_all(READY)?;
     stdout.flush()?;
     rustix::stdio::dup2_stdout(&null)?;
     Ok(())
+}
+
+/// Tells why the program failed: in the log if nobody sees what it writes.
+pub(crate) fn say(message: &str) {
+    if IS_AWAY.load(Ordering::Relaxed) {
+        tracing::error!(target: "forerun::mount", "{message}");
+    } else {
+        print::say(message);
+    }
 }

@@ -156,8 +156,8 @@ pub(crate) struct MountCommand {
 
     /// Go into the background once mounted
     ///
-    /// The command ends with status 0 once the directory can be used. The log is discarded unless
-    /// --log is given.
+    /// The command ends with status 0 once the directory can be used. Warnings go to the system's log
+    /// (/dev/log), unless --log is given.
     #[arg(long)]
     daemon: bool,
 

@@ -53,7 +53,11 @@ enum Command {
 /// Exit status 0 for success, 1 for a failure, which is told in a sentence, and
 /// 2 (by `clap`) for a command that makes no sense.
 fn main() -> ExitCode {
-    let code = command().run().unwrap_or_else(|error| {
+    let done = match mount::Remount::from_arguments(arguments::given()) {
+        Some(remount) => remount.run(),
+        None => command().run(),
+    };
+    let code = done.unwrap_or_else(|error| {
         mount::daemon::say(&error.to_string());
         ExitCode::FAILURE
     });

@@ -5,6 +5,7 @@ mod end;
 mod kernel_readahead;
 mod memory;
 mod place;
+mod remount;
 
 use std::error::Error;
 use std::io;
@@ -23,6 +24,7 @@ use crate::units::{parse_duration, parse_size, show_size};
 pub(crate) use end::{Stop, unmount};
 pub(crate) use kernel_readahead::KernelReadahead;
 use place::Place;
+pub(crate) use remount::Remount;
 
 const EXAMPLES: &str = "\
 Examples:

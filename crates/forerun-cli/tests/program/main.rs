@@ -18,6 +18,7 @@ mod mount;
 mod overlays;
 mod passed;
 mod passthrough;
+mod remount;
 mod secrets;
 mod support;
 mod usage;

@@ -6,7 +6,7 @@ use std::os::unix::process::ExitStatusExt;
 use std::process::{Child, Command, Stdio};
 use std::sync::mpsc::{self, Receiver, Sender};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use rustix::process::Signal;
 
@@ -163,15 +163,21 @@ fn the_end_of_a_mount_is_an_error_for_all_who_wait() {
     reader.wait().unwrap();
     let list = start(Command::new("ls").arg(mounted.at("")));
     let second = server.until_asked_for("/");
+    let read = start(Command::new("cat").arg(mounted.at("other")));
+    let third = server.until_asked_for("/other");
     // The shell of somebody who is there.
     let mut shell = Command::new("sleep");
     let inside = start(shell.arg("100").current_dir(mounted.directory()));
 
+    let asked = Instant::now();
     let said = mounted.end();
+    assert!(asked.elapsed() < AT_ONCE, "it took {:?}: {said}", asked.elapsed());
     assert!(said.contains("was in use"), "{said}");
-    let list = list.wait_with_output().unwrap();
-    assert!(!list.status.success(), "{list:?}");
+    for waiting in [list, read] {
+        let output = waiting.wait_with_output().unwrap();
+        assert!(output.status.code().is_some_and(|code| code > 0), "{output:?}");
+    }
     send(inside.id(), Signal::KILL);
     assert_eq!(signal_that_ended(inside), Some(Signal::KILL.as_raw()));
-    drop((first, second));
+    drop((first, second, third));
 }

@@ -15,6 +15,9 @@ use crate::support::{Mounted, mount};
 
 /// How long the end of a program may take that ended after minutes, or never.
 const AT_ONCE: Duration = Duration::from_secs(10);
+/// How long the end of a fetch may take that nobody needs: less than the 10 s after which a body
+/// that does not come is asked for again.
+const FETCH_ENDS: Duration = Duration::from_secs(7);
 const LIST: &str = "<a href=\"one\">one</a><a href=\"two\">two</a>";
 
 /// A server that answers nothing but questions about the size of files.
@@ -109,7 +112,7 @@ fn a_killed_program_ends_whatever_it_waits_for_and_the_mount_can_be_unmounted() 
             assert_eq!(signal_that_ended(child), Some(signal.as_raw()), "{command:?}");
             if [&read, &direct].contains(&&path.to_owned()) {
                 // Nobody has the file open any more.
-                waiting.set_read_timeout(Some(AT_ONCE)).unwrap();
+                waiting.set_read_timeout(Some(FETCH_ENDS)).unwrap();
                 assert_eq!(waiting.read(&mut [0]).expect("the fetch is cancelled"), 0);
             }
         }
@@ -138,8 +141,10 @@ fn a_signal_that_a_program_handles_does_not_fail_its_calls() {
     // As long as an interrupted wait goes on where nobody can tell whether the signal is handled.
     thread::sleep(Duration::from_secs(1));
     let length = LIST.len();
-    let head =
-        format!("HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: {length}\r\n\r\n{LIST}");
+    // Nobody answers further requests on this connection.
+    let head = format!(
+        "HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Type: text/html\r\nContent-Length: {length}\r\n\r\n{LIST}"
+    );
     waiting.write_all(head.as_bytes()).unwrap();
     let output = shell.wait_with_output().unwrap();
     assert_eq!(String::from_utf8(output.stdout).unwrap(), "one two\n");

@@ -8,7 +8,8 @@
 use std::fs;
 use std::io;
 
-use rustix::process::Signal;
+use rustix::io::Errno;
+use rustix::process::{Pid, Signal, test_kill_process};
 
 /// What is known of a thread.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -17,18 +18,22 @@ pub(super) enum Fate {
     Dying,
     /// It goes on.
     Living,
-    /// It has ended, or this process may not see it.
+    /// It has ended.
+    Ended,
+    /// This process may not see it.
     Unseen,
 }
 
 /// The fate of the thread `number`; 0 is in another PID namespace.
 pub(super) fn fate(number: u32) -> Fate {
-    if number == 0 {
-        return Fate::Unseen;
-    }
+    let Some(pid) = i32::try_from(number).ok().and_then(Pid::from_raw) else { return Fate::Unseen };
     match fs::read_to_string(format!("/proc/{number}/status")) {
         Ok(status) => fate_by(&status),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Fate::Unseen,
+        // `/proc` may hide the threads of other users (`hidepid`), and the system call does not.
+        Err(error) if error.kind() == io::ErrorKind::NotFound => match test_kill_process(pid) {
+            Err(Errno::SRCH) => Fate::Ended,
+            _ => Fate::Unseen,
+        },
         Err(error) => {
             tracing::debug!(target: "forerun::mount", "thread {number} cannot be looked at: {error}");
             Fate::Unseen
@@ -45,7 +50,7 @@ fn fate_by(status: &str) -> Fate {
     let own = signals("SigPnd:");
     let pending = (own | signals("ShdPnd:")) & !set_aside & !harmless();
     match field("State:").chars().next() {
-        Some('Z' | 'X') => Fate::Unseen,
+        Some('Z' | 'X') => Fate::Ended,
         // The kernel kills by KILL for most other signals as well, which nobody sets aside.
         _ if pending | own & bit(Signal::KILL) != 0 => Fate::Dying,
         _ => Fate::Living,
@@ -106,7 +111,24 @@ mod tests {
         assert_eq!(fate_by(&status("D (disk sleep)", 0, bit(Signal::ABORT), 0)), Fate::Dying);
         let interrupt = bit(Signal::INT);
         assert_eq!(fate_by(&status("D (disk sleep)", 0, interrupt, interrupt)), Fate::Dying);
-        assert_eq!(fate_by(&status("Z (zombie)", 0, 0, 0)), Fate::Unseen);
+        assert_eq!(fate_by(&status("Z (zombie)", 0, 0, 0)), Fate::Ended);
+    }
+
+    #[test]
+    fn a_thread_that_is_gone_has_ended_while_its_process_lives() {
+        let (number, ends) = std::thread::spawn(|| {
+            let link = fs::read_link("/proc/thread-self").unwrap();
+            let number = link.file_name().unwrap().to_str().unwrap().parse().unwrap();
+            (number, fate(number))
+        })
+        .join()
+        .unwrap();
+        assert_eq!(ends, Fate::Living);
+        // The kernel lets go of the number shortly after the thread was waited for.
+        while fate(number) == Fate::Living {
+            std::thread::yield_now();
+        }
+        assert_eq!(fate(number), Fate::Ended);
     }
 
     #[test]

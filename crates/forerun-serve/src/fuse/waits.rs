@@ -63,8 +63,6 @@ struct Waiting {
     interrupted: Option<Instant>,
     /// Whether it has waited for a while.
     is_old: bool,
-    /// Whether its thread has been seen alive.
-    was_seen: bool,
 }
 
 impl Waits {
@@ -81,9 +79,7 @@ impl Waits {
             return wait.give_up(unmounted());
         }
         let interrupted = table.take_early(asker.unique).then(Instant::now);
-        table
-            .waiting
-            .insert(asker.unique, Waiting { asker, wait, interrupted, is_old: false, was_seen: false });
+        table.waiting.insert(asker.unique, Waiting { asker, wait, interrupted, is_old: false });
         let begins = !std::mem::replace(&mut table.is_watched, true);
         drop(table);
         if begins {
@@ -150,12 +146,8 @@ impl Waits {
         };
         let fate = if self.sees_threads { fate(thread) } else { Fate::Unseen };
         let mut table = self.table.lock();
-        let Some(waiting) = table.waiting.get_mut(&unique) else { return };
-        waiting.was_seen |= fate != Fate::Unseen;
-        if !waiting.is_vain(fate) {
-            return;
-        }
-        let waiting = table.waiting.remove(&unique);
+        let is_vain = table.waiting.get(&unique).is_some_and(|waiting| waiting.is_vain(fate));
+        let waiting = if is_vain { table.waiting.remove(&unique) } else { None };
         drop(table);
         if let Some(waiting) = waiting {
             waiting.wait.give_up(interrupted());
@@ -176,8 +168,9 @@ impl Waiting {
         match (fate, self.interrupted) {
             (Fate::Living, _) => false,
             (Fate::Dying, _) => true,
-            (Fate::Unseen, Some(since)) => since.elapsed() >= GRACE,
-            (Fate::Unseen, None) => self.asker.is_for_cache && self.was_seen,
+            (Fate::Ended | Fate::Unseen, Some(since)) => since.elapsed() >= GRACE,
+            (Fate::Ended, None) => self.asker.is_for_cache,
+            (Fate::Unseen, None) => false,
         }
     }
 }

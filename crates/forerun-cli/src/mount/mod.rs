@@ -1,5 +1,6 @@
 //! `forerun mount`.
 
+mod allocator;
 pub(crate) mod daemon;
 mod end;
 mod kernel_readahead;
@@ -178,6 +179,7 @@ impl MountCommand {
         if self.daemon && !daemon::is_daemon() {
             return daemon::start();
         }
+        allocator::keep_little();
         log::start(self.verbose, self.log.as_deref())?;
         self.check_order()?;
         let place = Place::new(&self.directory)?;

@@ -143,7 +143,7 @@ mod tests {
         for bad in [
             Outcome { mb_s: 359.0, ..Outcome::GOOD },
             Outcome { fetched_ratio: 1.06, ..Outcome::GOOD },
-            Outcome { memory_peak_mb: 329.0, ..Outcome::GOOD },
+            Outcome { memory_peak_mb: 330.0, ..Outcome::GOOD },
             Outcome { late_reads: 1, ..Outcome::GOOD },
             Outcome { is_correct: false, ..Outcome::GOOD },
         ] {

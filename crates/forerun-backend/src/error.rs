@@ -44,6 +44,8 @@ pub enum ErrorKind {
     Invalid,
     /// Nobody waits for the answer any more.
     Interrupted,
+    /// Whoever was asked has ended meanwhile, as a mount does that is unmounted.
+    Ended,
     /// Anything else; trying again does not help.
     Permanent,
 }

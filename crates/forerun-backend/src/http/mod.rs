@@ -167,7 +167,7 @@ impl Backend for HttpBackend {
                 Found { directory: true, ..directory }
             }
             // Some answer there with the listing itself.
-            Ok(found) if found.is_page && !is_root && !self.single && !is_name_of_page(path) => {
+            Ok(found) if found.is_page && !is_root && !is_name_of_page(path) => {
                 match self.find(&self.address(path, true)?).await {
                     Ok(directory) if directory.is_page => Found { directory: true, ..directory },
                     Err(error) if error.is_transient() => return Err(error),

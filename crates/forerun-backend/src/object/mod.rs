@@ -22,7 +22,7 @@ pub(crate) use connector::{Connector, element};
 pub(crate) use failure::{NoCredentials, of_party};
 
 use crate::bounds::{ENTRIES_MAX, PAGES_MAX};
-use crate::{Backend, ByteStream, Entry, Error, ErrorKind, Result, Version, path};
+use crate::{Backend, ByteStream, Entry, Error, ErrorKind, Kind, Result, Version, path};
 
 /// The objects below a prefix of an object store. Directories are the prefixes
 /// that keys share up to a `/`.
@@ -169,7 +169,21 @@ impl ObjectBackend {
         let directories =
             prefixes.filter_map(|key| Some(Entry::directory(path::join(path, self.name(directory, key)?))));
         let mut seen = HashSet::new();
-        files.chain(directories).filter(|entry| seen.insert(entry.path.clone())).collect()
+        files.chain(directories).filter(|entry| self.is_new(&mut seen, entry)).collect()
+    }
+
+    /// Whether `entry` is the first of its path.
+    fn is_new(&self, seen: &mut HashSet<String>, entry: &Entry) -> bool {
+        let is_new = seen.insert(entry.path.clone());
+        if !is_new && entry.kind == Kind::Directory {
+            tracing::warn!(
+                target: "forerun::store",
+                url = %self.url, key = %entry.path,
+                "an object has the name of a directory and hides what is in it: \
+                 mount the directory by its own URL, with a slash at the end"
+            );
+        }
+        is_new
     }
 
     /// The last component of `key` if it lies directly in `directory`.

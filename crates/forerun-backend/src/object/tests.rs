@@ -115,3 +115,19 @@ fn an_etag_is_one_version_with_and_without_its_quotes() {
     assert_eq!(version_of(&meta("0x8D")), version_of(&meta("\"0x8D\"")));
     assert_eq!(*version_of(&meta("W/\"0x8D\"")).0, *"etag W/\"0x8D\"");
 }
+
+#[tokio::test]
+async fn an_object_hides_the_directory_of_its_name_which_has_a_url_of_its_own() {
+    let store = Arc::new(InMemory::new());
+    put(&store, "data/both", "object".into()).await;
+    put(&store, "data/both/x", "below".into()).await;
+    let parent = backend(&store, "data").unwrap();
+    let listed = parent.list("").await.unwrap();
+    assert_eq!(listed.len(), 1, "{listed:?}");
+    // The same by a lookup: who asks first decides nothing.
+    for entry in [&listed[0], &parent.stat("both").await.unwrap()] {
+        assert_eq!((entry.kind, entry.size), (Kind::File, 6));
+    }
+    let hidden = backend(&store, "data/both").unwrap().list("").await.unwrap();
+    assert_eq!(hidden.iter().map(|entry| entry.path.as_str()).collect::<Vec<_>>(), ["x"]);
+}

@@ -96,6 +96,9 @@ async fn a_directory_is_recognised_where_its_page_is_sent_without_a_redirect() {
     // A file costs one request.
     let requests = server.requests();
     assert_eq!(requests[1..], ["HEAD /dir", "HEAD /dir/", "HEAD /dir/a%20b%25.bin"]);
+    let connected = connect(&server.url("dir"), &impatient()).await.unwrap();
+    assert_eq!(connected.object, None);
+    assert_eq!(connected.backend.list("").await.unwrap().len(), 2);
 }
 
 #[tokio::test]

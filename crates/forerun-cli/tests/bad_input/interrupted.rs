@@ -4,11 +4,14 @@ use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::os::unix::process::ExitStatusExt;
 use std::process::{Child, Command, Stdio};
+use std::sync::Once;
 use std::sync::mpsc::{self, Receiver, Sender};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use rustix::process::Signal;
+use tokio::runtime::Builder;
+use tokio::signal::unix::{SignalKind, signal};
 
 use crate::support::program::{DEADLINE, send, unmount};
 use crate::support::{Mounted, mount};
@@ -76,7 +79,19 @@ fn answer(mut connection: TcpStream, waits: &Sender<(String, TcpStream)>) {
 
 /// Starts `command` with what it says in pipes.
 fn start(command: &mut Command) -> Child {
+    heed_interrupts();
     command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
+}
+
+/// Tests in the background of a script ignore SIGINT, and so would the programs that they start. A
+/// handler is not inherited: with one, programs begin with the default.
+fn heed_interrupts() {
+    static ONCE: Once = Once::new();
+    ONCE.call_once(|| {
+        let runtime = Builder::new_current_thread().enable_all().build().unwrap();
+        let _context = runtime.enter();
+        drop(signal(SignalKind::interrupt()).unwrap());
+    });
 }
 
 /// What ended `child`: a signal, if it ends at once.
@@ -85,8 +100,8 @@ fn signal_that_ended(mut child: Child) -> Option<i32> {
     let pid = child.id();
     thread::spawn(move || ended.send(child.wait().unwrap()));
     let status = end.recv_timeout(AT_ONCE).unwrap_or_else(|_| {
-        let state = std::fs::read_to_string(format!("/proc/{pid}/status")).unwrap_or_default();
-        panic!("it still waits: {:?}", state.lines().nth(2));
+        let of = |what: &str| std::fs::read_to_string(format!("/proc/{pid}/{what}")).unwrap_or_default();
+        panic!("it still waits: {}\n{}\n{}", of("cmdline"), of("status"), of("stack"));
     });
     status.signal()
 }
@@ -178,6 +193,8 @@ fn the_end_of_a_mount_is_an_error_for_all_who_wait() {
     let said = mounted.end();
     assert!(asked.elapsed() < AT_ONCE, "it took {:?}: {said}", asked.elapsed());
     assert!(said.contains("was in use"), "{said}");
+    // Who ended the mount knows why.
+    assert!(!said.contains("WARN"), "{said}");
     for waiting in [list, read] {
         let output = waiting.wait_with_output().unwrap();
         assert!(output.status.code().is_some_and(|code| code > 0), "{output:?}");

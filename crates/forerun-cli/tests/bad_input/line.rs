@@ -1,6 +1,7 @@
 //! The way to a server, which can be cut.
 
-use std::net::{SocketAddr, TcpListener};
+use std::net::{Ipv4Addr, SocketAddr, TcpListener};
+use std::sync::atomic::{AtomicU8, Ordering};
 use std::time::Duration;
 
 use rustix::net::sockopt::set_socket_linger;
@@ -30,10 +31,18 @@ pub(crate) struct Line {
     runtime: Runtime,
 }
 
+/// An address of this machine that no other line has: while nobody listens, the port could become
+/// that of somebody else's connection.
+fn own_address() -> Ipv4Addr {
+    static COUNT: AtomicU8 = AtomicU8::new(1);
+    let [.., high, low] = std::process::id().to_be_bytes();
+    Ipv4Addr::new(127, high.max(1), low, COUNT.fetch_add(1, Ordering::Relaxed))
+}
+
 impl Line {
     pub(crate) fn to(server: &str) -> Line {
         let runtime = Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();
-        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let listener = TcpListener::bind((own_address(), 0)).unwrap();
         let (address, server) = (listener.local_addr().unwrap(), server.parse().unwrap());
         let mut line = Line { address, server, task: None, silent: None, runtime };
         line.accept(listener, forward);

@@ -6,9 +6,9 @@ use rustix::io::Errno;
 /// The `errno` for `error`, which is also logged with its sentence: `errno` has
 /// no room for which object it was and what to do about it.
 pub(crate) fn report(error: &Error) -> Errno {
-    // Programs look for files that are not there all the time, and nobody asks why an
-    // interrupted one got no answer.
-    if matches!(error.kind, ErrorKind::NotFound | ErrorKind::Interrupted) {
+    // Programs look for files that are not there all the time, nobody asks why an interrupted one
+    // got no answer, and the kernel still reads ahead when a mount ends.
+    if matches!(error.kind, ErrorKind::NotFound | ErrorKind::Interrupted | ErrorKind::Ended) {
         tracing::debug!(target: "forerun::mount", "{error}");
     } else {
         tracing::warn!(target: "forerun::mount", "{error}");
@@ -32,7 +32,11 @@ fn errno_of(kind: ErrorKind) -> Errno {
         ErrorKind::NoRange => Errno::OPNOTSUPP,
         ErrorKind::Invalid => Errno::INVAL,
         ErrorKind::Interrupted => Errno::INTR,
-        ErrorKind::Transient | ErrorKind::Busy | ErrorKind::Unreachable | ErrorKind::Permanent => Errno::IO,
+        ErrorKind::Transient
+        | ErrorKind::Busy
+        | ErrorKind::Unreachable
+        | ErrorKind::Ended
+        | ErrorKind::Permanent => Errno::IO,
     }
 }
 
@@ -50,6 +54,7 @@ mod tests {
             (ErrorKind::NoRange, Errno::OPNOTSUPP),
             (ErrorKind::Invalid, Errno::INVAL),
             (ErrorKind::Interrupted, Errno::INTR),
+            (ErrorKind::Ended, Errno::IO),
             (ErrorKind::Transient, Errno::IO),
             (ErrorKind::Busy, Errno::IO),
             (ErrorKind::Unreachable, Errno::IO),

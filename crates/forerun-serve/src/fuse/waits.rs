@@ -204,5 +204,5 @@ fn interrupted() -> Error {
 }
 
 fn unmounted() -> Error {
-    Error::new(ErrorKind::Permanent, "the mount was ended before the answer came; mount it again")
+    Error::new(ErrorKind::Ended, "the mount was ended before the answer came; mount it again")
 }

@@ -179,8 +179,7 @@ impl ObjectBackend {
             tracing::warn!(
                 target: "forerun::store",
                 url = %self.url, key = %entry.path,
-                "an object has the name of a directory and hides what is in it: \
-                 mount the directory by its own URL, with a slash at the end"
+                "an object hides the directory of the same name: mount its URL with a slash at the end"
             );
         }
         is_new

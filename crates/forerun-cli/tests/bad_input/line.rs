@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicU8, Ordering};
 use std::time::Duration;
 
 use rustix::net::sockopt::set_socket_linger;
+use rustix::net::{Shutdown, shutdown};
 use tokio::io::copy_bidirectional;
 use tokio::net::TcpStream;
 use tokio::runtime::{Builder, Runtime};
@@ -25,9 +26,8 @@ pub(crate) enum Cut {
 pub(crate) struct Line {
     pub(crate) address: SocketAddr,
     server: SocketAddr,
+    listener: Option<TcpListener>,
     task: Option<JoinHandle<()>>,
-    /// Of a silent line, whose connections wait for ever.
-    silent: Option<TcpListener>,
     runtime: Runtime,
 }
 
@@ -44,7 +44,7 @@ impl Line {
         let runtime = Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();
         let listener = TcpListener::bind((own_address(), 0)).unwrap();
         let (address, server) = (listener.local_addr().unwrap(), server.parse().unwrap());
-        let mut line = Line { address, server, task: None, silent: None, runtime };
+        let mut line = Line { address, server, listener: None, task: None, runtime };
         line.accept(listener, forward);
         line
     }
@@ -58,7 +58,8 @@ impl Line {
                 let listener = self.listen();
                 self.accept(listener, reset);
             }
-            Cut::Silent => self.silent = Some(self.listen()),
+            // Its connections wait for ever.
+            Cut::Silent => self.listener = Some(self.listen()),
         }
     }
 
@@ -73,7 +74,10 @@ impl Line {
     }
 
     fn end(&mut self) {
-        self.silent = None;
+        if let Some(listener) = self.listener.take() {
+            // To close it is not enough: a child that another test starts just now has a copy until it runs.
+            shutdown(&listener, Shutdown::Both).unwrap();
+        }
         if let Some(task) = self.task.take() {
             task.abort();
             // Only then its sockets are closed.
@@ -86,6 +90,7 @@ impl Line {
         F: Future<Output = ()> + Send + 'static,
     {
         listener.set_nonblocking(true).unwrap();
+        self.listener = Some(listener.try_clone().unwrap());
         let server = self.server;
         self.task = Some(self.runtime.spawn(async move {
             let listener = tokio::net::TcpListener::from_std(listener).unwrap();

@@ -10,7 +10,7 @@ use forerun::{Advice, Extent, Kind, Reader};
 use parking_lot::Mutex;
 use rustix::io::Errno;
 
-use super::inode::same_inode;
+use super::inodes::same_inode;
 use super::protocol::size;
 use super::tree::Tree;
 

@@ -15,7 +15,7 @@ use super::attr::{Defaults, file_type};
 use super::errno::{report, report_read};
 use super::governor::{Runs, Step, Way};
 use super::handles::Handles;
-use super::inode::{Inodes, same_inode};
+use super::inodes::{Inodes, same_inode};
 use super::listing::OpenDirectory;
 use super::passthrough::Passthrough;
 use super::protocol::{self, Attributes, Directory, open_flags};
@@ -85,7 +85,7 @@ impl Tree {
     ) -> Tree {
         Tree {
             forerun,
-            inodes: Inodes::new(root),
+            inodes: Inodes::new(&root),
             files: Handles::new(),
             directories: Handles::new(),
             advised: Advised::new(hints),

@@ -1,6 +1,7 @@
 //! Answers that are believed for a while. Pure: time is an argument.
 
 use std::collections::{BTreeMap, HashMap};
+use std::ops::Range;
 use std::sync::Arc;
 
 use forerun_backend::Result;
@@ -10,10 +11,11 @@ use tokio::time::Instant;
 /// carries. At some 200 bytes each, 13 MiB.
 pub(super) const ENTRIES_MAX: usize = 65536;
 
-/// Answers by path; the oldest go first.
+/// Answers by path. Those that are no longer believed go, and the oldest before others.
 #[derive(Debug)]
 pub(super) struct Cache<V> {
-    answers: HashMap<Arc<str>, Known<V>>,
+    /// Apart, since a table has room for twice as many.
+    answers: HashMap<Arc<str>, Box<Known<V>>>,
     /// Paths in the order their answers came.
     order: BTreeMap<u64, Arc<str>>,
     entry_count: usize,
@@ -37,22 +39,31 @@ impl<V: Clone> Cache<V> {
         self.answers.get(path).filter(|known| now < known.until).map(|known| known.answer.clone())
     }
 
-    /// Keeps an answer that carries `entry_count` entries, unless that is more
-    /// than the cache holds.
-    pub(super) fn put(&mut self, path: &str, answer: Result<V>, entry_count: usize, until: Instant) {
+    /// Keeps an answer that came at the start of `believed` and carries `entry_count` entries,
+    /// unless that is more than the cache holds.
+    pub(super) fn put(
+        &mut self,
+        path: &str,
+        answer: Result<V>,
+        entry_count: usize,
+        believed: &Range<Instant>,
+    ) {
         self.remove(path);
         if entry_count > ENTRIES_MAX {
             return;
         }
-        while self.entry_count + entry_count > ENTRIES_MAX {
-            let Some((_, oldest)) = self.order.pop_first() else { break };
+        while let Some(oldest) = self.order.first_entry()
+            && (self.entry_count + entry_count > ENTRIES_MAX
+                || self.answers[oldest.get()].until <= believed.start)
+        {
+            let oldest = oldest.remove();
             self.remove(&oldest);
         }
         let (path, number) = (Arc::<str>::from(path), self.answer_count);
         self.answer_count += 1;
         self.entry_count += entry_count;
         self.order.insert(number, Arc::clone(&path));
-        self.answers.insert(path, Known { answer, until, number, entry_count });
+        self.answers.insert(path, Box::new(Known { answer, until: believed.end, number, entry_count }));
     }
 
     pub(super) fn remove(&mut self, path: &str) {
@@ -72,28 +83,38 @@ mod tests {
     #[test]
     fn an_answer_is_believed_until_its_time() {
         let (mut cache, now) = (Cache::new(), Instant::now());
-        let until = now + Duration::from_secs(1);
-        cache.put("a", Ok(1), 1, until);
+        let (until, later) = (now + Duration::from_secs(1), now + Duration::from_secs(2));
+        cache.put("a", Ok(1), 1, &(now..until));
         assert_eq!(cache.get("a", now).unwrap().unwrap(), 1);
         assert!(cache.get("a", until).is_none());
-        cache.put("a", Ok(2), 1, until + Duration::from_secs(1));
+        cache.put("a", Ok(2), 1, &(now..later));
         assert_eq!(cache.get("a", until).unwrap().unwrap(), 2);
         cache.remove("a");
         assert!(cache.get("a", now).is_none());
     }
 
     #[test]
+    fn an_answer_that_is_not_believed_takes_no_room() {
+        let (mut cache, now) = (Cache::new(), Instant::now());
+        let at = |millis| now + Duration::from_millis(millis);
+        for millis in 0..10_000 {
+            cache.put(&millis.to_string(), Ok(()), 1, &(at(millis)..at(millis + 100)));
+        }
+        assert_eq!((cache.answers.len(), cache.order.len(), cache.entry_count), (100, 100, 100));
+    }
+
+    #[test]
     fn the_oldest_answer_goes_first_and_none_is_too_large() {
         let (mut cache, now) = (Cache::new(), Instant::now());
-        let until = now + Duration::from_secs(1);
-        cache.put("old", Ok(()), 1, until);
-        cache.put("new", Ok(()), 1, until);
-        cache.put("old", Ok(()), 1, until);
-        cache.put("large", Ok(()), ENTRIES_MAX - 1, until);
-        assert!(cache.get("new", now).is_none());
+        let believed = now..now + Duration::from_secs(1);
+        let mut put = |path, entry_count| cache.put(path, Ok(()), entry_count, &believed);
+        put("old", 1);
+        put("new", 1);
+        put("old", 1);
+        put("large", ENTRIES_MAX - 1);
+        put("huge", ENTRIES_MAX + 1);
+        assert!(cache.get("new", now).is_none() && cache.get("huge", now).is_none());
         assert!(cache.get("old", now).is_some() && cache.get("large", now).is_some());
-        cache.put("huge", Ok(()), ENTRIES_MAX + 1, until);
-        assert!(cache.get("huge", now).is_none());
         assert_eq!((cache.entry_count, cache.order.len()), (ENTRIES_MAX, 2));
     }
 }

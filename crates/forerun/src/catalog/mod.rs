@@ -194,12 +194,14 @@ impl Catalog {
         if questions.get(path).is_some_and(|question| question.epoch == epoch) {
             questions.remove(path);
         }
-        let Some(until) = Instant::now().checked_add(self.ttl) else { return };
+        let now = Instant::now();
+        let Some(until) = now.checked_add(self.ttl) else { return };
+        let believed = now..until;
         if tables.epoch != epoch || self.ttl.is_zero() {
             return;
         }
         let entry_count = match answer {
-            Ok(value) => value.keep(&mut tables, until),
+            Ok(value) => value.keep(&mut tables, &believed),
             Err(error) if matches!(error.kind, ErrorKind::NotFound | ErrorKind::NotADirectory) => 1,
             Err(_) => return,
         };
@@ -210,7 +212,7 @@ impl Catalog {
             tables.bulk.listed(path, entries.len(), Instant::now(), self.ttl);
             tables.ahead.listed(path, entries);
         }
-        V::table(&mut tables).cache.put(path, answer.clone(), entry_count, until);
+        V::table(&mut tables).cache.put(path, answer.clone(), entry_count, &believed);
     }
 }
 

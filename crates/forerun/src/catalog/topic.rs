@@ -1,5 +1,6 @@
 //! The three kinds of question: about one entry, a directory's list, where a link leads.
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use forerun_backend::{Backend, Entry, Result};
@@ -14,7 +15,7 @@ pub(super) trait Topic: Clone + Send + Sync + 'static {
     fn table(tables: &mut Tables) -> &mut Table<Self>;
     fn ask(backend: Arc<dyn Backend>, path: String) -> BoxFuture<'static, Result<Self>>;
     /// Keeps what the answer says of other paths, and counts its entries.
-    fn keep(&self, tables: &mut Tables, until: Instant) -> usize;
+    fn keep(&self, tables: &mut Tables, believed: &Range<Instant>) -> usize;
     /// What a list holds.
     fn entries(&self) -> Option<&[Entry]> {
         None
@@ -30,7 +31,7 @@ impl Topic for Entry {
         async move { backend.stat(&path).await }.boxed()
     }
 
-    fn keep(&self, _tables: &mut Tables, _until: Instant) -> usize {
+    fn keep(&self, _tables: &mut Tables, _believed: &Range<Instant>) -> usize {
         1
     }
 }
@@ -44,9 +45,9 @@ impl Topic for List {
         async move { Ok(backend.list(&path).await?.into()) }.boxed()
     }
 
-    fn keep(&self, tables: &mut Tables, until: Instant) -> usize {
+    fn keep(&self, tables: &mut Tables, believed: &Range<Instant>) -> usize {
         for entry in self.iter().take(cache::ENTRIES_MAX) {
-            tables.stats.cache.put(&entry.path, Ok(entry.clone()), 1, until);
+            tables.stats.cache.put(&entry.path, Ok(entry.clone()), 1, believed);
         }
         1 + self.len()
     }
@@ -65,7 +66,7 @@ impl Topic for Vec<u8> {
         async move { backend.read_link(&path).await }.boxed()
     }
 
-    fn keep(&self, _tables: &mut Tables, _until: Instant) -> usize {
+    fn keep(&self, _tables: &mut Tables, _believed: &Range<Instant>) -> usize {
         1
     }
 }

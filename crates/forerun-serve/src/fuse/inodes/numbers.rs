@@ -6,8 +6,6 @@ use std::collections::HashMap;
 use std::hash::{BuildHasher, RandomState};
 use std::mem;
 
-use super::inode::{ROOT, is_sparse};
-
 /// Numbers that nobody holds are known until so many others were given: enough to look
 /// up in peace what a listing has shown, and at 32 bytes each, some 8 MiB at most.
 const SHOWN_MAX: usize = 65_536;
@@ -21,8 +19,6 @@ pub(super) struct Key(u64, u64);
 pub(super) struct Numbers {
     /// Two, since one is too short to take different hashes for different inodes.
     hashers: [RandomState; 2],
-    /// Those that the kernel knows.
-    held: HashMap<Key, u64>,
     /// Those that were only shown, or are forgotten; the later and the earlier half.
     shown: HashMap<Key, u64>,
     shown_before: HashMap<Key, u64>,
@@ -30,13 +26,10 @@ pub(super) struct Numbers {
 }
 
 impl Numbers {
-    /// With none but the root's, which is `root`'s.
-    pub(super) fn new(root: impl std::hash::Hash) -> Numbers {
-        let (shown, shown_before) = (HashMap::new(), HashMap::new());
+    /// Numbers from `first` on.
+    pub(super) fn new(first: u64) -> Numbers {
         let hashers = [RandomState::new(), RandomState::new()];
-        let mut numbers = Numbers { hashers, held: HashMap::new(), shown, shown_before, next: ROOT + 1 };
-        numbers.held.insert(numbers.key(root), ROOT);
-        numbers
+        Numbers { hashers, shown: HashMap::new(), shown_before: HashMap::new(), next: first }
     }
 
     /// Stands for `identity`, without keeping it.
@@ -45,47 +38,24 @@ impl Numbers {
         Key(first.hash_one(&identity), second.hash_one(&identity))
     }
 
-    /// The number of `key`, the next if it has none.
+    /// The number of `key`, which nobody holds: the next if it has none.
     pub(super) fn show(&mut self, key: Key) -> u64 {
-        if let Some(number) = self.held.get(&key).or_else(|| self.shown.get(&key)) {
-            return *number;
-        }
-        let number = self.shown_before.remove(&key).unwrap_or_else(|| {
+        let number = self.hold(key);
+        self.release(key, number);
+        number
+    }
+
+    /// The same. It is known to whoever holds it until [`Numbers::release`].
+    pub(super) fn hold(&mut self, key: Key) -> u64 {
+        let shown = self.shown.remove(&key).or_else(|| self.shown_before.remove(&key));
+        shown.unwrap_or_else(|| {
             self.next += 1;
             self.next - 1
-        });
-        self.keep_shown(key, number);
-        number
+        })
     }
 
-    /// The same, and it stays this one until [`Numbers::release`].
-    pub(super) fn hold(&mut self, key: Key) -> u64 {
-        if let Some(number) = self.held.get(&key) {
-            return *number;
-        }
-        let number = self.show(key);
-        self.shown.remove(&key);
-        self.held.insert(key, number);
-        number
-    }
-
-    /// Nobody holds `key` any more.
-    pub(super) fn release(&mut self, key: Key) {
-        if let Some(number) = self.held.remove(&key) {
-            self.keep_shown(key, number);
-            if is_sparse(&self.held) {
-                self.held.shrink_to(2 * self.held.len());
-            }
-        }
-    }
-
-    /// For how many held numbers there is room.
-    #[cfg(test)]
-    pub(super) fn room(&self) -> usize {
-        self.held.capacity()
-    }
-
-    fn keep_shown(&mut self, key: Key, number: u64) {
+    /// Nobody holds `number`, which is `key`'s, any more.
+    pub(super) fn release(&mut self, key: Key, number: u64) {
         if self.shown.len() >= SHOWN_MAX {
             self.shown_before = mem::take(&mut self.shown);
         }
@@ -99,27 +69,24 @@ mod tests {
 
     #[test]
     fn numbers_follow_the_order_of_showing_and_stay() {
-        let mut numbers = Numbers::new("");
+        let mut numbers = Numbers::new(2);
         let keys = ["c", "a", "b"].map(|name| numbers.key(name));
         let shown = keys.map(|key| numbers.show(key));
-        assert!(shown.is_sorted() && shown[0] > ROOT);
+        assert_eq!(shown, [2, 3, 4]);
         assert_eq!([keys[2], keys[0], keys[1]].map(|key| numbers.hold(key)), [shown[2], shown[0], shown[1]]);
+        keys.into_iter().zip(shown).for_each(|(key, number)| numbers.release(key, number));
         assert_eq!(keys.map(|key| numbers.show(key)), shown);
-        keys.into_iter().for_each(|key| numbers.release(key));
-        assert_eq!(keys.map(|key| numbers.show(key)), shown);
-        assert_eq!(numbers.show(numbers.key("")), ROOT);
     }
 
     #[test]
-    fn what_is_held_stays_however_much_is_shown_and_the_rest_is_dropped() {
-        let mut numbers = Numbers::new("");
-        let (held, shown) = (numbers.key("held"), numbers.key("shown"));
-        let before = [numbers.hold(held), numbers.show(shown)];
+    fn what_was_shown_long_ago_is_dropped() {
+        let mut numbers = Numbers::new(2);
+        let key = numbers.key("shown");
+        let before = numbers.show(key);
         for other in 0..4 * SHOWN_MAX {
             numbers.show(numbers.key(other));
         }
         assert!(numbers.shown.len() <= SHOWN_MAX && numbers.shown_before.len() <= SHOWN_MAX);
-        assert_eq!(numbers.show(held), before[0]);
-        assert!(numbers.show(shown) > before[1] + 4 * SHOWN_MAX as u64, "a number is given once");
+        assert!(numbers.show(key) > before + 4 * SHOWN_MAX as u64, "a number is given once");
     }
 }

@@ -1,15 +1,17 @@
 //! Inodes: one per version of an object, for as long as the kernel remembers it.
 
-use std::collections::HashMap;
+mod numbers;
+mod record;
+mod table;
+
 use std::sync::Arc;
 
-use forerun::{Entry, Kind};
+use forerun::Entry;
 use parking_lot::Mutex;
 
-use super::numbers::Numbers;
-
-/// A table with less room is not worth the time that it takes to make it smaller.
-const ROOM_MIN: usize = 4096;
+use numbers::Numbers;
+use record::identity;
+use table::Table;
 
 /// The root directory's inode, by the protocol.
 pub(crate) const ROOT: u64 = 1;
@@ -21,93 +23,51 @@ pub(crate) const ROOT: u64 = 1;
 /// name numbers without making inodes.
 #[derive(Debug)]
 pub(crate) struct Inodes {
-    table: Mutex<Table>,
+    known: Mutex<Known>,
 }
 
 #[derive(Debug)]
-struct Table {
-    nodes: HashMap<u64, Node>,
+struct Known {
+    table: Table,
     numbers: Numbers,
-}
-
-#[derive(Debug)]
-struct Node {
-    entry: Arc<Entry>,
-    /// How often the kernel was told this number and has not forgotten it.
-    lookups: u64,
 }
 
 impl Inodes {
     /// The table with nothing but the root directory, which is never forgotten.
-    pub(crate) fn new(root: Entry) -> Inodes {
-        let numbers = Numbers::new(identity(&root));
-        let root = Node { entry: Arc::new(root), lookups: 1 };
-        Inodes { table: Mutex::new(Table { nodes: HashMap::from([(ROOT, root)]), numbers }) }
+    pub(crate) fn new(root: &Entry) -> Inodes {
+        let mut table = Table::default();
+        table.remember(ROOT, root);
+        Inodes { known: Mutex::new(Known { table, numbers: Numbers::new(ROOT + 1) }) }
     }
 
     /// What `ino` stands for.
     pub(crate) fn get(&self, ino: u64) -> Option<Arc<Entry>> {
-        self.table.lock().nodes.get(&ino).map(|node| node.entry.clone())
+        self.known.lock().table.get(ino).map(Arc::new)
     }
 
     /// The number of `entry`, which the kernel is told and will have to forget.
     pub(crate) fn remember(&self, entry: &Entry) -> u64 {
-        let table = &mut *self.table.lock();
-        let ino = table.numbers.hold(table.numbers.key(identity(entry)));
-        let node =
-            table.nodes.entry(ino).or_insert_with(|| Node { entry: Arc::new(entry.clone()), lookups: 0 });
-        node.lookups += 1;
-        if *node.entry != *entry {
-            node.entry = Arc::new(entry.clone());
-        }
+        let Known { table, numbers } = &mut *self.known.lock();
+        let ino = table.number_of(entry).unwrap_or_else(|| numbers.hold(numbers.key(identity(entry))));
+        table.remember(ino, entry);
         ino
     }
 
     /// The number of `entry` for a listing, which is no promise to keep it.
     pub(crate) fn number_of(&self, entry: &Entry) -> u64 {
-        let numbers = &mut self.table.lock().numbers;
-        numbers.show(numbers.key(identity(entry)))
+        let Known { table, numbers } = &mut *self.known.lock();
+        table.number_of(entry).unwrap_or_else(|| numbers.show(numbers.key(identity(entry))))
     }
 
     /// The kernel has forgotten `ino` `count` times.
     pub(crate) fn forget(&self, ino: u64, count: u64) {
-        if ino != ROOT && self.table.lock().forget(ino, count) {
-            give_back();
+        if ino == ROOT {
+            return;
         }
-    }
-}
-
-impl Table {
-    /// True once most of what there was is forgotten.
-    fn forget(&mut self, ino: u64, count: u64) -> bool {
-        let Some(node) = self.nodes.get_mut(&ino) else { return false };
-        node.lookups = node.lookups.saturating_sub(count);
-        if node.lookups > 0 {
-            return false;
+        let Known { table, numbers } = &mut *self.known.lock();
+        if let Some(entry) = table.forget(ino, count) {
+            numbers.release(numbers.key(identity(&entry)), ino);
         }
-        let key = self.numbers.key(identity(&node.entry));
-        self.numbers.release(key);
-        self.nodes.remove(&ino);
-        let is_sparse = is_sparse(&self.nodes);
-        if is_sparse {
-            self.nodes.shrink_to(2 * self.nodes.len());
-        }
-        is_sparse
-    }
-}
-
-/// Whether `table` holds an eighth of what it has room for: the kernel has forgotten the rest.
-pub(super) fn is_sparse<K, V>(table: &HashMap<K, V>) -> bool {
-    table.capacity() > ROOM_MIN && table.len() < table.capacity() / 8
-}
-
-/// Gives free memory back to the system. The allocator keeps what lies between other objects, which
-/// is nearly all of it: hundreds of megabytes after a million files were listed.
-fn give_back() {
-    // SAFETY: it looks at nothing but the allocator's own state, and may be called at any time.
-    #[cfg(target_env = "gnu")]
-    unsafe {
-        libc::malloc_trim(0);
     }
 }
 
@@ -116,18 +76,9 @@ pub(crate) fn same_inode(a: &Entry, b: &Entry) -> bool {
     identity(a) == identity(b)
 }
 
-/// What makes an inode: a directory stays the same whatever is put into it.
-fn identity(entry: &Entry) -> (u8, &str, Option<&str>) {
-    match entry.kind {
-        Kind::Directory => (0, &entry.path, None),
-        Kind::File => (1, &entry.path, Some(&entry.version.0)),
-        Kind::Symlink => (2, &entry.path, Some(&entry.version.0)),
-    }
-}
-
 #[cfg(test)]
 mod tests {
-    use forerun::Version;
+    use forerun::{Kind, Version};
 
     use super::*;
 
@@ -136,7 +87,7 @@ mod tests {
     }
 
     fn table() -> Inodes {
-        Inodes::new(entry("", Kind::Directory, ""))
+        Inodes::new(&entry("", Kind::Directory, ""))
     }
 
     #[test]
@@ -177,20 +128,6 @@ mod tests {
         let inodes = table();
         inodes.forget(ROOT, 1000);
         assert!(inodes.get(ROOT).is_some());
-    }
-
-    #[test]
-    fn the_table_becomes_small_again_once_the_kernel_has_forgotten() {
-        let inodes = table();
-        let entries = (0..100_000).map(|index| entry(&format!("d/{index}"), Kind::File, "1"));
-        let remembered: Vec<u64> = entries.map(|entry| inodes.remember(&entry)).collect();
-        let room = || {
-            let table = inodes.table.lock();
-            table.nodes.capacity().max(table.numbers.room())
-        };
-        assert!(room() >= 100_000);
-        remembered.iter().for_each(|ino| inodes.forget(*ino, 1));
-        assert!(room() <= ROOM_MIN, "room for {}", room());
     }
 
     #[test]

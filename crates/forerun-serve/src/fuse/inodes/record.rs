@@ -1,0 +1,141 @@
+//! How an entry lies in memory while nobody looks at it: without gaps, since there may be millions.
+
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use forerun::{Entry, Kind, Version};
+use serde::{Deserialize, Serialize};
+
+/// An entry as it is written down.
+#[derive(Debug, PartialEq, Serialize, Deserialize)]
+pub(super) struct Record<'a> {
+    kind: u8,
+    path: &'a str,
+    version: &'a str,
+    size: u64,
+    modified: Option<Time>,
+    mode: Option<u32>,
+    owner: Option<(u32, u32)>,
+}
+
+#[derive(Debug, PartialEq, Serialize, Deserialize)]
+enum Time {
+    Before1970(Duration),
+    Since1970(Duration),
+}
+
+/// What makes an inode: a directory stays the same whatever is put into it.
+pub(super) type Identity<'a> = (u8, &'a str, Option<&'a str>);
+
+pub(super) fn identity(entry: &Entry) -> Identity<'_> {
+    Record::of(entry).identity()
+}
+
+impl<'a> Record<'a> {
+    pub(super) fn of(entry: &'a Entry) -> Record<'a> {
+        Record {
+            kind: match entry.kind {
+                Kind::Directory => 0,
+                Kind::File => 1,
+                Kind::Symlink => 2,
+            },
+            path: &entry.path,
+            version: &entry.version.0,
+            size: entry.size,
+            modified: entry.modified.map(|time| match time.duration_since(UNIX_EPOCH) {
+                Ok(since) => Time::Since1970(since),
+                Err(before) => Time::Before1970(before.duration()),
+            }),
+            mode: entry.mode,
+            owner: entry.owner,
+        }
+    }
+
+    pub(super) fn identity(&self) -> Identity<'a> {
+        (self.kind, self.path, (self.kind != 0).then_some(self.version))
+    }
+
+    pub(super) fn entry(&self) -> Entry {
+        Entry {
+            path: self.path.to_owned(),
+            kind: match self.kind {
+                0 => Kind::Directory,
+                1 => Kind::File,
+                _ => Kind::Symlink,
+            },
+            size: self.size,
+            modified: self.modified.as_ref().map(Time::as_system),
+            version: Version(self.version.into()),
+            mode: self.mode,
+            owner: self.owner,
+        }
+    }
+}
+
+impl Time {
+    fn as_system(&self) -> SystemTime {
+        match self {
+            Time::Before1970(before) => UNIX_EPOCH - *before,
+            Time::Since1970(since) => UNIX_EPOCH + *since,
+        }
+    }
+}
+
+/// Records one after the other.
+#[derive(Debug, Default)]
+pub(super) struct Records(Vec<u8>);
+
+impl Records {
+    /// Adds `record`, and says where it is.
+    pub(super) fn add(&mut self, record: &Record<'_>) -> u64 {
+        let at = self.0.len() as u64;
+        self.0 = postcard::to_extend(record, std::mem::take(&mut self.0)).expect("memory takes every record");
+        at
+    }
+
+    /// The record at `at`, where one was added.
+    pub(super) fn get(&self, at: u64) -> Record<'_> {
+        postcard::from_bytes(&self.0[at as usize..]).expect("it was written here")
+    }
+
+    /// How many bytes the record at `at` takes.
+    pub(super) fn len_at(&self, at: u64) -> usize {
+        let bytes = &self.0[at as usize..];
+        let (_, rest) = postcard::take_from_bytes::<Record<'_>>(bytes).expect("it was written here");
+        bytes.len() - rest.len()
+    }
+
+    /// How many bytes all take that were added.
+    pub(super) fn len(&self) -> usize {
+        self.0.len()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn entries_come_back_as_they_were() {
+        let plain = Entry::file("a/b", 0, Version("".into()));
+        let full = Entry {
+            size: u64::MAX,
+            modified: Some(UNIX_EPOCH + Duration::new(1 << 40, 999_999_999)),
+            mode: Some(0o7777),
+            owner: Some((u32::MAX, 0)),
+            ..Entry::file("ä".repeat(2000), 1, Version("\"v\"".into()))
+        };
+        let old = Entry { modified: Some(UNIX_EPOCH - Duration::new(9, 1)), ..plain.clone() };
+        let link = Entry { kind: Kind::Symlink, ..full.clone() };
+        let entries = [plain, full, old, link, Entry::directory("")];
+        let mut records = Records::default();
+        let places = entries.each_ref().map(|entry| records.add(&Record::of(entry)));
+        assert_eq!(places.map(|at| records.get(at).entry()), entries);
+    }
+
+    #[test]
+    fn a_record_takes_little_more_than_its_text() {
+        let mut records = Records::default();
+        records.add(&Record::of(&Entry::file("00123/456", 4096, Version("\"1\"".into()))));
+        assert!(records.len() <= 9 + 3 + 9, "{} bytes", records.len());
+    }
+}

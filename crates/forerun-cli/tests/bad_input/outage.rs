@@ -48,15 +48,16 @@ fn an_outage_is_waited_for_with_few_requests() {
     let mounted = site.patient_mount();
     site.requests();
     read_all(&mounted, &bytes, || {
-        // Long enough that the first answers are on their way; the outage lasts longer than six tries
-        // took. Nothing tells from outside that a reader waits.
+        // Long enough that the first answers are on their way. Nothing tells from outside that a reader
+        // waits. The mount is patient for 30 s.
         thread::sleep(Duration::from_millis(75));
         site.behave(|manners| manners.always = Some(503));
-        thread::sleep(Duration::from_secs(6));
+        thread::sleep(Duration::from_secs(20));
         site.behave(|manners| manners.always = None);
     });
     let requests = site.requests().len();
-    assert!(requests <= 2 * usual, "{requests} requests instead of {usual}");
+    println!("{requests} requests, and {usual} without the outage");
+    assert!(requests <= 2 * usual);
     let log = mounted.end();
     assert_eq!(log.lines().count(), 1, "it told of trouble that it had overcome: {log}");
 }

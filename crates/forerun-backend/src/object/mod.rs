@@ -3,8 +3,9 @@
 mod connector;
 mod failure;
 mod keys;
+mod list;
+mod version;
 
-use std::collections::HashSet;
 use std::fmt;
 use std::ops::Range;
 use std::sync::Arc;
@@ -14,15 +15,15 @@ use async_trait::async_trait;
 use bytes::Bytes;
 use futures::stream::BoxStream;
 use futures::{StreamExt, TryStreamExt};
-use object_store::list::{PaginatedListOptions, PaginatedListStore};
-use object_store::path::{DELIMITER, Path};
-use object_store::{GetOptions, GetRange, ListResult, ObjectMeta, ObjectStore, ObjectStoreExt};
+use object_store::list::PaginatedListStore;
+use object_store::path::Path;
+use object_store::{GetOptions, GetRange, ObjectStore, ObjectStoreExt};
 
 pub(crate) use connector::{Connector, element};
 pub(crate) use failure::{NoCredentials, of_party};
 
-use crate::bounds::{ENTRIES_MAX, PAGES_MAX};
-use crate::{Backend, ByteStream, Entry, Error, ErrorKind, Kind, Result, Version, path};
+use crate::{Backend, ByteStream, Entry, Error, ErrorKind, Result, Version, path};
+use version::{describes, file};
 
 /// The objects below a prefix of an object store. Directories are the prefixes
 /// that keys share up to a `/`.
@@ -92,12 +93,6 @@ impl ObjectBackend {
         )
     }
 
-    /// Whether any key lies below `key` as a directory.
-    async fn is_prefix(&self, key: &Path) -> Result<bool> {
-        let listed = self.pages(key, None, 1).await?;
-        Ok(listed.is_none_or(|listed| !listed.objects.is_empty() || !listed.common_prefixes.is_empty()))
-    }
-
     async fn stat_root(&self) -> Result<Entry> {
         if !self.root_seen.load(Ordering::Relaxed) {
             let key = self.key("")?;
@@ -108,95 +103,6 @@ impl ObjectBackend {
             self.root_seen.store(true, Ordering::Relaxed);
         }
         Ok(Entry::directory(""))
-    }
-
-    /// The keys below `directory` up to a `delimiter`, or none if there are more than `entries_max`.
-    async fn pages(
-        &self,
-        directory: &Path,
-        delimiter: Option<&'static str>,
-        entries_max: usize,
-    ) -> Result<Option<ListResult>> {
-        // Without the slash it would be the prefix of its neighbours, too.
-        let prefix = (!directory.is_root()).then(|| format!("{directory}/"));
-        let (objects, common_prefixes) = Default::default();
-        let mut listed = ListResult { objects, common_prefixes, extensions: Default::default() };
-        let mut page_token: Option<String> = None;
-        for _ in 0..PAGES_MAX {
-            let before = page_token.clone();
-            let delimiter = delimiter.map(Into::into);
-            let options = PaginatedListOptions { delimiter, page_token, ..PaginatedListOptions::default() };
-            let page = self.pages.list_paginated(prefix.as_deref(), options).await;
-            let page = page.map_err(|error| self.error(directory, &error))?;
-            listed.objects.extend(page.result.objects);
-            listed.common_prefixes.extend(page.result.common_prefixes);
-            page_token = page.page_token;
-            if page_token.is_none() {
-                return Ok(Some(listed));
-            }
-            if page_token == before {
-                return Err(self.endless(directory, "sends the same page of its listing again and again"));
-            }
-            let count = listed.objects.len() + listed.common_prefixes.len();
-            if count >= entries_max {
-                return Ok(None);
-            }
-            if count > ENTRIES_MAX {
-                let what = format!("lists more than {ENTRIES_MAX} entries; read a directory below it");
-                return Err(self.endless(directory, &what));
-            }
-        }
-        Err(self.endless(directory, &format!("sends more than {PAGES_MAX} pages for one listing")))
-    }
-
-    fn endless(&self, directory: &Path, what: &str) -> Error {
-        Error::new(ErrorKind::Permanent, format!("{}: the store {what}", self.shown(directory)))
-    }
-
-    /// The entries of the directory `path`, whose key is `directory`, each once.
-    fn entries(&self, path: &str, directory: &Path, listed: &ListResult) -> Vec<Entry> {
-        // The marker of the directory itself has the directory's own key.
-        let objects = listed.objects.iter().filter(|meta| meta.location != *directory);
-        let files = objects.filter_map(|meta| {
-            let name = self.name(directory, &meta.location)?;
-            file(&path::join(path, name), meta)
-                .inspect_err(|error| {
-                    tracing::warn!(target: "forerun::store", url = %self.url, %error, "skipped an object")
-                })
-                .ok()
-        });
-        let prefixes = listed.common_prefixes.iter().filter(|key| *key != directory);
-        let directories =
-            prefixes.filter_map(|key| Some(Entry::directory(path::join(path, self.name(directory, key)?))));
-        let mut seen = HashSet::new();
-        files.chain(directories).filter(|entry| self.is_new(&mut seen, entry)).collect()
-    }
-
-    /// Whether `entry` is the first of its path.
-    fn is_new(&self, seen: &mut HashSet<String>, entry: &Entry) -> bool {
-        let is_new = seen.insert(entry.path.clone());
-        if !is_new && entry.kind == Kind::Directory {
-            tracing::warn!(
-                target: "forerun::store",
-                url = %self.url, key = %entry.path,
-                "an object hides the directory of the same name: mount its URL with a slash at the end"
-            );
-        }
-        is_new
-    }
-
-    /// The last component of `key` if it lies directly in `directory`.
-    fn name<'k>(&self, directory: &Path, key: &'k Path) -> Option<&'k str> {
-        let below = key.as_ref().strip_prefix(directory.as_ref())?;
-        let name = if directory.is_root() { below } else { below.strip_prefix('/')? };
-        if path::is_name(name) {
-            return Some(name);
-        }
-        tracing::warn!(
-            target: "forerun::store",
-            url = %self.url, key = %key, "skipped: the key cannot be a file name"
-        );
-        None
     }
 }
 
@@ -227,18 +133,7 @@ impl Backend for ObjectBackend {
     }
 
     async fn list_within(&self, path: &str, entries_max: usize) -> Result<Option<Vec<Entry>>> {
-        let directory = self.key(path)?;
-        let Some(listed) = self.pages(&directory, Some(DELIMITER), entries_max).await? else {
-            return Ok(None);
-        };
-        if listed.objects.is_empty() && listed.common_prefixes.is_empty() && !path.is_empty() {
-            return match self.store.head(&directory).await {
-                Ok(_) => Err(Error::not_a_directory(format!("{} ({directory})", self.url))),
-                Err(error) => Err(self.error(&directory, &error)),
-            };
-        }
-        let entries = self.entries(path, &directory, &listed);
-        Ok((entries.len() <= entries_max).then_some(entries))
+        self.list_pages(path, entries_max).await
     }
 
     fn has_whole_lists(&self) -> bool {
@@ -297,33 +192,6 @@ fn measured(body: BoxStream<'static, object_store::Result<Bytes>>, name: String,
         }
     });
     pieces.boxed()
-}
-
-fn file(path: &str, meta: &ObjectMeta) -> Result<Entry> {
-    let file = Entry::described(path, meta.size, version_of(meta))?;
-    Ok(Entry { modified: Some(meta.last_modified.into()), ..file })
-}
-
-fn version_of(meta: &ObjectMeta) -> Version {
-    let text = match (&meta.e_tag, &meta.version) {
-        (Some(etag), _) if etag.ends_with('"') => format!("etag {etag}"),
-        // Azure's lists leave out the quotes that its other answers have.
-        (Some(etag), _) => format!("etag \"{etag}\""),
-        (None, Some(generation)) => format!("generation {generation}"),
-        (None, None) => dated(meta),
-    };
-    Version(text.into())
-}
-
-/// Listings tell milliseconds where other answers tell seconds.
-fn dated(meta: &ObjectMeta) -> String {
-    format!("modified {} {}", meta.last_modified.timestamp(), meta.size)
-}
-
-/// Whether `meta` is of `version`. Some stores list without the ETags that their
-/// other answers have, so what the version was made of decides.
-fn describes(version: &Version, meta: &ObjectMeta) -> bool {
-    *version == version_of(meta) || *version.0 == *dated(meta)
 }
 
 #[cfg(test)]

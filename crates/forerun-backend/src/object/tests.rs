@@ -1,4 +1,4 @@
-use object_store::list::PaginatedListResult;
+use object_store::list::{PaginatedListOptions, PaginatedListResult};
 use object_store::memory::InMemory;
 
 use super::*;
@@ -86,34 +86,6 @@ async fn an_empty_bucket_is_there_and_an_empty_prefix_is_not() {
     let prefix = backend(&store, "a/b").unwrap();
     assert_eq!(prefix.stat("").await.unwrap_err().kind, ErrorKind::NotFound);
     assert_eq!(backend(&store, "a//b").unwrap_err().kind, ErrorKind::Invalid);
-}
-
-#[test]
-fn a_size_that_no_file_can_have_is_refused() {
-    let mut meta = ObjectMeta {
-        location: Path::from("a"),
-        last_modified: std::time::SystemTime::UNIX_EPOCH.into(),
-        size: i64::MAX as u64,
-        e_tag: None,
-        version: None,
-    };
-    assert_eq!(file("a", &meta).unwrap().size, meta.size);
-    meta.size += 1;
-    let error = file("a", &meta).unwrap_err();
-    assert!(error.kind == ErrorKind::Permanent && error.message.contains("9223372036854775808"), "{error}");
-}
-
-#[test]
-fn an_etag_is_one_version_with_and_without_its_quotes() {
-    let meta = |etag: &str| ObjectMeta {
-        location: Path::from("a"),
-        last_modified: std::time::SystemTime::UNIX_EPOCH.into(),
-        size: 1,
-        e_tag: Some(etag.to_owned()),
-        version: None,
-    };
-    assert_eq!(version_of(&meta("0x8D")), version_of(&meta("\"0x8D\"")));
-    assert_eq!(*version_of(&meta("W/\"0x8D\"")).0, *"etag W/\"0x8D\"");
 }
 
 #[tokio::test]

@@ -3,6 +3,7 @@
 //! Numbers have the machine's byte order. Every length is checked: a request that is too short,
 //! or whose lengths do not fit, is [`Malformed`].
 
+mod decode;
 mod directory;
 mod fields;
 mod greeting;

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use bytes::Bytes;
 use forerun_backend::{
-    Backend, ConnectOptions, Connected, Environment, ErrorKind, HttpBackend, RetryOptions, conformance,
+    Backend, ConnectOptions, Connected, Environment, ErrorKind, HttpBackend, Kind, RetryOptions, conformance,
     connect,
 };
 use futures::{StreamExt, stream};
@@ -143,6 +143,23 @@ async fn a_bad_entry_does_not_hide_the_others() {
 }
 
 #[tokio::test]
+async fn a_prefix_of_keys_that_cannot_be_shown_is_an_empty_directory() {
+    let store = bucket(|request| match request.uri().query() {
+        Some(query) if query.contains("prefix=odd%2F") => page(&listed("odd//x", "1")),
+        Some(query) if !query.contains("prefix=") => {
+            page("<CommonPrefixes><Prefix>odd/</Prefix></CommonPrefixes>")
+        }
+        Some(_) => page(""),
+        None => Response::builder().status(404).body(Full::default().boxed()).unwrap(),
+    })
+    .await;
+    let [listed, found] = [store.list("").await.unwrap().remove(0), store.stat("odd").await.unwrap()];
+    assert_eq!((&*listed.path, listed.kind, found.kind), ("odd", Kind::Directory, Kind::Directory));
+    assert_eq!(store.list("odd").await.unwrap().len(), 0);
+    assert_eq!(store.list("none").await.unwrap_err().kind, ErrorKind::NotFound);
+}
+
+#[tokio::test]
 async fn a_store_that_sends_less_than_it_was_asked_for_is_asked_again() {
     const SIZE: usize = 100_000;
     let bytes: Bytes = (0..SIZE).map(|at| (at % 251) as u8).collect();
@@ -154,7 +171,10 @@ async fn a_store_that_sends_less_than_it_was_asked_for_is_asked_again() {
             let dated = answer.header(header::LAST_MODIFIED, "Sat, 21 Nov 2026 10:00:00 GMT");
             return dated.body(Full::new(all.clone()).boxed()).unwrap();
         }
-        let Some(range) = request.headers().get(header::RANGE) else { return page(&listed("o", "100000")) };
+        let Some(range) = request.headers().get(header::RANGE) else {
+            let is_root = !request.uri().query().is_some_and(|query| query.contains("prefix="));
+            return page(&if is_root { listed("o", "100000") } else { String::new() });
+        };
         let range = range.to_str().unwrap().strip_prefix("bytes=").unwrap().to_owned();
         let (first, last) = range.split_once('-').unwrap();
         let (first, last): (usize, usize) = (first.parse().unwrap(), last.parse().unwrap());

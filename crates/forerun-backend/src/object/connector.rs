@@ -34,6 +34,10 @@ pub(super) struct Refused {
     pub(super) retry_after: Option<Duration>,
 }
 
+/// Marks the answer to a listing that had entries which cannot be shown.
+#[derive(Clone, Debug)]
+pub(super) struct LeftOut;
+
 impl Connector {
     pub(crate) fn new(client: HttpClient) -> Connector {
         Connector { client }
@@ -80,15 +84,18 @@ impl HttpService for Strict {
 
 /// The answer to a listing, without the entries that cannot be shown.
 async fn showable(response: HttpResponse) -> Result<HttpResponse, HttpError> {
-    let (parts, body) = response.into_parts();
+    let (mut parts, body) = response.into_parts();
     let page = bounds::page(body.bytes_stream()).await;
     let page = page.map_err(|error| HttpError::new(HttpErrorKind::Unknown, error))?;
     // Long pages take long to take apart; others are served meanwhile.
     let kept = apart::run(move || match str::from_utf8(&page) {
-        Ok(text) => keys::showable(text).into_bytes(),
-        Err(_) => page,
+        Ok(text) => keys::showable(text),
+        Err(_) => (page, false),
     });
-    let kept = kept.await;
+    let (kept, has_left_out) = kept.await;
+    if has_left_out {
+        parts.extensions.insert(LeftOut);
+    }
     Ok(HttpResponse::from_parts(parts, Bytes::from(kept).into()))
 }
 

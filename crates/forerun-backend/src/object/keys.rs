@@ -22,18 +22,20 @@ struct Found {
     is_sound: bool,
 }
 
-/// The listing `xml` without its document type and without entries that cannot be shown. Where it
-/// is no XML it stays as it is, and the client says so.
-pub(super) fn showable(xml: &str) -> String {
-    showable_until_error(xml).unwrap_or_else(|| xml.to_owned())
+/// The listing `xml` without its document type and without entries that cannot be shown, and whether
+/// it had such entries. Where it is no XML it stays as it is, and the client says so.
+pub(super) fn showable(xml: &str) -> (Vec<u8>, bool) {
+    let (kept, has_left_out) = showable_until_error(xml).unwrap_or_else(|| (xml.to_owned(), false));
+    (kept.into_bytes(), has_left_out)
 }
 
-fn showable_until_error(xml: &str) -> Option<String> {
+fn showable_until_error(xml: &str) -> Option<(String, bool)> {
     let mut reader = Reader::from_str(xml);
     let mut kept = String::with_capacity(xml.len());
     // Up to where it was copied or left out.
     let mut done = 0;
     let mut depth = 0;
+    let mut has_left_out = false;
     loop {
         let before = reader.buffer_position() as usize;
         let event = reader.read_event().ok()?;
@@ -42,6 +44,7 @@ fn showable_until_error(xml: &str) -> Option<String> {
             Event::Start(start) if HOLDERS.map(str::as_bytes).contains(&start.local_name().as_ref()) => {
                 let found = entry(&mut reader)?;
                 if !found.is_showable() {
+                    has_left_out = true;
                     kept.push_str(&xml[done..before]);
                     done = reader.buffer_position() as usize;
                     let key = found.key.unwrap_or_default();
@@ -65,7 +68,7 @@ fn showable_until_error(xml: &str) -> Option<String> {
         }
     }
     kept.push_str(&xml[done..]);
-    Some(kept)
+    Some((kept, has_left_out))
 }
 
 /// Reads to the end of an entry that has begun.
@@ -132,7 +135,9 @@ fn is_path(key: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
+    fn showable(xml: &str) -> String {
+        String::from_utf8(super::showable(xml).0).unwrap()
+    }
 
     #[test]
     fn only_what_cannot_be_a_path_is_taken_out() {
@@ -145,6 +150,7 @@ mod tests {
             <CommonPrefixes><Prefix>a/c/</Prefix></CommonPrefixes></R>";
         assert_eq!(showable(xml), kept);
         assert_eq!(showable(kept), kept);
+        assert_eq!([xml, kept].map(|xml| super::showable(xml).1), [true, false]);
         let azure = "<Blobs><Blob><Name>../x</Name></Blob><BlobPrefix><Name>y/</Name></BlobPrefix></Blobs>";
         assert_eq!(showable(azure), "<Blobs><BlobPrefix><Name>y/</Name></BlobPrefix></Blobs>");
     }

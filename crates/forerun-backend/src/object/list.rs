@@ -1,12 +1,13 @@
 //! Listing a directory of an object store.
 
-use std::collections::HashSet;
+use std::collections::HashMap;
 
 use object_store::list::PaginatedListOptions;
 use object_store::path::{DELIMITER, Path};
 use object_store::{ListResult, ObjectStoreExt};
 
 use super::ObjectBackend;
+use super::connector::LeftOut;
 use super::version::file;
 use crate::bounds::{ENTRIES_MAX, PAGES_MAX};
 use crate::{Entry, Error, ErrorKind, Kind, Result, path};
@@ -18,7 +19,7 @@ impl ObjectBackend {
         let Some(listed) = self.pages(&directory, Some(DELIMITER), entries_max).await? else {
             return Ok(None);
         };
-        if listed.objects.is_empty() && listed.common_prefixes.is_empty() && !path.is_empty() {
+        if entry_count(&listed) == 0 && !path.is_empty() {
             return match self.store.head(&directory).await {
                 Ok(_) => Err(Error::not_a_directory(format!("{} ({directory})", self.url))),
                 Err(error) => Err(self.error(&directory, &error)),
@@ -31,7 +32,7 @@ impl ObjectBackend {
     /// Whether any key lies below `key` as a directory.
     pub(super) async fn is_prefix(&self, key: &Path) -> Result<bool> {
         let listed = self.pages(key, None, 1).await?;
-        Ok(listed.is_none_or(|listed| !listed.objects.is_empty() || !listed.common_prefixes.is_empty()))
+        Ok(listed.is_none_or(|listed| entry_count(&listed) > 0))
     }
 
     /// The keys below `directory` up to a `delimiter`, or none if there are more than `entries_max`.
@@ -49,11 +50,15 @@ impl ObjectBackend {
         for _ in 0..PAGES_MAX {
             let before = page_token.clone();
             let delimiter = delimiter.map(Into::into);
-            let options = PaginatedListOptions { delimiter, page_token, ..PaginatedListOptions::default() };
+            // One entry tells whether there is any.
+            let max_keys = (entries_max == 1).then_some(1);
+            let options =
+                PaginatedListOptions { delimiter, page_token, max_keys, ..PaginatedListOptions::default() };
             let page = self.pages.list_paginated(prefix.as_deref(), options).await;
             let page = page.map_err(|error| self.error(directory, &error))?;
             listed.objects.extend(page.result.objects);
             listed.common_prefixes.extend(page.result.common_prefixes);
+            listed.extensions.extend(page.result.extensions);
             page_token = page.page_token;
             if page_token.is_none() {
                 return Ok(Some(listed));
@@ -61,7 +66,7 @@ impl ObjectBackend {
             if page_token == before {
                 return Err(self.endless(directory, "sends the same page of its listing again and again"));
             }
-            let count = listed.objects.len() + listed.common_prefixes.len();
+            let count = entry_count(&listed);
             if count >= entries_max {
                 return Ok(None);
             }
@@ -79,6 +84,12 @@ impl ObjectBackend {
 
     /// The entries of the directory `path`, whose key is `directory`, each once.
     fn entries(&self, path: &str, directory: &Path, listed: &ListResult) -> Vec<Entry> {
+        let mut seen = HashMap::new();
+        let prefixes = listed.common_prefixes.iter().filter(|key| *key != directory);
+        let directories = prefixes
+            .filter_map(|key| Some(Entry::directory(path::join(path, self.name(directory, key)?))))
+            .filter(|entry| self.is_new(&mut seen, entry))
+            .collect::<Vec<_>>();
         // The marker of the directory itself has the directory's own key.
         let objects = listed.objects.iter().filter(|meta| meta.location != *directory);
         let files = objects.filter_map(|meta| {
@@ -89,24 +100,25 @@ impl ObjectBackend {
                 })
                 .ok()
         });
-        let prefixes = listed.common_prefixes.iter().filter(|key| *key != directory);
-        let directories =
-            prefixes.filter_map(|key| Some(Entry::directory(path::join(path, self.name(directory, key)?))));
-        let mut seen = HashSet::new();
-        files.chain(directories).filter(|entry| self.is_new(&mut seen, entry)).collect()
+        files.filter(|entry| self.is_new(&mut seen, entry)).chain(directories).collect()
     }
 
-    /// Whether `entry` is the first of its path.
-    fn is_new(&self, seen: &mut HashSet<String>, entry: &Entry) -> bool {
-        let is_new = seen.insert(entry.path.clone());
-        if !is_new && entry.kind == Kind::Directory {
-            tracing::warn!(
-                target: "forerun::store",
-                url = %self.url, key = %entry.path,
-                "an object hides the directory of the same name: mount its URL with a slash at the end"
-            );
+    /// Whether `entry` is the first of its path. Directories come first.
+    fn is_new(&self, seen: &mut HashMap<String, Kind>, entry: &Entry) -> bool {
+        let before = seen.insert(entry.path.clone(), entry.kind);
+        if before == Some(Kind::Directory) && entry.kind == Kind::File {
+            self.warn_of_hidden(&entry.path);
         }
-        is_new
+        before.is_none()
+    }
+
+    /// The object at `path` cannot be seen, since other keys begin with its key and a slash.
+    pub(super) fn warn_of_hidden(&self, path: &str) {
+        tracing::warn!(
+            target: "forerun::store",
+            url = %self.url, key = %path,
+            "a directory hides the object of the same name: mount the URL of the object to read it"
+        );
     }
 
     /// The last component of `key` if it lies directly in `directory`.
@@ -122,4 +134,10 @@ impl ObjectBackend {
         );
         None
     }
+}
+
+/// How many entries there are, where those that were left out count as one: something is there.
+fn entry_count(listed: &ListResult) -> usize {
+    let left_out = listed.extensions.get::<LeftOut>().map_or(0, |_| 1);
+    listed.objects.len() + listed.common_prefixes.len() + left_out
 }

@@ -29,7 +29,7 @@ use version::{describes, file};
 /// that keys share up to a `/`.
 ///
 /// Keys that end in `/`, which some programs write to mark a directory, are not
-/// shown. Where a key is both an object and the prefix of others, the object is
+/// shown. Where a key is both an object and the prefix of others, the directory is
 /// shown. A version is the ETag; for want of one the generation; for want of
 /// that the modification time and size. Keys with an empty, `.` or `..` component
 /// or a control character are not shown.
@@ -42,6 +42,8 @@ pub struct ObjectBackend {
     /// Whether something was once found below the prefix, so that the root need
     /// not be asked for again.
     root_seen: AtomicBool,
+    /// Whether each path names an object, whatever lies below it.
+    only_objects: bool,
 }
 
 impl ObjectBackend {
@@ -66,7 +68,13 @@ impl ObjectBackend {
             prefix: prefix.to_owned(),
             url: url.into(),
             root_seen: AtomicBool::new(false),
+            only_objects: false,
         })
+    }
+
+    /// The same, without the directories below the prefix; for [`Only`](crate::layer::Only).
+    pub(crate) fn only_objects(self) -> ObjectBackend {
+        ObjectBackend { only_objects: true, ..self }
     }
 
     /// The key of `path`, verbatim: `Path::parse` encodes nothing.
@@ -93,6 +101,17 @@ impl ObjectBackend {
         )
     }
 
+    /// The object `key`, which is at `path`.
+    async fn object(&self, path: &str, key: &Path) -> Result<Entry> {
+        match self.store.head(key).await {
+            Ok(meta) => file(path, &meta),
+            Err(error) => match self.error(key, &error) {
+                error if error.kind == ErrorKind::NotFound => Err(self.not_found(key)),
+                error => Err(error),
+            },
+        }
+    }
+
     async fn stat_root(&self) -> Result<Entry> {
         if !self.root_seen.load(Ordering::Relaxed) {
             let key = self.key("")?;
@@ -117,13 +136,22 @@ impl Backend for ObjectBackend {
             return self.stat_root().await;
         }
         let key = self.key(path)?;
-        match self.store.head(&key).await {
-            Ok(meta) => file(path, &meta),
-            Err(error) => match self.error(&key, &error) {
-                error if error.kind != ErrorKind::NotFound => Err(error),
-                _ if self.is_prefix(&key).await? => Ok(Entry::directory(path)),
-                _ => Err(self.not_found(&key)),
-            },
+        if self.only_objects {
+            return self.object(path, &key).await;
+        }
+        // At the same time, so that a lookup takes no longer.
+        match futures::join!(self.object(path, &key), self.is_prefix(&key)) {
+            (object, Ok(true)) => {
+                if object.is_ok() {
+                    self.warn_of_hidden(path);
+                }
+                Ok(Entry::directory(path))
+            }
+            (object, Ok(false)) => object,
+            // Nobody sees a directory that may not be listed.
+            (Ok(object), Err(error)) if error.kind == ErrorKind::Denied => Ok(object),
+            (Err(error), Err(_)) if error.kind != ErrorKind::NotFound => Err(error),
+            (_, Err(error)) => Err(error),
         }
     }
 

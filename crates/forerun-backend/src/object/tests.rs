@@ -29,6 +29,21 @@ impl PaginatedListStore for Pages {
     }
 }
 
+/// A store that nobody may list.
+struct Closed;
+
+#[async_trait]
+impl PaginatedListStore for Closed {
+    async fn list_paginated(
+        &self,
+        prefix: Option<&str>,
+        _: PaginatedListOptions,
+    ) -> object_store::Result<PaginatedListResult> {
+        let path = prefix.unwrap_or_default().to_owned();
+        Err(object_store::Error::PermissionDenied { path, source: "closed".into() })
+    }
+}
+
 fn backend(store: &Arc<InMemory>, prefix: &str) -> Result<ObjectBackend> {
     ObjectBackend::new(store.clone(), Arc::new(Pages(store.clone())), prefix, "memory://test")
 }
@@ -69,16 +84,6 @@ async fn a_replaced_object_is_changed() {
 }
 
 #[tokio::test]
-async fn an_object_hides_the_prefix_of_the_same_name() {
-    let (store, backend) = filled("").await;
-    put(&store, "one/below", "x".into()).await;
-    let listed = backend.list("").await.unwrap();
-    let ones: Vec<_> = listed.iter().filter(|entry| entry.path == "one").collect();
-    assert_eq!((ones.len(), ones[0].kind), (1, Kind::File));
-    assert_eq!(backend.stat("one").await.unwrap().kind, Kind::File);
-}
-
-#[tokio::test]
 async fn an_empty_bucket_is_there_and_an_empty_prefix_is_not() {
     let store = Arc::new(InMemory::new());
     let bucket = backend(&store, "").unwrap();
@@ -89,17 +94,30 @@ async fn an_empty_bucket_is_there_and_an_empty_prefix_is_not() {
 }
 
 #[tokio::test]
-async fn an_object_hides_the_directory_of_its_name_which_has_a_url_of_its_own() {
+async fn a_directory_hides_the_object_of_its_name_which_has_a_url_of_its_own() {
     let store = Arc::new(InMemory::new());
+    put(&store, "data/a", "file".into()).await;
     put(&store, "data/both", "object".into()).await;
     put(&store, "data/both/x", "below".into()).await;
+    put(&store, "data/z/x", "below".into()).await;
     let parent = backend(&store, "data").unwrap();
     let listed = parent.list("").await.unwrap();
-    assert_eq!(listed.len(), 1, "{listed:?}");
-    // The same by a lookup: who asks first decides nothing.
-    for entry in [&listed[0], &parent.stat("both").await.unwrap()] {
-        assert_eq!((entry.kind, entry.size), (Kind::File, 6));
+    let kinds: Vec<_> = listed.iter().map(|entry| (entry.path.as_str(), entry.kind)).collect();
+    assert_eq!(kinds, [("a", Kind::File), ("both", Kind::Directory), ("z", Kind::Directory)]);
+    // A lookup says the same, of a parent that was never listed.
+    for entry in &listed {
+        assert_eq!(backend(&store, "data").unwrap().stat(&entry.path).await.unwrap().kind, entry.kind);
     }
-    let hidden = backend(&store, "data/both").unwrap().list("").await.unwrap();
-    assert_eq!(hidden.iter().map(|entry| entry.path.as_str()).collect::<Vec<_>>(), ["x"]);
+    assert_eq!(parent.list("both").await.unwrap()[0].path, "both/x");
+    let object = backend(&store, "data").unwrap().only_objects().stat("both").await.unwrap();
+    assert_eq!((object.kind, object.size), (Kind::File, 6));
+}
+
+#[tokio::test]
+async fn an_object_whose_neighbours_may_not_be_listed_is_found() {
+    let store = Arc::new(InMemory::new());
+    put(&store, "a", "file".into()).await;
+    let backend = ObjectBackend::new(store, Arc::new(Closed), "", "memory://test").unwrap();
+    assert_eq!(backend.stat("a").await.unwrap().size, 4);
+    assert_eq!(backend.stat("b").await.unwrap_err().kind, ErrorKind::Denied);
 }

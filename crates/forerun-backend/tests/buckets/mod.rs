@@ -14,7 +14,7 @@ use tokio::net::TcpListener;
 
 /// The buckets below a directory. The file system store answers 500 to a HEAD of
 /// a prefix that is a directory, where S3 knows no such key, and cannot hold keys
-/// with `//`, of which every listing here has one.
+/// with `//`, of which every listing of a directory here has one.
 struct Buckets {
     files: s3s_fs::FileSystem,
     root: PathBuf,
@@ -48,7 +48,8 @@ impl S3 for Buckets {
         let prefix = request.input.prefix.clone().unwrap_or_default();
         let delimited = request.input.delimiter.is_some();
         let mut response = self.files.list_objects_v2(request).await?;
-        if delimited {
+        let has_any = response.output.contents.is_some() || response.output.common_prefixes.is_some();
+        if delimited && has_any {
             let unnameable = CommonPrefix { prefix: Some(format!("{prefix}/")) };
             response.output.common_prefixes.get_or_insert_default().push(unnameable);
         }

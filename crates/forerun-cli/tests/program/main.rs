@@ -2,6 +2,7 @@
 
 #[path = "../../../forerun-backend/tests/answers/mod.rs"]
 mod answers;
+mod both;
 #[allow(dead_code, reason = "each test program uses its part")]
 #[path = "../../../forerun-backend/tests/credentials/cloud.rs"]
 mod cloud;

@@ -15,7 +15,7 @@ use tokio::net::TcpStream;
 use super::{ConnectOptions, Connected, single};
 use crate::layer::Retry;
 use crate::object::ObjectBackend;
-use crate::{Backend, Error, ErrorKind, Kind, Result};
+use crate::{Backend, Error, ErrorKind, Result};
 
 /// The kinds of object stores.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -67,20 +67,19 @@ pub(super) async fn store(url: &StoreUrl, options: &ConnectOptions) -> Result<Co
 }
 
 async fn open(url: &StoreUrl, store: Arc<dyn Store>, options: &ConnectOptions) -> Result<Connected> {
-    let below = |prefix: &str| -> Result<Arc<dyn Backend>> {
-        Ok(Arc::new(ObjectBackend::new(store.clone(), store.clone(), prefix, &url.text)?))
-    };
+    let below = |prefix: &str| ObjectBackend::new(store.clone(), store.clone(), prefix, &url.text);
     let first = |backend: &Arc<dyn Backend>| Retry::new(backend.clone(), options.retry.at_first());
     let later = |backend| Arc::new(Retry::new(backend, options.retry.clone()));
     let key = url.key.strip_suffix('/').unwrap_or(&url.key);
     if key == url.key && !key.is_empty() {
         let (parent, name) = key.rsplit_once('/').unwrap_or(("", key));
-        let backend = below(parent)?;
-        if first(&backend).stat(name).await?.kind == Kind::File {
-            return Ok(single(later(backend), name.to_owned(), name.to_owned()));
+        let object: Arc<dyn Backend> = Arc::new(below(parent)?.only_objects());
+        match first(&object).stat(name).await {
+            Err(error) if error.kind == ErrorKind::NotFound => {}
+            found => return found.map(|_| single(later(object), name.to_owned(), name.to_owned())),
         }
     }
-    let backend = below(key)?;
+    let backend: Arc<dyn Backend> = Arc::new(below(key)?);
     first(&backend).stat("").await?;
     Ok(Connected { backend: later(backend), object: None })
 }

@@ -93,7 +93,7 @@ impl Attack {
     ) -> Option<Answer> {
         let query = request.uri().query().unwrap_or_default();
         let prefix = form_urlencoded::parse(query.as_bytes()).find(|(name, _)| name == "prefix");
-        let is_listing = key.is_empty() && prefix.is_some_and(|(_, prefix)| prefix.starts_with("bad/"));
+        let is_listing = key.is_empty() && prefix.is_some_and(|(_, prefix)| prefix == "bad/");
         match key {
             BAD_FILE => Some(self.file(request)),
             "bad/" if *request.method() == Method::HEAD => Some(html(Empty::new().boxed_unsync())),

@@ -24,6 +24,13 @@ pub(crate) const REFUSAL_BYTES_MAX: usize = 64 << 10;
 pub(crate) const REFUSAL_TIME_MAX: Duration = Duration::from_secs(5);
 /// The longest wait that a server can ask for: `--retry-timeout` may be longer.
 pub(crate) const RETRY_AFTER_MAX: Duration = Duration::from_secs(300);
+/// Redirects of one request to a web server, and how long they may take, with the answer that they
+/// lead to. Each answer must begin within [`IDLE_TIMEOUT`](crate::http::IDLE_TIMEOUT).
+pub(crate) const REDIRECTS_MAX: usize = 10;
+pub(crate) const REDIRECTS_TIME_MAX: Duration = Duration::from_secs(30);
+/// The longest version of an object: it is kept with each name. The client reads answers with headers of
+/// up to 400 KiB, and stores use less than 100 bytes.
+pub(crate) const VERSION_BYTES_MAX: usize = 1 << 10;
 /// The longest URL that a web server may redirect a listing to, and the longest link there:
 /// each link is resolved against that URL.
 pub(crate) const URL_BYTES_MAX: usize = 8 << 10;

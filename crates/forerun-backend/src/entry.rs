@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::time::SystemTime;
 
+use crate::bounds::VERSION_BYTES_MAX;
 use crate::{Error, ErrorKind, Result};
 
 /// The most bytes a file can have: offsets are signed.
@@ -55,11 +56,17 @@ impl Entry {
     /// # Errors
     /// [`ErrorKind::Permanent`] for a size that no file can have: such a size
     /// does not fit into what programs are told of a file, and sums of offsets
-    /// would overflow.
+    /// would overflow. The same for a version that would take too much memory.
     pub(crate) fn described(path: &str, size: u64, version: Version) -> Result<Entry> {
         if size > SIZE_MAX {
             let message = format!(
                 "{path:?} cannot be read: the server reports {size} bytes, and a file has at most {SIZE_MAX}"
+            );
+            return Err(Error::new(ErrorKind::Permanent, message));
+        }
+        if version.0.len() > VERSION_BYTES_MAX {
+            let message = format!(
+                "{path:?} cannot be read: the server describes its version (ETag or date) in more than {VERSION_BYTES_MAX} bytes"
             );
             return Err(Error::new(ErrorKind::Permanent, message));
         }

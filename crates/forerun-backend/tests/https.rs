@@ -5,10 +5,12 @@ use std::time::Duration;
 
 use forerun_backend::{ConnectOptions, Environment, ErrorKind, RetryOptions, connect};
 use rustls::pki_types::PrivateKeyDer;
+use rustls::server::Acceptor;
 use tokio::net::TcpListener;
-use tokio_rustls::TlsAcceptor;
+use tokio_rustls::LazyConfigAcceptor;
 
-/// A server with a certificate that nobody signed; its host and port.
+/// A server with a certificate that nobody signed; its host and port. It serves clients alone that know
+/// nothing but HTTP/1.1: attacks on HTTP/2 cannot happen then.
 async fn serve() -> String {
     let own = rcgen::generate_simple_self_signed(["localhost".to_owned()]).unwrap();
     let key = PrivateKeyDer::Pkcs8(own.signing_key.serialize_der().into());
@@ -16,13 +18,16 @@ async fn serve() -> String {
     let config =
         rustls::ServerConfig::builder_with_provider(provider).with_safe_default_protocol_versions().unwrap();
     let config = config.with_no_client_auth().with_single_cert(vec![own.cert.into()], key).unwrap();
-    let acceptor = TlsAcceptor::from(Arc::new(config));
+    let config = Arc::new(config);
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = format!("localhost:{}", listener.local_addr().unwrap().port());
     tokio::spawn(async move {
         while let Ok((connection, _)) = listener.accept().await {
+            let hello = LazyConfigAcceptor::new(Acceptor::default(), connection).await.unwrap();
+            let protocols: Vec<_> = hello.client_hello().alpn().unwrap().collect();
+            assert_eq!(protocols, [b"http/1.1"]);
             // The client hangs up in the handshake.
-            assert!(acceptor.accept(connection).await.is_err());
+            assert!(hello.into_stream(config.clone()).await.is_err());
         }
     });
     address

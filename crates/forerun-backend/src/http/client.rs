@@ -13,19 +13,17 @@ use object_store::client::{
 use reqwest::header::{ACCEPT_ENCODING, AUTHORIZATION, DATE, HeaderMap, HeaderValue, LOCATION, RETRY_AFTER};
 use reqwest::redirect::Policy;
 use reqwest::{Method, StatusCode};
+use tokio::time::{Instant, timeout_at};
 use url::Url;
 
 use super::listing::decode;
-use crate::bounds::RETRY_AFTER_MAX;
+use crate::bounds::{REDIRECTS_MAX, REDIRECTS_TIME_MAX, RETRY_AFTER_MAX};
 use crate::{Error, ErrorKind, Result};
 
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 /// How long a connection may be silent before it counts as broken. Three such
 /// silences fit into the deadline of [`RetryOptions`](crate::RetryOptions).
 pub(crate) const IDLE_TIMEOUT: Duration = Duration::from_secs(10);
-
-/// Redirects of one request.
-const REDIRECTS_MAX: usize = 10;
 
 /// A client that opens a connection for each request in flight: extents that
 /// are fetched at once must not share one connection's throughput. It follows no redirect:
@@ -73,17 +71,24 @@ impl Response {
     }
 }
 
-/// Asks for `url` and waits for the head of the answer, wherever redirects lead.
+/// Asks for `url` and waits for the head of the answer, wherever redirects lead. The client bounds the
+/// time of each answer.
 pub(super) async fn send(
     client: &HttpClient,
     method: Method,
     url: &Url,
     headers: HeaderMap,
 ) -> Result<Response> {
+    let deadline = Instant::now() + REDIRECTS_TIME_MAX;
     let mut at = url.clone();
     for _ in 0..=REDIRECTS_MAX {
         let request = request(&method, &at, &headers)?;
-        let answer = client.execute(request).await.map_err(|error| client_error(&error, &shown(url)))?;
+        let Ok(answer) = timeout_at(deadline, client.execute(request)).await else {
+            let seconds = REDIRECTS_TIME_MAX.as_secs();
+            let message = format!("{}: the server's redirects led to no answer in {seconds} s", shown(url));
+            return Err(Error::new(ErrorKind::Transient, message));
+        };
+        let answer = answer.map_err(|error| client_error(&error, &shown(url)))?;
         match redirected(&at, &answer) {
             Some(next) => at = next,
             None => return Ok(Response { url: at, answer }),
@@ -225,7 +230,34 @@ fn innermost(error: &(dyn StdError + 'static)) -> String {
 
 #[cfg(test)]
 mod tests {
+    use async_trait::async_trait;
+    use object_store::client::HttpService;
+
     use super::*;
+
+    /// A server that redirects each request to itself, 4 s later.
+    #[derive(Debug)]
+    struct Circle;
+
+    #[async_trait]
+    impl HttpService for Circle {
+        async fn call(&self, _: HttpRequest) -> Result<HttpResponse, HttpError> {
+            tokio::time::sleep(Duration::from_secs(4)).await;
+            let mut answer = HttpResponse::new(Bytes::new().into());
+            *answer.status_mut() = StatusCode::FOUND;
+            answer.headers_mut().insert(LOCATION, HeaderValue::from_static("/"));
+            Ok(answer)
+        }
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn redirects_that_take_long_are_given_up() {
+        let (start, url) = (Instant::now(), "http://host/".parse().unwrap());
+        let answer = send(&HttpClient::new(Circle), Method::HEAD, &url, HeaderMap::new()).await;
+        let error = answer.err().unwrap();
+        assert!(error.is_transient() && error.message.contains("no answer in 30 s"), "{error}");
+        assert_eq!(start.elapsed(), REDIRECTS_TIME_MAX);
+    }
 
     fn redirect(from: &str, location: &str) -> Option<Url> {
         let mut answer = HttpResponse::new(Bytes::new().into());

@@ -19,6 +19,7 @@ mod mount;
 mod overlays;
 mod passed;
 mod passthrough;
+mod redirects;
 mod remount;
 mod secrets;
 mod support;

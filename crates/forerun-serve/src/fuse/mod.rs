@@ -15,6 +15,7 @@ mod attr;
 mod check;
 mod device;
 mod errno;
+mod files;
 mod filesystem;
 mod governor;
 mod handles;

@@ -22,6 +22,8 @@ pub(crate) const ENTRIES_MAX: usize = 1 << 20;
 /// The client reads a refusal up to this size, for at most this time.
 pub(crate) const REFUSAL_BYTES_MAX: usize = 64 << 10;
 pub(crate) const REFUSAL_TIME_MAX: Duration = Duration::from_secs(5);
+/// Of what a server says, a message quotes so much.
+pub(crate) const QUOTE_CHARS_MAX: usize = 500;
 /// The longest wait that a server can ask for: `--retry-timeout` may be longer.
 pub(crate) const RETRY_AFTER_MAX: Duration = Duration::from_secs(300);
 /// Redirects of one request to a web server, and how long they may take, with the answer that they

@@ -7,7 +7,6 @@ use object_store::client::HttpError;
 use url::Url;
 
 use super::client::{Response, client_error, shown};
-use super::range::Served;
 use crate::{ByteStream, Error, ErrorKind, Result};
 
 struct Body {
@@ -15,33 +14,24 @@ struct Body {
     url: Url,
     /// Bytes that have not arrived yet.
     left: u64,
-    /// Whether the body goes on after them.
-    more: bool,
 }
 
-/// The bytes of `response`; an error if they are fewer or more than expected.
-pub(super) fn stream(response: Response, url: Url, served: Served) -> ByteStream {
-    let body = Body { pieces: response.bytes_stream(), url, left: served.len, more: served.more };
+/// The bytes of `response`; an error if they are fewer or more than `len`.
+pub(super) fn stream(response: Response, url: Url, len: u64) -> ByteStream {
+    let body = Body { pieces: response.bytes_stream(), url, left: len };
     futures::stream::try_unfold(body, Body::next).boxed()
 }
 
 impl Body {
     async fn next(mut self) -> Result<Option<(Bytes, Body)>> {
-        if self.left == 0 && self.more {
-            return Ok(None);
-        }
         let piece = self.pieces.try_next().await.map_err(|error| client_error(&error, &shown(&self.url)))?;
         match piece {
             None if self.left == 0 => Ok(None),
             None => Err(self.error(ErrorKind::Transient, "ended early")),
-            Some(mut piece) => {
-                if piece.len() as u64 > self.left {
-                    if !self.more {
-                        return Err(self.error(ErrorKind::Permanent, "is longer than the server announced"));
-                    }
-                    // Less than the piece's length, so it fits.
-                    piece.truncate(self.left as usize);
-                }
+            Some(piece) if piece.len() as u64 > self.left => {
+                Err(self.error(ErrorKind::Permanent, "is longer than the server announced"))
+            }
+            Some(piece) => {
                 self.left -= piece.len() as u64;
                 Ok(Some((piece, self)))
             }

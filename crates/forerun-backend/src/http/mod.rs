@@ -25,6 +25,7 @@ use client::Response;
 pub(crate) use client::{IDLE_TIMEOUT, client, client_error, retry_after};
 pub(crate) use range::content_range;
 
+use crate::bounds::QUOTE_CHARS_MAX;
 use crate::tries::Retries;
 use crate::{Backend, ByteStream, Entry, Error, ErrorKind, Result, RetryOptions, Version, path};
 
@@ -197,8 +198,8 @@ impl Backend for HttpBackend {
         // An unknown version must still find out whether anything is there.
         let headers = part(state.as_ref().unwrap_or(&State::unknown()), &extent)?;
         let response = client::send(&self.client, Method::GET, &url, headers).await?;
-        let served = range::check(&response, &url, state.as_ref(), &extent)?;
-        Ok(body::stream(response, url, served))
+        let len = range::check(&response, &url, state.as_ref(), &extent)?;
+        Ok(body::stream(response, url, len))
     }
 }
 
@@ -249,7 +250,8 @@ fn refuse_encoding(headers: &HeaderMap, url: &Url) -> Result<()> {
         Some(encoding) => Err(Error::new(
             ErrorKind::Permanent,
             format!(
-                "{}: the server sends Content-Encoding {encoding} although identity was requested; turn compression off",
+                "{}: the server sends Content-Encoding {encoding:.QUOTE_CHARS_MAX$} although identity was requested; \
+                 turn compression off",
                 client::shown(url)
             ),
         )),

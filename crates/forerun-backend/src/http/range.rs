@@ -19,15 +19,6 @@ pub(crate) struct ContentRange {
     pub(crate) total: Option<u64>,
 }
 
-/// What the body of a checked answer holds.
-#[derive(Debug, PartialEq, Eq)]
-pub(super) struct Served {
-    /// Bytes the body should have.
-    pub(super) len: u64,
-    /// Whether the body goes on after them.
-    pub(super) more: bool,
-}
-
 pub(crate) fn content_range(headers: &HeaderMap) -> Option<ContentRange> {
     let value = in_bytes(headers)?;
     let (extent, total) = value.split_once('/')?;
@@ -55,13 +46,13 @@ fn in_bytes(headers: &HeaderMap) -> Option<&str> {
 }
 
 /// Checks that the answer is `extent` of the object in the state `known`, whether
-/// or not the server minded the conditions it was sent.
+/// or not the server minded the conditions it was sent. How many bytes it has.
 pub(super) fn check(
     response: &Response,
     url: &Url,
     known: Option<&State>,
     extent: &Range<u64>,
-) -> Result<Served> {
+) -> Result<u64> {
     let (status, headers) = (response.status(), response.headers());
     if !status.is_success() {
         return Err(status_error(response, url));
@@ -85,21 +76,21 @@ pub(super) fn check(
     if content_length(headers).is_some_and(|sent| sent != len) {
         return Err(confused(url, "sent a Content-Range and a Content-Length that disagree"));
     }
-    Ok(Served { len, more: false })
+    Ok(len)
 }
 
-/// The server sends the whole object whatever was asked for: its beginning is
-/// of use.
-fn check_whole(url: &Url, known: &State, answer: &State, extent: &Range<u64>) -> Result<Served> {
+/// The server sends the whole object whatever was asked for. Its beginning would be of use, but a
+/// reader is better off without it than with the error of the next part.
+fn check_whole(url: &Url, known: &State, answer: &State, extent: &Range<u64>) -> Result<u64> {
     if !known.matches(answer) {
         return Err(changed(url));
     }
-    if extent.start > 0 {
+    if *extent != (0..known.size) {
         let what = "the server cannot send part of an object (it ignores Range)";
         let message = format!("{}: {what}; read a local copy, or use another server", shown(url));
         return Err(Error::new(ErrorKind::NoRange, message));
     }
-    Ok(Served { len: extent.end, more: extent.end < known.size })
+    Ok(known.size)
 }
 
 fn changed(url: &Url) -> Error {

@@ -14,7 +14,7 @@ use reqwest::header::{CONTENT_RANGE, HeaderValue, RANGE};
 
 use super::keys;
 use crate::apart;
-use crate::bounds;
+use crate::bounds::{self, QUOTE_CHARS_MAX};
 
 /// Hands our own client to object stores: the same connections and timeouts as
 /// for web servers, answers that are no success kept as [`Refused`] instead of
@@ -137,11 +137,28 @@ impl fmt::Display for Refused {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "answered {}", self.status)?;
         match (self.element("Code"), self.element("Message")) {
-            (Some(code), Some(message)) => write!(f, " {code}: {message}"),
-            (Some(code), None) => write!(f, " {code}"),
+            (Some(code), Some(message)) => {
+                write!(f, " {code:.QUOTE_CHARS_MAX$}: {message:.QUOTE_CHARS_MAX$}")
+            }
+            (Some(code), None) => write!(f, " {code:.QUOTE_CHARS_MAX$}"),
             _ => Ok(()),
         }
     }
 }
 
 impl std::error::Error for Refused {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_refusal_is_quoted_as_far_as_it_fits_into_a_message() {
+        let said = |text: String| {
+            let body = format!("<Error><Code>SlowDown</Code><Message>{text}</Message></Error>");
+            Refused { status: 403, body, retry_after: None }.to_string()
+        };
+        assert_eq!(said("wait".to_owned()), "answered 403 SlowDown: wait");
+        assert!(said("ä".repeat(1 << 15)).chars().count() < QUOTE_CHARS_MAX + 100);
+    }
+}

@@ -8,10 +8,6 @@ use super::{Device, LATENCY_NS_GUESS, bytes_in, time_of};
 const FETCHES_MIN: u64 = 16;
 /// Over a link far away so many of the smallest: each step of finding out takes a latency there.
 const FETCHES_FAR: u64 = 32;
-/// Fewer where one fetch alone nearly fills the link and the first bytes of most come after so
-/// many times the least latency: more would only wait for one another, and readers for all.
-const FETCHES_CROWDED_MIN: u64 = 4;
-const CROWDED_LATENCIES: u64 = 4;
 /// Where moving is dear, a stream is read on for so many times what could be
 /// read during a move: it takes a seventeenth of the time then.
 pub(crate) const TURN_MOVES: u64 = 16;
@@ -117,11 +113,8 @@ impl Device {
         // A quarter more to find out whether there is more to have, and two
         // fetches; at least enough to begin to find out.
         let more = if is_link && self.growth.goes_on() { needed } else { needed / 4 };
-        let one_fills_the_link = bandwidth >= throughput / 4 * 3;
-        let is_crowded = one_fills_the_link && self.latency_ns > CROWDED_LATENCIES * latency;
-        let least = if is_crowded { FETCHES_CROWDED_MIN } else { FETCHES_MIN };
         let grown = if is_link { self.grown_bytes(rate) } else { 0 };
-        let pipe_bytes = (needed + more + 2 * fetch_bytes).max(least * fetch_bytes);
+        let pipe_bytes = (needed + more + 2 * fetch_bytes).max(FETCHES_MIN * fetch_bytes);
         let pipe_bytes = pipe_bytes.max(grown).max(self.queue_bytes());
         Advice {
             fetch_bytes,

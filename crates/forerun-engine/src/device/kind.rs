@@ -14,7 +14,6 @@ pub(super) struct Kind {
     may_be_disk: bool,
     is_far: bool,
     is_far_link: bool,
-    may_be_slow_disk: bool,
 }
 
 impl Kind {
@@ -23,15 +22,12 @@ impl Kind {
         let bandwidth = device.bandwidth.get();
         let is_serial = bandwidth.is_none_or(|bandwidth| throughput <= bandwidth + bandwidth / 4);
         let is_far = device.latency_least.get().unwrap_or(LATENCY_NS_GUESS) >= FAR_NS;
-        let is_far_link = is_far && bandwidth.is_some();
-        let may_be_disk = is_serial && device.switching.is_slow_to_begin();
         Kind {
             is_serial,
             is_judged: device.switching.is_judged(),
-            may_be_disk,
+            may_be_disk: is_serial && device.switching.is_slow_to_begin(),
             is_far,
-            is_far_link,
-            may_be_slow_disk: may_be_disk && !is_far_link && device.latency_ns >= LATENCY_NS_GUESS,
+            is_far_link: is_far && bandwidth.is_some(),
         }
     }
 }
@@ -52,12 +48,6 @@ impl Device {
     /// Whether fetches side by side may bring no more, and each waits as long as for a head.
     pub(crate) fn may_be_disk(&self) -> bool {
         self.kind.may_be_disk
-    }
-
-    /// The same, and no link, if fetches of late waited as long as is assumed before anything is measured:
-    /// for the first few of them, or where much is in flight.
-    pub(crate) fn may_be_slow_disk(&self) -> bool {
-        self.kind.may_be_slow_disk
     }
 
     /// Whether what is fetched in vain takes time from others: something is on its way nearly all the

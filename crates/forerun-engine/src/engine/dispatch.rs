@@ -36,7 +36,7 @@ impl Engine {
             self.rivals.leave();
         }
         while let Some(run) = self.next_fetch(object, extent, self.device.fetch_bytes()) {
-            let whole = self.with_readahead(now, object, run);
+            let whole = self.with_readahead(object, run);
             // What goes along must not take the room that was made for the read.
             let blocks = missing + (whole.len - run.len) / BLOCK_BYTES;
             let fetched = if self.cache.make_room(now, blocks, Room::Readahead) { whole } else { run };

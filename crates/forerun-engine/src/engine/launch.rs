@@ -5,7 +5,6 @@ use alloc::vec::Vec;
 use super::Engine;
 use crate::cache::{Room, SlotRun, memory_of};
 use crate::events::Event;
-use crate::explain::Class;
 use crate::scheduler::Flight;
 use crate::types::*;
 
@@ -37,33 +36,17 @@ impl Engine {
     /// `run`, which a reader waits for, and as much of the readahead that goes on
     /// from there as one fetch takes: the reader is answered as soon as its own
     /// bytes are here, so it loses nothing, or little where they come all at once.
-    pub(super) fn with_readahead(&self, now: Time, object: ObjectId, run: Extent) -> Extent {
+    pub(super) fn with_readahead(&self, object: ObjectId, run: Extent) -> Extent {
         if !self.rules.ride_along() {
             return run;
         }
         let all = self.rules.fetch_bytes_max(run.offset).unwrap_or(self.device.ride_bytes());
         let more = all.saturating_sub(run.len);
-        let Some(end) = self.pending.end_from(object, run.end()) else {
-            let is_contended = self.turn_bytes().is_some() && self.is_contended(now);
-            return if is_contended { self.with_readahead_before(object, run, more) } else { run };
-        };
+        let Some(end) = self.pending.end_from(object, run.end()) else { return run };
         match self.cache.first_missing(object, Extent::between(run.end(), end), more) {
             Some(next) if next.offset == run.end() => Extent::between(run.offset, next.end()),
             _ => run,
         }
-    }
-
-    /// The same with `more` bytes of the readahead that ends there, of who reads backward: where a head
-    /// comes from others and goes back to them for each fetch, that takes longer than they do.
-    fn with_readahead_before(&self, object: ObjectId, run: Extent, more: u64) -> Extent {
-        let Some(start) = self.pending.start_to(object, run.offset) else { return run };
-        let before = Extent::between(start.max(run.offset.saturating_sub(more)), run.offset);
-        let is_missing = self.missing(object, before) == before.len / BLOCK_BYTES;
-        let reason = || self.policy.reason(object, before, &self.view());
-        if is_missing && reason().is_some_and(|reason| reason.class == Class::Backward) {
-            return Extent::between(before.offset, run.end());
-        }
-        run
     }
 
     /// Reserves memory for `extent`, whole blocks of which none is there, and
@@ -90,7 +73,6 @@ impl Engine {
             cause == Cause::Demand && !rides_along && self.pending.end_from(object, extent.end()).is_none();
         let departure = Departure { object, extent, runs, rides_along, is_alone, cause, spare_of: None };
         let id = self.depart(now, departure);
-        self.attribute(object, Extent::between(extent.offset, asked.offset));
         self.attribute(object, Extent::between(asked.end(), extent.end()));
         self.emit(Event::Fetch { time: now, id, object, extent, cause });
         if self.rules.are_ours() {

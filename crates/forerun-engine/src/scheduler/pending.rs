@@ -197,14 +197,6 @@ impl Pending {
             .max()
     }
 
-    /// How far readahead that was decided up to `offset` goes back.
-    pub(crate) fn start_to(&self, object: ObjectId, offset: u64) -> Option<u64> {
-        let ends = |(owner, window): &&(ObjectId, Extent)| {
-            *owner == object && window.offset < offset && offset <= window.end()
-        };
-        self.windows.iter().filter(ends).map(|(_, window)| window.offset).min()
-    }
-
     /// Drops what was decided for `object` from the first byte of `extent` on,
     /// where a window has some of it; the parts that were dropped.
     pub(crate) fn cut(&mut self, object: ObjectId, extent: Extent) -> Vec<Extent> {

@@ -28,20 +28,6 @@ fn backward_is_as_fast_as_forward() {
 }
 
 #[test]
-fn who_hardly_begins_on_a_disk_has_no_more_ahead_than_a_first_window() {
-    let begin = |count: u64| (0..count).map(|at| Extent::new(at * 4 * KIB, 4 * KIB));
-    let elsewhere = Extent::new(512 * MIB, 4 * KIB);
-    let fetched = |count: u64| {
-        let reading = Reading::new(GIB, begin(count).chain([elsewhere]));
-        let bytes = reading.on("ide-2006", PolicyKind::Adaptive).fetched * ((count + 1) * 4 * KIB) as f64;
-        println!("{count} reads: {bytes} bytes");
-        bytes
-    };
-    assert!(fetched(16) <= (384 * KIB) as f64, "he has left what he had begun");
-    assert!(fetched(48) >= MIB as f64, "he has shown that he goes on");
-}
-
-#[test]
 fn backward_on_a_disk_costs_little_more_than_forward() {
     for len in [4 * KIB, 64 * KIB] {
         let time = |reading: Reading| reading.on("ide-2006", PolicyKind::Adaptive).seconds;

@@ -196,8 +196,6 @@ mod tests {
     fn where_a_wait_costs_few_bytes_little_is_wasted_at_first() {
         let start = |wait| Ledger::default().left(&Terms::near_at_once(256 << 10, wait)) >> 10;
         assert_eq!([11 << 10, 64 << 10, 1 << 20].map(start), [88, 512, 512]);
-        let good_for = |wait| Terms::near(wait).worth_of(1 << 20, 128 << 10) >> 10;
-        assert_eq!([8 << 10, 16 << 10, 32 << 10, 1 << 20].map(good_for), [384, 768, 1024, 1024]);
     }
 
     #[test]

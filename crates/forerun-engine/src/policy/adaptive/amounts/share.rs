@@ -2,8 +2,7 @@
 
 use super::activity::Activity;
 use super::terms::Terms;
-use super::worth::{gap_bytes, near_bytes, wait_bytes};
-use crate::device::MOVES_OF_A_RETURN;
+use super::worth::{gap_bytes, wait_bytes};
 use crate::policy::View;
 
 /// A few fetches.
@@ -38,12 +37,6 @@ pub(crate) struct Share {
     pub(crate) is_disk: bool,
     /// Its head moves to each element all the same, whoever asks for it, and nobody else waits for it.
     pub(crate) is_alone_at_head: bool,
-    /// What is fetched in vain there makes who jumps wait for long.
-    pub(crate) is_slow_disk: bool,
-    /// What a disk could read while its head moves to who comes back, one way: less is no reason to.
-    pub(crate) move_bytes: u64,
-    /// It is far away, over a link.
-    pub(crate) is_far_link: bool,
     /// Each step of a window costs so long a wait that one should lead to a large one.
     pub(crate) is_steep: bool,
     /// Of the whole memory.
@@ -86,9 +79,6 @@ impl Share {
                 && view.device.turn_bytes().is_some()
                 && view.device.is_full()
                 && view.others_count == 0,
-            is_slow_disk: view.device.may_be_slow_disk(),
-            move_bytes: if is_disk { near_bytes(view) / MOVES_OF_A_RETURN } else { 0 },
-            is_far_link: view.device.is_far_link(),
             is_steep: view.device.is_far_link() && activity.reading_count() <= STEEP_COUNT_MAX,
             turn_bytes: view.device.turn_bytes(),
             memory_bytes_max: all,

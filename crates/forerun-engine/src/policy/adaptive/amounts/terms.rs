@@ -13,8 +13,6 @@ const START_WAITS: u64 = 8;
 /// Far away, where a wait is worth megabytes, a stream whose object has wasted too much is ahead by no
 /// more than one of so many bytes of it.
 const SOON_WAITS: u64 = 32;
-/// A wait saved is as good as a byte for each that is read if reads are no longer than so many waits.
-const READ_WAITS: u64 = 6;
 
 /// How much may be wasted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -38,8 +36,6 @@ pub(crate) struct Terms {
     pub(super) wait_bytes: u64,
     /// and if it is trusted, no more than that.
     pub(super) trust_bytes_max: u64,
-    /// Longer reads gain less by what is read ahead for them than one byte for each.
-    pub(super) whole_read_bytes: u64,
 }
 
 impl Terms {
@@ -56,7 +52,6 @@ impl Terms {
         overdrawn_share: 16,
         wait_bytes: 0,
         trust_bytes_max: u64::MAX,
-        whole_read_bytes: u64::MAX,
     };
     /// From one far away it costs less: at 10 ms and 400 MB/s, one wait is as long as
     /// 4 MB take. It is wasted best at first, as long as nothing is known of who reads, see
@@ -72,7 +67,6 @@ impl Terms {
         overdrawn_share: 16,
         wait_bytes: 0,
         trust_bytes_max: START_BYTES_MAX,
-        whole_read_bytes: u64::MAX,
     };
 
     /// Those of the device.
@@ -82,12 +76,10 @@ impl Terms {
         if device.is_far() {
             return Terms::far(view.config.memory_bytes_max, wait_bytes);
         }
-        if !device.may_take_turns() {
-            Terms::near_at_once(device.fetch_bytes(), wait_bytes)
-        } else if device.may_be_disk() {
+        if device.may_take_turns() {
             Terms::NEAR
         } else {
-            Terms::near(wait_bytes)
+            Terms::near_at_once(device.fetch_bytes(), wait_bytes)
         }
     }
 
@@ -100,8 +92,7 @@ impl Terms {
     /// From one that answers soon and serves several fetches of `fetch_bytes` at once: there
     /// what is wasted makes few wait, so that streams go on sooner, at once where a wait costs
     /// as much as `wait_bytes`; and two fetches keep it busy, so that none needs more ahead
-    /// than that. Over a narrow link to a server close by, a wait costs few bytes, and those who
-    /// do not go on must not cost much more.
+    /// than that.
     pub(super) fn near_at_once(fetch_bytes: u64, wait_bytes: u64) -> Terms {
         Terms {
             start_bytes: (START_WAITS * wait_bytes).min(Terms::NEAR.start_bytes),
@@ -111,21 +102,8 @@ impl Terms {
             overdrawn_share: 10,
             wait_bytes,
             trust_bytes_max: 2 * fetch_bytes,
-            ..Terms::near(wait_bytes)
+            ..Terms::NEAR
         }
-    }
-
-    /// [`Terms::NEAR`] where a wait costs as much as `wait_bytes`.
-    pub(crate) fn near(wait_bytes: u64) -> Terms {
-        Terms { whole_read_bytes: READ_WAITS * wait_bytes, ..Terms::NEAR }
-    }
-
-    /// What a stream is good for that has come `own` bytes in reads of `read_len`.
-    pub(crate) fn worth_of(&self, own: u64, read_len: u64) -> u64 {
-        if read_len <= self.whole_read_bytes {
-            return own;
-        }
-        (u128::from(own) * u128::from(self.whole_read_bytes) / u128::from(read_len)) as u64
     }
 
     /// Whether they are those of a device far away.

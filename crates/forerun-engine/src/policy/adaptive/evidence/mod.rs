@@ -19,5 +19,5 @@ pub(super) use candidate::Candidate;
 pub(super) use chance::Chance;
 pub(super) use guess::Guesses;
 pub(super) use procession::Procession;
-pub(super) use rhythm::{DOUBT_MAX, Rhythm};
+pub(super) use rhythm::Rhythm;
 pub(super) use zone::Zone;

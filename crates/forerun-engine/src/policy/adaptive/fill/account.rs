@@ -52,11 +52,9 @@ impl Account {
         self.has_proof = self.gained.iter().any(|gained| *gained > BET_BYTES as i64);
     }
 
-    /// Whether such evidence, or half of it where it is less than fair, gained more than may be
-    /// bet.
+    /// Whether such evidence gained more than may be bet.
     pub(super) fn is_proven(&self, evidence: Evidence) -> bool {
-        let class = usize::from(evidence.0);
-        self.gained[if evidence.is_fair() { class } else { class - 1 }] > BET_BYTES as i64
+        self.gained[usize::from(evidence.0)] > BET_BYTES as i64
     }
 
     /// Whether any evidence is.
@@ -79,15 +77,13 @@ impl Account {
         trust.kept - self.all() + trust.bet_to_keep() >= 0
     }
 
-    /// Whether more may be filled on such evidence: what was lost by it so far is no more than
-    /// may be bet, and on less than fair evidence, half as bold gained more than that.
+    /// Whether more may be filled on such evidence: it is fair, and what was lost by it so far is
+    /// no more than may be bet.
     pub(super) fn allows(&self, evidence: Evidence, trust: &Trust) -> bool {
-        let (class, bet) = (usize::from(evidence.0), trust.bet());
+        let bet = trust.bet();
         let all = self.all();
-        let is_open = self.gained[class] + bet >= 0 && all + bet >= 0;
-        is_open
-            && (all > 0 || trust.gained + bet >= 0)
-            && (evidence.is_fair() || self.gained[class - 1] > BET_BYTES as i64)
+        let is_open = self.gained[usize::from(evidence.0)] + bet >= 0 && all + bet >= 0;
+        evidence.is_fair() && is_open && (all > 0 || trust.gained + bet >= 0)
     }
 }
 
@@ -160,17 +156,6 @@ mod tests {
         assert!(account.allows(fair, &trust));
         trust.gain(-(4 * MIB as i64));
         assert!(!account.allows(fair, &trust), "elsewhere it was in vain");
-    }
-
-    #[test]
-    fn less_evidence_takes_proof() {
-        let (mut account, trust) = (Account::default(), trusting());
-        let [fair, half, quarter] = [1, 2, 4].map(|cost| Evidence::of(MIB, cost * MIB).unwrap());
-        assert!(!account.allows(half, &trust));
-        account.gain(fair, MIB as i64);
-        assert!(account.allows(half, &trust) && !account.allows(quarter, &trust));
-        account.gain(half, MIB as i64);
-        assert!(account.allows(quarter, &trust));
     }
 
     #[test]

@@ -2,9 +2,8 @@
 //!
 //! Around each read that had to wait lie blocks of growing size. The largest is filled for
 //! which readers have waited as long as fetching its rest takes: a skier who buys skis when he
-//! has paid their price in rent never pays more than twice what he might have. Where that paid
-//! by far, half the evidence is enough next time, and then a quarter; where nobody came, more
-//! must be lost before it is tried again ([`Account`]).
+//! has paid their price in rent never pays more than twice what he might have. Where nobody
+//! came, more must be lost before it is tried again ([`Account`]).
 //!
 //! An object that fits in half of the memory is one such block, and what is filled of it stays:
 //! once readers have waited for it as long as all of it takes, as much evidence is enough for its
@@ -89,11 +88,6 @@ impl Fill {
     /// So many readers had to wait in no order that it was not by chance: more may be filled.
     pub(super) fn is_sought(&self) -> bool {
         self.missed_count >= MISSES_MIN
-    }
-
-    /// Its readers pass over it, rather than come back to what lies behind.
-    pub(super) fn is_passed(&self) -> bool {
-        self.order.is_one_way()
     }
 
     /// A read that no stream expected.

@@ -35,11 +35,6 @@ impl Order {
         let fewer = self.ups.min(self.downs);
         fewer >= TURNS_MIN && fewer * TURN_SHARE >= self.ups + self.downs
     }
-
-    /// They have gone one way for a while.
-    pub(super) fn is_one_way(&self) -> bool {
-        self.ups + self.downs >= STEPS_MAX / 2 && !self.is_none()
-    }
 }
 
 #[cfg(test)]

@@ -14,8 +14,6 @@ use crate::types::BLOCK_BYTES;
 const RUNS_MAX: usize = 32;
 /// So many must have come as far as a stream before they tell how it goes on.
 const KNOWN_MIN: u64 = 3;
-/// A stream that is longer than others by less than one of so many parts is no two of them.
-const LONGER_SHARE: u64 = 8;
 /// The length of a stream that came to its object's end: it may have gone on.
 const WHOLE: u32 = u32::MAX;
 
@@ -106,14 +104,6 @@ impl Runs {
         }
         wasted * Config::USEFUL_SHARE <= useful
     }
-
-    /// The same for a stream that has come clearly further than most do: as if it were another one
-    /// that began where the first was over; none if it has come further than that, too.
-    pub(crate) fn reach_of_second(&self, own: u64, wait_bytes: u64) -> Option<u64> {
-        let first = self.reach(1, wait_bytes, 0)?;
-        let second = own.checked_sub(first).filter(|own| *own > first / LONGER_SHARE && *own <= first)?;
-        Some(self.reach(second, wait_bytes, 0)?.saturating_add(first))
-    }
 }
 
 impl Known {
@@ -165,16 +155,6 @@ mod tests {
         assert_eq!(runs.reach(2 * MIB, 100 * KIB, 0), Some(2 * MIB));
         assert_eq!(runs.reach(2 * MIB + 4 * KIB, 100 * KIB, 0), None);
         assert_eq!(of(&[2 * MIB; 2]).reach(64 * KIB, MIB, 0), None);
-    }
-
-    #[test]
-    fn one_that_follows_another_is_as_long() {
-        let runs = of(&[2 * MIB; 5]);
-        assert_eq!(runs.reach_of_second(2 * MIB, 100 * KIB), None, "it is the first still");
-        assert_eq!(runs.reach_of_second(2 * MIB + 64 * KIB, 100 * KIB), None, "it may be a little longer");
-        assert_eq!(runs.reach_of_second(2 * MIB + 260 * KIB, 100 * KIB), Some(4 * MIB));
-        assert_eq!(runs.reach_of_second(4 * MIB, 100 * KIB), Some(4 * MIB));
-        assert_eq!(runs.reach_of_second(4 * MIB + 4 * KIB, 100 * KIB), None, "nor is it a third");
     }
 
     #[test]

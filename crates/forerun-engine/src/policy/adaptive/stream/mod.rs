@@ -33,8 +33,6 @@ pub(super) use strides::Strides;
 
 /// Windows end at multiples of this.
 const GRAIN: u64 = 64 << 10;
-/// A strided stream that has come so many elements is none by chance.
-const STEPS_PROVEN: u64 = 16;
 
 /// See the module's page. `start <= frontier <= planned`.
 #[derive(Debug)]
@@ -195,11 +193,6 @@ impl Stream {
             Shape::Strided(strides) => Some(strides.element_bytes()),
             _ => None,
         }
-    }
-
-    /// It goes on in steps that are even beyond doubt.
-    pub(super) fn keeps_step(&self) -> bool {
-        matches!(&self.shape, Shape::Strided(strides) if self.own_bytes() >= STEPS_PROVEN * strides.element_bytes())
     }
 
     /// Bytes of its way so far.

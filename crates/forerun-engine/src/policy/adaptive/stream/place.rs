@@ -99,7 +99,7 @@ impl Stream {
 
     /// How far off a request of `len` bytes may be. Whoever comes near a stream that is
     /// over, or that is none, is most likely somebody else.
-    pub(super) fn reorder_bytes(&self, len: u64) -> u64 {
+    fn reorder_bytes(&self, len: u64) -> u64 {
         let count = if self.is_settled || self.is_accident { 1 } else { REORDER_REQUESTS };
         (count * self.read_len().max(len)).clamp(REORDER_BYTES_MIN, REORDER_BYTES_MAX)
     }

@@ -46,17 +46,10 @@ impl Stream {
             self.window = self.first_window(share, reach);
             self.begin_reason(reach);
         }
-        if self.is_disordered() {
-            // All that may come next has to be there.
-            self.window =
-                self.window.max(2 * self.reorder_bytes(access.extent.len)).min(share.window_bytes_max);
-        }
         if is_next {
             self.open(share);
         }
-        if self.frontier >= self.turn && self.has_hardly_begun(share) {
-            self.turn = self.frontier + self.window / 2;
-        } else if self.frontier >= self.turn {
+        if self.frontier >= self.turn {
             self.resize(access.time, share);
             self.turn = u64::MAX;
         }

@@ -1,11 +1,10 @@
 //! How much a stream keeps ahead.
 //!
 //! The window is topped up as the reader advances. Once per window consumed it is
-//! reconsidered: it grows while the reader had to wait and shrinks to what rate and
-//! service time call for when it is far larger.
+//! reconsidered: it grows while the reader had to wait.
 
 use super::{GRAIN, Shape, Stream};
-use crate::device::{bytes_in, rate};
+use crate::device::rate;
 use crate::policy::adaptive::amounts::Share;
 use crate::types::{BLOCK_BYTES, Extent, Time};
 
@@ -24,14 +23,9 @@ const FORWARD_SHARE: u64 = 2;
 const FORWARD_BYTES_MIN: u64 = 1 << 20;
 /// The share of a disk's throughput that is as much as one stream gets, with moves between.
 const FED_SHARE: u64 = 4;
-/// Who has read less than one of so many bytes of his first window had to wait for that alone.
-const BEGUN_SHARE: u64 = 8;
 /// Who goes in leaps on a disk makes them long soon if so few streams are being read: himself, and
 /// what he was first taken for.
 const LEAPING_COUNT_MAX: u64 = 2;
-/// Elements of a strided way to keep ahead at most: twice what may be in flight at once, since where
-/// each is served by one of several, some come long before others that are read first.
-const ELEMENTS_MAX: u64 = 256;
 
 impl Stream {
     /// So much here is read at random that it may be two reads beside each other by
@@ -78,13 +72,6 @@ impl Stream {
         }
     }
 
-    /// Whether more than its first window is not worth it yet, where that would make who jumps wait for long:
-    /// its reader has hardly begun to read it. By the half of it he has shown that he goes on.
-    pub(super) fn has_hardly_begun(&self, share: &Share) -> bool {
-        let is_waiting = share.is_slow_disk && self.late;
-        is_waiting && self.turn_count == 0 && BEGUN_SHARE * self.own_bytes() < self.window
-    }
-
     pub(super) fn resize(&mut self, now: Time, share: &Share) {
         let max = self.window_max(share);
         let (then, frontier) = self.turned;
@@ -92,13 +79,6 @@ impl Stream {
         self.note_turn(rate, share.service_ns);
         if self.late {
             self.window *= self.growth(rate, max, share);
-        } else {
-            // Twice, since the rate is an average; and a fetch that is being
-            // consumed while the next is on its way.
-            let needed = 2 * bytes_in(share.service_ns, rate) + 2 * share.fetch_bytes;
-            if self.window > 2 * needed {
-                self.window = needed.max(self.window / 2);
-            }
         }
         self.note_share(max);
         self.window = self.window.min(max);
@@ -129,9 +109,8 @@ impl Stream {
 
     fn window_max(&self, share: &Share) -> u64 {
         match &self.shape {
-            Shape::Strided(strides) => share.window_bytes_max.min(ELEMENTS_MAX * strides.element_bytes()),
             // Such windows are half empty on average; large ones gain nothing by that.
-            _ if self.reserve(share).is_some() => {
+            Shape::Forward | Shape::Backward if self.reserve(share).is_some() => {
                 (share.window_bytes_max / 2 * 3).min(GRAIN).max(share.window_bytes_max)
             }
             // Others wait for its turn, and longer than that it need not be: two that are
@@ -167,7 +146,7 @@ impl Stream {
             Shape::Forward | Shape::Backward if let Some(reserve) = self.reserve(share) => {
                 window.saturating_sub(reserve).max(1)
             }
-            _ => (window / 4).max(share.move_bytes.min(window)).min(share.fetch_bytes).max(1),
+            _ => (window / 4).min(share.fetch_bytes).max(1),
         }
     }
 
@@ -198,9 +177,7 @@ impl Stream {
     pub(super) fn grow(&mut self, share: &Share, limit: u64, allowed: u64) -> Option<(Extent, u64)> {
         let window = self.window.min(self.window_max(share)).min(allowed);
         let is_dense = self.shape.is_dense();
-        // Whoever asks for more at once waits for a disk's head all the same.
-        let least = if share.is_disk { self.read_len() } else { 0 };
-        if is_dense && window < least.max(WINDOW_BYTES_WORTH) {
+        if is_dense && window < WINDOW_BYTES_WORTH {
             return None;
         }
         let step = self.step(window, share);

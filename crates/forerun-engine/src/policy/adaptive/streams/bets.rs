@@ -11,10 +11,9 @@ use crate::types::Extent;
 
 /// Of so many bytes of a bet one has to be of use, however long a wait is,
 const YIELD_SHARE: u64 = 16;
-/// and of an object that its readers pass over, since they are soon past what they leave out, or
-/// from what may be a disk, whose head is in its place for others; unless a wait is worth as many
-/// bytes as the other says.
-const YIELD_PASSED: u64 = 4;
+/// and from what may be a disk, whose head is in its place for others, unless a wait is worth as
+/// many bytes as the other says.
+const YIELD_ON_DISK: u64 = 4;
 const WAIT_BYTES_FAR: u64 = 1 << 20;
 
 impl Streams {
@@ -104,8 +103,8 @@ impl Streams {
         let fill = self.fill.as_ref()?;
         let room = self.ledger.room(self.briefs.ahead() + fill.unread_bytes(), access.size);
         let most = self.ledger.room_at_first(access.size);
-        let is_left = wait_bytes < WAIT_BYTES_FAR && (fill.is_passed() || view.device.may_be_disk());
-        let yield_share = if is_left { YIELD_PASSED } else { YIELD_SHARE };
+        let is_on_disk = wait_bytes < WAIT_BYTES_FAR && view.device.may_be_disk();
+        let yield_share = if is_on_disk { YIELD_ON_DISK } else { YIELD_SHARE };
         let next_bytes = view.device.next_bytes().min(wait_bytes);
         // What was passed was cheap, and says nothing of bets.
         let means =

@@ -4,7 +4,6 @@ use super::{CANDIDATES_MAX, Ends, Streams};
 use crate::cache::Cache;
 use crate::policy::Access;
 use crate::policy::adaptive::coast::Coast;
-use crate::policy::adaptive::evidence::DOUBT_MAX;
 use crate::policy::adaptive::stream::{Past, REORDER_BYTES_MIN, Stream};
 use crate::types::Extent;
 
@@ -74,10 +73,7 @@ impl Streams {
             return goes_on.then_some(index);
         }
         if !goes_on {
-            self.doubt = (self.doubt + 2).min(DOUBT_MAX);
             return None;
-        } else if stream.keeps_step() {
-            self.doubt = 0;
         }
         self.begin_run(access.extent);
         let beside = self.begin_beside(access, ends, cache);

@@ -47,7 +47,7 @@ impl Streams {
 
     /// A strided stream, if the run that has just begun is in rhythm with others.
     pub(super) fn begin_strided(&mut self, access: &Access, ends: &mut Ends, cache: &Cache) -> Option<usize> {
-        let (strides, seen) = self.is_new_run.then(|| self.rhythm.find(self.doubt))??;
+        let (strides, seen) = self.is_new_run.then(|| self.rhythm.find())??;
         let read = strides.positions(access.extent, seen)?;
         let way = Extent::between(0, read.offset);
         let stream = Stream::new(Shape::Strided(strides), way, way.len, access);
@@ -63,7 +63,7 @@ impl Streams {
         cache: &Cache,
     ) -> Option<usize> {
         let known = self.streams[index].element_bytes()?;
-        let (strides, _) = self.is_new_run.then(|| self.rhythm.find(self.doubt))??;
+        let (strides, _) = self.is_new_run.then(|| self.rhythm.find())??;
         if strides.element_bytes() <= known { None } else { self.begin_strided(access, ends, cache) }
     }
 

@@ -46,8 +46,6 @@ pub(super) struct Streams {
     /// Candidates kept: fewer, the more of them came to nothing, since among many
     /// reads at random some are neighbours by chance.
     patience: u16,
-    /// Equal steps that it takes besides, the more of them were so by chance.
-    doubt: u8,
     chance: Chance,
     /// Candidates that a guess was made for, or a bet.
     guessed_count: u8,
@@ -94,7 +92,6 @@ impl Default for Streams {
             last: 0,
             candidates: VecDeque::new(),
             patience: CANDIDATES_MAX as u16,
-            doubt: 0,
             chance: Chance::default(),
             guessed_count: 0,
             guesses: Guesses::default(),

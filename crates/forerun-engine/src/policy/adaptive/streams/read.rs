@@ -129,11 +129,7 @@ impl Streams {
             return Some(Reach { bytes, is_sure: true });
         }
         let wait_bytes = self.ledger.priced(share.wait_bytes, &share.terms);
-        // Near by it is soon enough to see that it goes on.
-        let may_be_second = !is_head && share.is_far_link;
-        let second = || if may_be_second { known.reach_of_second(own, wait_bytes) } else { None };
-        let bytes = known.reach(own, wait_bytes, 0).or_else(second)?;
-        Some(Reach { bytes, is_sure: false })
+        Some(Reach { bytes: known.reach(own, wait_bytes, 0)?, is_sure: false })
     }
 
     /// More may be wanted of the stream, as far as is allowed.
@@ -148,7 +144,6 @@ impl Streams {
     ) {
         let stream = &self.streams[index];
         let own = stream.trusted_bytes(self.through_bytes, share.turn_bytes.is_some());
-        let own = share.terms.worth_of(own, stream.read_len());
         // Others bet as well.
         let filled = self.fill.as_ref().map_or(0, |fill| fill.unread_bytes());
         let at_risk = self.briefs.at_risk_beside(index) + filled;

@@ -3,25 +3,22 @@
 //! Remembers runs: reads that went on where the one before ended count as one, so
 //! three reads and a jump are a step as much as one read and a jump.
 
-mod before;
 mod run;
 
 use alloc::boxed::Box;
+use alloc::vec::Vec;
 use core::mem;
 
 use crate::policy::adaptive::stream::Strides;
 use crate::types::{BLOCK_BYTES, Extent};
-use before::{BEFORE_MAX, Before, apart};
 use run::Run;
 
+/// Runs remembered besides the newest: 16 steps from one to the next.
+const BEFORE_MAX: usize = 16;
 /// Steps in one period at most: half of those remembered, to have seen it twice.
 const PERIOD_MAX: usize = BEFORE_MAX / 2;
 /// Equal steps that make a stride.
 const EQUAL_MIN: usize = 3;
-/// So many more are asked for at most where steps often turned out to be even by chance: where all reads
-/// are of whole blocks, many distances are the same.
-pub(crate) const DOUBT_MAX: u8 = 6;
-
 /// Runs this long need not be even to the byte: where blocks of them are read, none are that begin
 /// anywhere.
 const LONG_BYTES: u64 = 16 * BLOCK_BYTES;
@@ -31,8 +28,9 @@ const LONG_BYTES: u64 = 16 * BLOCK_BYTES;
 pub(crate) struct Rhythm {
     /// Empty before the first one.
     newest: Run,
-    /// Boxed, since most objects are read in one run.
-    before: Option<Box<Before>>,
+    /// Those before it, the oldest first. Boxed, since most objects are read in one run.
+    #[allow(clippy::box_collection)]
+    before: Option<Box<Vec<Run>>>,
 }
 
 impl Rhythm {
@@ -57,7 +55,7 @@ impl Rhythm {
     /// or to a lone read.
     fn join(&mut self) {
         let (newest, is_down) = (self.newest.extent(), self.newest.is_down());
-        let touches = |run: &Run| {
+        let touches = |run: &mut Run| {
             let before = run.extent();
             let is_below = before.end() == newest.offset;
             let is_gap = is_below && is_down && !run.is_down();
@@ -81,21 +79,21 @@ impl Rhythm {
     /// `extent` begins a run.
     pub(crate) fn begin(&mut self, extent: Extent) {
         let last = mem::replace(&mut self.newest, Run::of_one(extent));
-        if !last.extent().is_empty() {
-            self.before.get_or_insert_default().push(last);
+        if last.extent().is_empty() {
+            return;
         }
+        // Seldom, so that the others need not move for each.
+        let before = self.before.get_or_insert_default();
+        if before.len() == 2 * BEFORE_MAX {
+            before.drain(..=BEFORE_MAX);
+        }
+        before.push(last);
     }
 
     /// The way of which the run that has just begun is a step, and the position to
-    /// which it was seen. It takes `doubt` equal steps more than usual.
-    pub(crate) fn find(&self, doubt: u8) -> Option<(Strides, u64)> {
-        let doubt = usize::from(doubt);
+    /// which it was seen.
+    pub(crate) fn find(&self) -> Option<(Strides, u64)> {
         let before = self.before.as_ref()?;
-        self.alone(before.runs(), doubt).or_else(|| before.step_to(self.newest.extent(), doubt))
-    }
-
-    /// Steps of nobody else.
-    fn alone(&self, before: &[Run], doubt: usize) -> Option<(Strides, u64)> {
         let last = before.last()?;
         // The newest run has no direction yet: it has that of the others.
         let anchors = |two: [&Run; 2], is_down: bool| two[1].anchor(is_down) - two[0].anchor(is_down);
@@ -109,18 +107,12 @@ impl Rhythm {
             return None;
         }
         let alike = steps.windows(2).rev().zip(1..).filter(|(two, _)| is_newest(two));
-        alike.map(|(_, period)| period).find_map(|period| self.with_period(before, period, is_down, doubt))
+        alike.map(|(_, period)| period).find_map(|period| self.with_period(before, period, is_down))
     }
 
     /// Steps that repeat after `period` of them.
-    fn with_period(
-        &self,
-        before: &[Run],
-        period: usize,
-        is_down: bool,
-        doubt: usize,
-    ) -> Option<(Strides, u64)> {
-        let equal = doubt + if period == 1 { EQUAL_MIN } else { 2 * period };
+    fn with_period(&self, before: &[Run], period: usize, is_down: bool) -> Option<(Strides, u64)> {
+        let equal = if period == 1 { EQUAL_MIN } else { 2 * period };
         let runs = &before[before.len().checked_sub(equal)?..];
         let run = |index: usize| runs.get(index).unwrap_or(&self.newest);
         let step = |index: usize| run(index + 1).anchor(is_down) - run(index).anchor(is_down);
@@ -158,14 +150,21 @@ fn slack(len: u64) -> u64 {
     if len >= LONG_BYTES { BLOCK_BYTES } else { 0 }
 }
 
+/// Steps that leave nothing out are a sequential stream's, unless they go the other way than
+/// the reads of which each consists.
+fn apart(elements: Vec<Extent>, period: i64, is_down: bool) -> Option<Strides> {
+    let strides = Strides::new(elements, period)?.downward(is_down);
+    let is_against = is_down == (period > 0);
+    let least = strides.element_bytes() + u64::from(!is_against);
+    (period.unsigned_abs() >= least).then_some(strides)
+}
+
 fn bytes_of(runs: &[Run]) -> u64 {
     runs.iter().map(|run| run.extent().len).sum()
 }
 
 #[cfg(test)]
 mod tests {
-    use alloc::vec::Vec;
-
     use super::*;
 
     fn found(reads: &[(u64, u64)]) -> Option<Strides> {
@@ -178,7 +177,7 @@ mod tests {
                 rhythm.begin(extent);
             }
         }
-        if new { rhythm.find(0).map(|(strides, _)| strides) } else { None }
+        if new { rhythm.find().map(|(strides, _)| strides) } else { None }
     }
 
     #[track_caller]
@@ -251,40 +250,6 @@ mod tests {
     fn steps_may_repeat_in_a_longer_period() {
         check(&[(0, 10), (30, 10), (100, 10), (130, 10), (200, 10)], 230);
         check(&[(0, 10), (5000, 10), (100, 10), (5100, 10), (200, 10)], 5200);
-    }
-
-    #[test]
-    fn streams_in_no_order_are_told_apart() {
-        check(&[(0, 10), (7000, 5), (7777, 5), (100, 10), (200, 10), (9111, 5), (300, 10), (400, 10)], 500);
-    }
-
-    #[test]
-    fn what_was_long_ago_is_no_step() {
-        // More come between the first two steps and the last ones, again and again.
-        let found_among = |others: u64| {
-            let mut rhythm = Rhythm::default();
-            let mut other = (0..).map(|index| Extent::new(5_000_003 + index * index * 7919, 10));
-            (1..20).all(|round| {
-                let step = |rhythm: &mut Rhythm, at: u64| rhythm.begin(Extent::new(round * 10_007 + at, 10));
-                [0, 100, 200].into_iter().for_each(|at| step(&mut rhythm, at));
-                other.by_ref().take(others as usize).for_each(|extent| rhythm.begin(extent));
-                [300, 400].into_iter().for_each(|at| step(&mut rhythm, at));
-                rhythm.find(0).is_some()
-            })
-        };
-        assert!(found_among(BEFORE_MAX as u64 - 4));
-        assert!(!found_among(BEFORE_MAX as u64 - 3));
-    }
-
-    #[test]
-    fn in_doubt_more_steps_are_asked_for() {
-        let seen = |count: u64, doubt| {
-            let mut rhythm = Rhythm::default();
-            (0..count).for_each(|index| rhythm.begin(Extent::new(index * 100, 10)));
-            rhythm.find(doubt).map(|(_, seen)| seen)
-        };
-        assert_eq!((seen(4, 0), seen(4, 1), seen(5, 1)), (Some(30), None, Some(40)));
-        assert!(seen(BEFORE_MAX as u64 + 1, DOUBT_MAX).is_some(), "it may earn its way back");
     }
 
     #[test]

@@ -108,8 +108,8 @@ impl Fault {
             Fault::Size => &[Changed, Permanent, Transient],
             Fault::Tag => &[Changed],
             Fault::Whole => &[NoRange, Permanent],
-            // Object stores are never followed elsewhere.
-            Fault::Circle => &[Permanent, Invalid],
+            // Object stores are never followed elsewhere. A circle of late answers takes too long.
+            Fault::Circle => &[Permanent, Invalid, Transient],
             // A page of links where there is nothing makes that a directory.
             Fault::Nonsense => &[Permanent, NotFound, NotADirectory, Invalid],
         }

@@ -27,8 +27,10 @@ struct State {
     trace: Trace,
     /// Kinds of error that faults so far explain, and of which path.
     explained: Vec<(String, ErrorKind)>,
-    /// The longest operation.
+    /// The longest operation that has ended.
     longest: Duration,
+    /// When those began that have not.
+    in_flight: Vec<Duration>,
     first_fault: Option<Duration>,
     faults: BTreeSet<String>,
     accusations: Vec<String>,
@@ -148,16 +150,32 @@ impl Judge {
         }
     }
 
+    /// An operation begins, whose end is told to [`Judge::check_time`].
+    pub(crate) fn begin(&self) -> Duration {
+        let now = self.now();
+        self.with(|state| state.in_flight.push(now));
+        now
+    }
+
     /// From when on what is told to a question that `began` then may be true. Answers are believed
-    /// from when they came, and what a list tells of a file is older by what the list took.
+    /// from when they came, and older by what the question took, which somebody else may have begun.
     pub(crate) fn told_since(&self, began: Duration, ttl: Duration) -> Duration {
-        began.saturating_sub(ttl * 2 + self.with(|state| state.longest))
+        let now = self.now();
+        let longest = self.with(|state| {
+            let in_flight = state.in_flight.iter().map(|began| now - *began);
+            in_flight.max().unwrap_or_default().max(state.longest)
+        });
+        began.saturating_sub(ttl * 2 + longest)
     }
 
     /// What began then must have ended in time.
     pub(crate) fn check_time(&self, what: fmt::Arguments<'_>, began: Duration) {
         let took = self.now() - began;
-        self.with(|state| state.longest = state.longest.max(took));
+        self.with(|state| {
+            state.longest = state.longest.max(took);
+            let ended = state.in_flight.iter().position(|other| *other == began);
+            state.in_flight.swap_remove(ended.expect("it has begun"));
+        });
         if took > DEADLINE {
             self.accuse(format_args!("{what} took {:.1} s", took.as_secs_f64()));
         }

@@ -92,7 +92,7 @@ impl Bench {
     /// The same on a thread that blocks.
     pub(crate) fn read_blocking(&self, number: u64, open: &Open, extent: Extent) -> bool {
         let mut bytes = vec![0; extent.len as usize];
-        let (asked, began) = (self.ask(number, open, extent), self.judge.now());
+        let (asked, began) = (self.ask(number, open, extent), self.judge.begin());
         let read = open.reader.read_at(&mut bytes, extent.offset);
         self.judge.check_time(format_args!("reader {number}: a read of {:?}", open.opened.path), began);
         match read {

@@ -60,7 +60,7 @@ impl Bench {
     }
 
     async fn stat(&self, number: u64, path: &str) {
-        let began = self.judge.now();
+        let began = self.judge.begin();
         let answer = self.forerun.stat(path).await;
         self.judge.check_time(format_args!("reader {number}: stat of {path:?}"), began);
         match answer {
@@ -111,7 +111,7 @@ impl Bench {
     }
 
     pub(crate) async fn open(&self, number: u64, path: &str) -> Option<Open> {
-        let began = self.judge.now();
+        let began = self.judge.begin();
         let opened = self.forerun.open(path).await;
         self.judge.check_time(format_args!("reader {number}: opening {path:?}"), began);
         match opened {
@@ -130,7 +130,7 @@ impl Bench {
 
     async fn list(&self, number: u64, random: &Random) {
         let path = random.clone().pick(&["", "", "d0", "d1", "d1/deep"]);
-        let began = self.judge.now();
+        let began = self.judge.begin();
         let listed = self.forerun.list(path).await;
         self.judge.check_time(format_args!("reader {number}: list of {path:?}"), began);
         let (from, now) = (self.judge.told_since(began, self.ttl), self.judge.now());
@@ -190,7 +190,7 @@ impl Bench {
         }
         let run = Run::new(random, open.reader.size());
         for extents in run.extents.chunks(run.width) {
-            let began = self.judge.now();
+            let began = self.judge.begin();
             let reads = extents.iter().map(|extent| self.submit(number, open, *extent));
             // Another program is gone before its answer comes.
             let answers: Vec<_> = reads.collect();

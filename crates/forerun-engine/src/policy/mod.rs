@@ -6,6 +6,8 @@
 
 mod adaptive;
 mod amp;
+mod census;
+mod follower;
 mod kernel;
 mod none;
 mod rbd;
@@ -21,8 +23,9 @@ use crate::device::Device;
 use crate::explain::{Class, End, StreamReport, Why};
 use crate::kernel::{Ara, OnDemand, Stock};
 use crate::types::{BLOCK_BYTES, Extent, ListId, ObjectId, ReaderId, StreamId, Time};
-pub use adaptive::List;
-pub(crate) use adaptive::Lists;
+pub use follower::List;
+pub(crate) use follower::Lists;
+use follower::{Follower, Grant, Grants, Habit};
 use kernel::Kernel;
 pub(crate) use rules::Rules;
 

@@ -1,8 +1,7 @@
 //! The default: finds out what each reader does and what the device can do, and
 //! keeps just enough ahead.
 //!
-//! * [`hints`] keeps what was said of reads to come, and fetches it in time;
-//! * [`follow`] takes all other reads from one question to the next;
+//! * [`follow`] takes all reads that the follower knows nothing of from one question to the next;
 //! * [`streams`] tells streams apart by where they read, not by who reads; [`coast`] lets
 //!   those pass who read what is in memory anyway;
 //! * [`evidence`] says when reads that belong to no stream are one;
@@ -18,7 +17,6 @@ mod coast;
 mod evidence;
 mod fill;
 mod follow;
-mod hints;
 mod lengths;
 mod nearby;
 mod recent;
@@ -29,17 +27,14 @@ mod streams;
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 
-use super::{Access, Ended, Hint, Policy, Reason, Rules, Said, View, Window};
+use super::{Access, Ended, Follower, Habit, Hint, List, Lists, Policy, Reason, Rules, Said, View, Window};
 use crate::config::Config;
 use crate::explain::{End, StreamReport};
 use crate::scatter::Scattered;
 use crate::types::{Extent, ListId, ObjectId, ReaderId, Time};
-use amounts::{Activity, Balance};
+use amounts::{Activity, Balance, Share};
 use coast::Coast;
 use fill::Trust;
-pub use hints::List;
-pub(crate) use hints::Lists;
-use hints::{Habit, Hints};
 use lengths::{Heads, Tails};
 use streams::{Ends, Streams};
 
@@ -48,7 +43,8 @@ pub(crate) struct Adaptive {
     /// Boxed, since there is room for more than there are.
     objects: Scattered<ObjectId, Box<Streams>>,
     activity: Activity,
-    hints: Hints,
+    /// What was said of reads to come.
+    follower: Follower,
     heads: Heads,
     tails: Tails,
     coast: Option<Coast>,
@@ -65,7 +61,7 @@ impl Adaptive {
         Adaptive {
             objects: Scattered::default(),
             activity: Activity::default(),
-            hints: Hints::default(),
+            follower: Follower::default(),
             heads: Heads::default(),
             tails: Tails::default(),
             coast: None,
@@ -84,28 +80,30 @@ impl Policy for Adaptive {
 
     fn on_hint(&mut self, said: &Said, hint: &Hint<'_>, view: &View<'_>, windows: &mut Vec<Window>) {
         self.land();
-        self.hints.note(said, hint, &mut self.activity, view, windows);
+        let grants = |followed| Share::beside(&self.activity, followed, view).grant();
+        self.follower.note(said, hint, &grants, windows);
     }
 
     fn on_list(&mut self, now: Time, id: ListId, list: List, view: &View<'_>) {
         self.land();
-        self.hints.begin_list(now, id, list, &mut self.activity, view);
+        let grants = |followed| Share::beside(&self.activity, followed, view).grant();
+        self.follower.begin_list(now, id, list, &grants);
     }
 
     fn lists(&self) -> Option<&Lists> {
-        Some(&self.hints.lists)
+        Some(&self.follower.lists)
     }
 
     fn lists_mut(&mut self) -> Option<&mut Lists> {
-        Some(&mut self.hints.lists)
+        Some(&mut self.follower.lists)
     }
 
     fn is_planned(&self, object: ObjectId) -> bool {
-        self.hints.is_planned(object)
+        self.follower.is_planned(object)
     }
 
     fn take_dropped(&mut self) -> bool {
-        self.hints.take_dropped()
+        self.follower.take_dropped()
     }
 
     fn reason(&self, object: ObjectId, extent: Extent, view: &View<'_>) -> Option<Reason> {
@@ -132,10 +130,12 @@ impl Policy for Adaptive {
         self.land();
         self.balance.note(access, view);
         self.passed = None;
-        if self.hints.on_read(access, &mut self.activity, view, windows) {
+        let grants = |followed| Share::beside(&self.activity, followed, view).grant();
+        if self.follower.on_read(access, &grants, windows) {
             return;
         }
-        match self.hints.habit(access) {
+        self.activity.set_followed(self.follower.reading_count(access.time));
+        match self.follower.habit(access) {
             Some(Habit::Random) => {}
             habit => self.follow(access, habit == Some(Habit::Sequential), view, windows),
         }
@@ -147,7 +147,7 @@ impl Policy for Adaptive {
 
     fn on_lost(&mut self, object: ObjectId, extent: Extent) {
         self.land();
-        self.hints.on_lost(object, extent);
+        self.follower.on_lost(object, extent);
         if let Some(streams) = self.objects.get_mut(object) {
             streams.on_lost(extent);
         }
@@ -162,7 +162,7 @@ impl Policy for Adaptive {
 
     fn on_idle(&mut self, object: ObjectId) {
         self.land();
-        self.hints.forget(object);
+        self.follower.forget(object);
         self.tails.on_idle(object);
         if let Some(streams) = self.objects.get_mut(object) {
             self.heads.on_idle(object, streams.head());
@@ -172,13 +172,13 @@ impl Policy for Adaptive {
     }
 
     fn on_close(&mut self, object: ObjectId, reader: ReaderId) {
-        self.hints.on_close(object, reader);
+        self.follower.on_close(object, reader);
     }
 
     fn on_forget(&mut self, object: ObjectId) {
         self.land();
-        self.hints.forget(object);
-        self.hints.lists.forget(object);
+        self.follower.forget(object);
+        self.follower.lists.forget(object);
         if let Some(mut streams) = self.objects.remove(object) {
             streams.end_all(object, End::Forgotten, &mut self.ends);
         }

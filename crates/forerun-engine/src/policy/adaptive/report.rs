@@ -1,7 +1,7 @@
 //! What is read ahead, and why, for those who ask.
 
 use super::Adaptive;
-use crate::explain::{Class, StreamReport, Why};
+use crate::explain::{StreamReport, Why};
 use crate::policy::{Reason, View, Window};
 use crate::types::{Extent, ObjectId};
 
@@ -12,11 +12,9 @@ pub(super) fn reason(
     extent: Extent,
     view: &View<'_>,
 ) -> Option<Reason> {
-    if let Some(plan) = adaptive.hints.followed(object).filter(|plan| plan.has(extent)) {
-        return Some(Reason { class: Class::Planned, why: plan.why() });
-    }
-    if adaptive.hints.lists.is_ahead(object, extent) {
-        return Some(Reason { class: Class::Planned, why: Why::Advised });
+    let followed = adaptive.follower.reason(object, extent);
+    if followed.is_some() {
+        return followed;
     }
     let reason = adaptive.objects.get(object)?.reason(extent);
     Some(Reason { why: narrower(reason.why, adaptive, view), ..reason })
@@ -30,14 +28,8 @@ pub(super) fn reason_of(
     view: &View<'_>,
 ) -> Option<Reason> {
     let Some(stream) = window.stream else {
-        let plan = adaptive.hints.followed(object).filter(|plan| plan.has(window.extent));
-        return match plan {
-            Some(plan) => Some(Reason { class: Class::Planned, why: plan.why() }),
-            None if adaptive.hints.lists.is_ahead(object, window.extent) => {
-                Some(Reason { class: Class::Planned, why: Why::Advised })
-            }
-            None => Some(adaptive.objects.get(object)?.reason_of_no_stream(window.extent)),
-        };
+        let other = || Some(adaptive.objects.get(object)?.reason_of_no_stream(window.extent));
+        return adaptive.follower.reason(object, window.extent).or_else(other);
     };
     let reason = adaptive.objects.get(object)?.reason_of_stream(stream)?;
     Some(Reason { why: narrower(reason.why, adaptive, view), ..reason })
@@ -51,8 +43,9 @@ pub(super) fn streams(
     tell: &mut dyn FnMut(StreamReport),
 ) {
     let active_count = adaptive.activity.reading_count();
-    if let Some(plan) = adaptive.hints.followed(object) {
-        tell(plan.report(active_count, view.device.service_high_ns()));
+    let followed = adaptive.follower.report(object);
+    if let Some(report) = followed {
+        tell(StreamReport { active_count, service_ns: view.device.service_high_ns(), ..report });
     }
     if let Some(streams) = adaptive.objects.get(object) {
         streams.report(active_count, &mut |report| {

@@ -5,11 +5,9 @@
 //! streams with pauses of one order of magnitude are counted together, once in each
 //! period that is long enough for them.
 
+use crate::policy::census::{Census, PERIOD_NS, period};
 use crate::types::Time;
 
-/// Long enough that a stream of a few requests a second counts, short enough
-/// that the device is not shared with a reader who has gone.
-const PERIOD_NS: u64 = 250_000_000;
 /// A period is at least so many of a stream's pauses,
 const PAUSES: u64 = 4;
 /// and at most so many times that, so that a stream does not change it with
@@ -20,37 +18,6 @@ const CLASSES: usize = 9;
 /// The class of a stream whose pauses are not known yet: 8 s.
 const CLASS_UNKNOWN: usize = 5;
 
-/// Streams counted in this period and in the last.
-#[derive(Clone, Copy, Debug, Default)]
-struct Census {
-    period: u32,
-    count: u64,
-    count_before: u64,
-}
-
-impl Census {
-    fn turn(&mut self, period: u32) {
-        if period != self.period {
-            self.count_before = if period == self.period + 1 { self.count } else { 0 };
-            self.count = 0;
-            self.period = period;
-        }
-    }
-
-    fn count(&self) -> u64 {
-        self.count.max(self.count_before)
-    }
-
-    /// Takes one out that was counted in `period`.
-    fn leave(&mut self, period: u32) {
-        if period == self.period {
-            self.count -= 1;
-        } else if period + 1 == self.period {
-            self.count_before -= 1;
-        }
-    }
-}
-
 /// See the module's page.
 #[derive(Debug, Default)]
 pub(crate) struct Activity {
@@ -60,6 +27,8 @@ pub(crate) struct Activity {
     period: u32,
     /// Of all classes: asked for with every read, and seldom another.
     holding_count: u64,
+    /// Beside the streams, how many are read that are followed.
+    followed_count: u64,
 }
 
 /// What a stream remembers of being counted.
@@ -110,11 +79,6 @@ fn period_ns(class: usize) -> u64 {
     PERIOD_NS << class
 }
 
-/// Which of the shortest periods it is: they are enough for decades.
-fn period(now: Time) -> u32 {
-    (now.0 / PERIOD_NS).min(u64::from(u32::MAX - 1)) as u32
-}
-
 impl Activity {
     /// The stream that remembers `counted` is read.
     pub(crate) fn note(&mut self, now: Time, counted: &mut Counted) {
@@ -122,11 +86,7 @@ impl Activity {
         let period = period(now);
         // Each class's period holds a whole number of the first's.
         let period_in = |class: usize| period >> class;
-        self.reading.turn(period);
-        if counted.reading != Some(period) {
-            counted.reading = Some(period);
-            self.reading.count += 1;
-        }
+        self.reading.note(period, &mut counted.reading);
         let class = counted.class();
         let place = (class as u8, period_in(class));
         if counted.holding != Some(place) {
@@ -140,7 +100,7 @@ impl Activity {
             }
             let census = &mut self.holding[class];
             let before = census.count();
-            census.count += 1;
+            census.add();
             self.holding_count += census.count() - before;
             counted.holding = Some(place);
         }
@@ -154,14 +114,25 @@ impl Activity {
         }
     }
 
-    /// Streams read in this period or the last, whichever had more; at least 1.
-    pub(crate) fn reading_count(&self) -> u64 {
-        self.reading.count().max(1)
+    /// Beside the streams, so many are read that are followed.
+    pub(crate) fn set_followed(&mut self, count: u64) {
+        self.followed_count = count;
     }
 
-    /// Streams that hold memory; at least 1.
+    /// Those that were read in this period or the last, whichever had more; at least 1.
+    pub(crate) fn reading_count(&self) -> u64 {
+        self.counts_with(self.followed_count).0
+    }
+
+    /// Those that hold memory; at least 1.
     pub(crate) fn holding_count(&self) -> u64 {
-        self.holding_count.max(self.reading_count())
+        self.counts_with(self.followed_count).1
+    }
+
+    /// Both, if so many are `followed`.
+    pub(crate) fn counts_with(&self, followed: u64) -> (u64, u64) {
+        let reading = (self.reading.count() + followed).max(1);
+        (reading, reading.max(self.holding_count + followed))
     }
 
     fn count_holding(&mut self) {

@@ -3,7 +3,7 @@
 use super::activity::Activity;
 use super::terms::Terms;
 use super::worth::{gap_bytes, wait_bytes};
-use crate::policy::View;
+use crate::policy::{Grant, View};
 
 /// A few fetches.
 const WINDOW_BYTES_MIN: u64 = 1 << 20;
@@ -59,27 +59,37 @@ impl Share {
     /// than half of the memory is taken, those who are not being read just now leave room
     /// for more.
     pub(crate) fn of_one_in(activity: &Activity, view: &View<'_>) -> Share {
+        Share::among(activity.reading_count(), activity.holding_count(), view)
+    }
+
+    /// The same of one of so many that are `followed`.
+    pub(crate) fn beside(activity: &Activity, followed: u64, view: &View<'_>) -> Share {
+        let (reading_count, holding_count) = activity.counts_with(followed);
+        Share::among(reading_count, holding_count, view)
+    }
+
+    fn among(reading_count: u64, holding_count: u64, view: &View<'_>) -> Share {
         let least = view.device.visit_bytes().max(WINDOW_BYTES_MIN);
-        let busy = (2 * view.device.pipe_bytes() / activity.reading_count()).max(least);
+        let busy = (2 * view.device.pipe_bytes() / reading_count).max(least);
         let all = view.config.memory_bytes_max;
         let fair = |count: u64| all / 4 * 3 / count;
         let spare = view.cache.spare_bytes() / SPARE_SHARE;
         let is_disk = view.device.may_be_disk() && !view.device.is_far();
-        let memory = fair(activity.holding_count()).max(spare).min(fair(activity.reading_count()));
+        let memory = fair(holding_count).max(spare).min(fair(reading_count));
         Share {
             window_bytes_max: busy.min(memory),
             competitive_bytes: view.device.competitive_bytes(),
             fetch_bytes: view.device.fetch_bytes(),
             service_ns: view.device.service_high_ns(),
             rate: if is_disk { view.device.estimate().throughput_bytes_per_s } else { 0 },
-            reading_count: activity.reading_count(),
+            reading_count,
             is_serial: view.device.is_serial(),
             is_disk,
             is_alone_at_head: is_disk
                 && view.device.turn_bytes().is_some()
                 && view.device.is_full()
                 && view.others_count == 0,
-            is_steep: view.device.is_far_link() && activity.reading_count() <= STEEP_COUNT_MAX,
+            is_steep: view.device.is_far_link() && reading_count <= STEEP_COUNT_MAX,
             turn_bytes: view.device.turn_bytes(),
             memory_bytes_max: all,
             gap_bytes: gap_bytes(view),
@@ -95,9 +105,15 @@ impl Share {
         }
     }
 
-    /// How much may be wanted of a plan that is read in order of address.
-    pub(crate) fn sweep_bytes_max(&self) -> u64 {
-        self.memory_bytes_max / 2 / self.reading_count
+    /// The same of what is followed: what is known beforehand may have half of the memory.
+    pub(crate) fn grant(&self) -> Grant {
+        Grant {
+            bytes: self.window_bytes_max,
+            bytes_max: self.memory_bytes_max / 2 / self.reading_count,
+            gap_bytes: self.gap_bytes,
+            window_room: self.window_room,
+            by_address: self.turn_bytes.is_some(),
+        }
     }
 
     /// It is of a stream whose end is known.

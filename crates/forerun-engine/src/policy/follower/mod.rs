@@ -3,6 +3,7 @@
 //! [`plan`] fetches what was said ahead of whoever reads it; [`route`] knows in which order that
 //! is, and where it lies. [`lists`] are plans across objects.
 
+mod grant;
 mod lists;
 mod plan;
 mod route;
@@ -10,9 +11,11 @@ mod route;
 use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
 
-use crate::policy::adaptive::amounts::{Activity, Share};
-use crate::policy::{Access, Hint, Said, View, Window};
+use super::census::{Census, period};
+use super::{Access, Hint, Reason, Said, Window};
+use crate::explain::{Class, StreamReport, Why};
 use crate::types::{Extent, ListId, ObjectId, ReaderId, Time};
+pub(crate) use grant::{Grant, Grants};
 pub use lists::List;
 pub(crate) use lists::Lists;
 use plan::{Origin, Plan};
@@ -28,35 +31,37 @@ pub(super) enum Habit {
 /// See the module's page. A habit is that of an open reader, a plan that of an open
 /// object.
 #[derive(Debug, Default)]
-pub(super) struct Hints {
+pub(super) struct Follower {
     plans: BTreeMap<ObjectId, Plan>,
     habits: BTreeMap<(ObjectId, ReaderId), Habit>,
     pub(super) lists: Lists,
+    /// Those that are read.
+    reading: Census,
     /// What is wanted of a plan is out of date.
     dropped: bool,
 }
 
-impl Hints {
+impl Follower {
     /// Somebody says what will be read.
     pub(super) fn note(
         &mut self,
         said: &Said,
         hint: &Hint<'_>,
-        activity: &mut Activity,
-        view: &View<'_>,
+        grants: Grants<'_>,
         windows: &mut Vec<Window>,
     ) {
         let habit = match *hint {
             Hint::WillNeed(extents) => {
-                return self.plan(said, extents, Origin::Advice, activity, view, windows);
+                return self.plan(said, extents, Origin::Advice, grants, windows);
             }
             Hint::Learned(extents) => {
-                return self.plan(said, extents, Origin::Profile, activity, view, windows);
+                return self.plan(said, extents, Origin::Profile, grants, windows);
             }
             Hint::Expected(extents, bytes) => {
                 // Nobody reads what is not open yet: it counts for nothing.
+                let grant = grants(self.reading.count());
                 if let Some(plan) = self.plan_of(said, extents, Origin::Profile) {
-                    plan.expect(bytes, &Share::of_one_in(activity, view), windows);
+                    plan.expect(bytes, &grant, windows);
                 }
                 return;
             }
@@ -72,43 +77,30 @@ impl Hints {
         };
     }
 
+    /// How many that are followed are read just now.
+    pub(super) fn reading_count(&mut self, now: Time) -> u64 {
+        self.reading.turn(period(now));
+        self.reading.count()
+    }
+
     pub(super) fn habit(&self, access: &Access) -> Option<Habit> {
         self.habits.get(&(access.object, access.reader)).copied()
     }
 
     /// A program says that it will read `list`.
-    pub(super) fn begin_list(
-        &mut self,
-        now: Time,
-        id: ListId,
-        list: List,
-        activity: &mut Activity,
-        view: &View<'_>,
-    ) {
-        self.lists.begin(now, id, list, activity, view);
+    pub(super) fn begin_list(&mut self, now: Time, id: ListId, list: List, grants: Grants<'_>) {
+        self.lists.begin(now, id, list, &mut self.reading, grants);
     }
 
     /// A read; adds what its plan wants to `windows`. True if it is of a plan or a list, which
     /// then is all that is to be read ahead of it.
-    pub(super) fn on_read(
-        &mut self,
-        access: &Access,
-        activity: &mut Activity,
-        view: &View<'_>,
-        windows: &mut Vec<Window>,
-    ) -> bool {
-        let is_listed = self.lists.on_read(access, activity, view);
-        let is_planned = self.on_read_of_plan(access, activity, view, windows);
+    pub(super) fn on_read(&mut self, access: &Access, grants: Grants<'_>, windows: &mut Vec<Window>) -> bool {
+        let is_listed = self.lists.on_read(access, &mut self.reading, grants);
+        let is_planned = self.on_read_of_plan(access, grants, windows);
         is_listed || is_planned
     }
 
-    fn on_read_of_plan(
-        &mut self,
-        access: &Access,
-        activity: &mut Activity,
-        view: &View<'_>,
-        windows: &mut Vec<Window>,
-    ) -> bool {
+    fn on_read_of_plan(&mut self, access: &Access, grants: Grants<'_>, windows: &mut Vec<Window>) -> bool {
         let Some(plan) = self.plans.get_mut(&access.object) else { return false };
         let is_planned = plan.passes(access);
         // What may have been left would come before what he wants.
@@ -117,8 +109,8 @@ impl Hints {
         if !is_planned || plan.is_suspended() {
             return false;
         }
-        activity.note(access.time, plan.activity_mut());
-        plan.go_on(&Share::of_one_in(activity, view), windows);
+        self.reading.note(period(access.time), plan.seen_mut());
+        plan.go_on(&grants(self.reading.count()), windows);
         true
     }
 
@@ -128,8 +120,21 @@ impl Hints {
         plan.is_some_and(|plan| plan.origin() == Origin::Profile && !plan.is_suspended())
     }
 
+    /// What `extent` is or was wanted for, if it is followed.
+    pub(super) fn reason(&self, object: ObjectId, extent: Extent) -> Option<Reason> {
+        let planned = self.followed(object).filter(|plan| plan.has(extent)).map(Plan::why);
+        let listed = || self.lists.is_ahead(object, extent).then_some(Why::Advised);
+        let why = planned.or_else(listed)?;
+        Some(Reason { class: Class::Planned, why })
+    }
+
+    /// The plan of `object`, as it is.
+    pub(super) fn report(&self, object: ObjectId) -> Option<StreamReport> {
+        self.followed(object).map(Plan::report)
+    }
+
     /// The plan of `object`, if it is followed.
-    pub(super) fn followed(&self, object: ObjectId) -> Option<&Plan> {
+    fn followed(&self, object: ObjectId) -> Option<&Plan> {
         self.plans.get(&object).filter(|plan| !plan.is_suspended())
     }
 
@@ -159,14 +164,15 @@ impl Hints {
         said: &Said,
         extents: &[Extent],
         origin: Origin,
-        activity: &mut Activity,
-        view: &View<'_>,
+        grants: Grants<'_>,
         windows: &mut Vec<Window>,
     ) {
+        let mut reading = self.reading;
         if let Some(plan) = self.plan_of(said, extents, origin) {
-            activity.note(said.time, plan.activity_mut());
-            plan.begin(&Share::of_one_in(activity, view), windows);
+            reading.note(period(said.time), plan.seen_mut());
+            plan.begin(&grants(reading.count()), windows);
         }
+        self.reading = reading;
     }
 
     /// The plan of what was said, if it is followed.

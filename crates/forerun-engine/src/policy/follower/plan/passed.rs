@@ -6,7 +6,7 @@
 
 use alloc::vec::Vec;
 
-use crate::policy::adaptive::hints::route::Route;
+use crate::policy::follower::route::Route;
 use crate::types::Extent;
 
 /// A share of what was read that may be left behind.

@@ -28,7 +28,6 @@ use alloc::vec::Vec;
 
 use super::route::Route;
 use crate::policy::Access;
-use crate::policy::adaptive::amounts::Counted;
 use crate::types::{BLOCK_BYTES, Extent};
 use belief::Belief;
 use legs::Legs;
@@ -71,7 +70,8 @@ pub(crate) struct Plan {
     gap_bytes: u64,
     passed: Passed,
     belief: Belief,
-    counted: Counted,
+    /// When it was last counted as being read.
+    seen: Option<u32>,
     /// The most that may be ahead of a reader, and how many bytes had been read when that became less.
     lead_bytes_max: u64,
     shortened_at: Option<u64>,
@@ -89,7 +89,7 @@ impl Plan {
             used_before: 0,
             gap_bytes: 0,
             belief: Belief::default(),
-            counted: Counted::default(),
+            seen: None,
             lead_bytes_max: u64::MAX,
             shortened_at: None,
         }
@@ -126,8 +126,8 @@ impl Plan {
         self.origin
     }
 
-    pub(super) fn activity_mut(&mut self) -> &mut Counted {
-        &mut self.counted
+    pub(super) fn seen_mut(&mut self) -> &mut Option<u32> {
+        &mut self.seen
     }
 
     /// Somebody reads. Whether that is of the plan.

@@ -14,7 +14,7 @@ use alloc::collections::VecDeque;
 use alloc::vec::Vec;
 
 use super::passed::Passed;
-use crate::policy::adaptive::hints::route::Route;
+use crate::policy::follower::route::Route;
 use crate::types::Extent;
 
 /// Of one plan at once; and reads past what is wanted of a leg that are remembered.

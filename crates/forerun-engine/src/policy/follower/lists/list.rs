@@ -9,10 +9,10 @@ use alloc::vec::Vec;
 
 use crate::config::Config;
 use crate::explain::{Class, ListReport};
-use crate::policy::adaptive::amounts::{Activity, Share};
-use crate::policy::adaptive::hints::plan::{Origin, Plan};
-use crate::policy::adaptive::hints::route::Route;
-use crate::policy::{Access, View, Window};
+use crate::policy::census::{Census, period};
+use crate::policy::follower::plan::{Origin, Plan};
+use crate::policy::follower::route::Route;
+use crate::policy::{Access, Grant, Grants, Window};
 use crate::types::{Extent, ListId, ObjectId, Time};
 
 /// Bytes of one file in the imaginary object, whose size is the largest there may be. The rest
@@ -60,15 +60,15 @@ impl List {
     }
 
     /// It was just told.
-    pub(super) fn begin(&mut self, now: Time, activity: &mut Activity, view: &View<'_>) {
+    pub(super) fn begin(&mut self, now: Time, reading: &mut Census, grants: Grants<'_>) {
         self.last_used = now;
-        activity.note(now, self.plan.activity_mut());
-        let share = self.share(activity, view);
-        self.order(|plan, windows| plan.begin(&share, windows));
+        reading.note(period(now), self.plan.seen_mut());
+        let grant = self.grant(reading, grants);
+        self.order(|plan, windows| plan.begin(&grant, windows));
     }
 
     /// A read. True if it is what the list says, so that nothing else is to be read ahead of it.
-    pub(super) fn on_read(&mut self, access: &Access, activity: &mut Activity, view: &View<'_>) -> bool {
+    pub(super) fn on_read(&mut self, access: &Access, reading: &mut Census, grants: Grants<'_>) -> bool {
         let Some(file) = self.files.get(&access.object) else { return false };
         let access = Access { extent: place(*file, access.extent.to_blocks()), ..*access };
         let is_brought = access.ahead == Some(Class::Planned);
@@ -87,9 +87,9 @@ impl List {
         self.last_used = access.time;
         // Where nobody is known to read what comes next in the list, nothing is ordered.
         if !self.plan.is_beyond(access.extent) {
-            activity.note(access.time, self.plan.activity_mut());
-            let share = self.share(activity, view);
-            self.order(|plan, windows| plan.go_on(&share, windows));
+            reading.note(period(access.time), self.plan.seen_mut());
+            let grant = self.grant(reading, grants);
+            self.order(|plan, windows| plan.go_on(&grant, windows));
         }
         // A reader that comes to a part a second time is read ahead of as if there were no list.
         is_brought || self.plan.is_ahead(access.extent, BEHIND_BYTES)
@@ -164,21 +164,16 @@ impl List {
         self.files.iter().filter(|(_, file)| ahead.contains(file)).map(|(object, _)| *object).collect()
     }
 
-    /// It is over: it counts for nothing any more.
-    pub(super) fn leave(&mut self, activity: &mut Activity) {
-        activity.leave(self.plan.activity_mut());
-    }
-
     pub(super) fn report(&self, list: ListId) -> ListReport {
         let (bytes, read_bytes) = self.plan.progress();
         let ahead_bytes = self.plan.ahead_bytes();
         ListReport { list, bytes, read_bytes, ahead_bytes, is_followed: !self.plan.is_suspended() }
     }
 
-    fn share(&self, activity: &Activity, view: &View<'_>) -> Share {
-        let mut share = Share::of_one_in(activity, view);
-        share.window_room = self.plan.room(AHEAD_PARTS_MAX);
-        share
+    fn grant(&self, reading: &Census, grants: Grants<'_>) -> Grant {
+        let mut grant = grants(reading.count());
+        grant.window_room = self.plan.room(AHEAD_PARTS_MAX);
+        grant
     }
 
     fn order(&mut self, order: impl FnOnce(&mut Plan, &mut Vec<Window>)) {

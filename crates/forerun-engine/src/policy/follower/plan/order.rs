@@ -4,7 +4,7 @@ use alloc::vec::Vec;
 
 use super::{Origin, Plan};
 use crate::policy::Window;
-use crate::policy::adaptive::amounts::Share;
+use crate::policy::follower::Grant;
 use crate::types::Extent;
 
 /// What is wanted before anything of the plan was read: as soon as it is known, and
@@ -32,24 +32,24 @@ const GAP_SHARE: u64 = 16;
 
 impl Plan {
     /// It is about to be read, or is said to be.
-    pub(crate) fn begin(&mut self, share: &Share, windows: &mut Vec<Window>) {
+    pub(crate) fn begin(&mut self, grant: &Grant, windows: &mut Vec<Window>) {
         let lead = match self.origin {
-            Origin::Advice | Origin::List => share.window_bytes_max,
-            Origin::Profile => BYTES_AT_OPEN.min(share.window_bytes_max),
+            Origin::Advice | Origin::List => grant.bytes,
+            Origin::Profile => BYTES_AT_OPEN.min(grant.bytes),
         };
-        self.order(lead, share, windows);
+        self.order(lead, grant, windows);
     }
 
     /// It is read soon: so many bytes of it are wanted now.
-    pub(crate) fn expect(&mut self, bytes: u64, share: &Share, windows: &mut Vec<Window>) {
-        self.order(bytes, share, windows);
+    pub(crate) fn expect(&mut self, bytes: u64, grant: &Grant, windows: &mut Vec<Window>) {
+        self.order(bytes, grant, windows);
     }
 
     /// It is read: adds what is to be read ahead of that.
-    pub(crate) fn go_on(&mut self, share: &Share, windows: &mut Vec<Window>) {
+    pub(crate) fn go_on(&mut self, grant: &Grant, windows: &mut Vec<Window>) {
         let leg = self.legs.recent();
         let is_known = leg.is_first() || leg.used >= BYTES_AT_OPEN;
-        let trust = if share.turn_bytes.is_some() && is_known { TRUST_SWEPT } else { TRUST };
+        let trust = if grant.by_address && is_known { TRUST_SWEPT } else { TRUST };
         let start_bytes = if leg.is_first() { BYTES_AT_START } else { BYTES_AT_LEG };
         let trusted = match self.origin {
             Origin::Advice => u64::MAX,
@@ -58,12 +58,9 @@ impl Plan {
             // Less, and from the beginning, each time that it was wrong.
             Origin::Profile => (start_bytes + trust * leg.used) >> self.belief.failed_count(),
         };
-        let earned = share.window_bytes_max + self.used / LEAD_SHARE;
-        let most = if share.turn_bytes.is_some() {
-            share.sweep_bytes_max()
-        } else {
-            earned.min(share.sweep_bytes_max().max(share.window_bytes_max))
-        };
+        let earned = grant.bytes + self.used / LEAD_SHARE;
+        let most =
+            if grant.by_address { grant.bytes_max } else { earned.min(grant.bytes_max.max(grant.bytes)) };
         let lead = trusted.min(most / self.legs.live_count(self.used)).min(self.lead_bytes_max);
         let room = match self.origin {
             // Legs that nobody reads any more still have theirs.
@@ -73,39 +70,39 @@ impl Plan {
             }
             _ => u64::MAX,
         };
-        self.order(lead.min(room), share, windows);
+        self.order(lead.min(room), grant, windows);
     }
 
-    fn order(&mut self, lead: u64, share: &Share, windows: &mut Vec<Window>) {
+    fn order(&mut self, lead: u64, grant: &Grant, windows: &mut Vec<Window>) {
         let last = self.legs.recent_end(self.route.len());
         let leg = self.legs.recent_mut();
         let lead_end = leg.reached.saturating_add(lead).saturating_add(leg.early);
         let end = lead_end.min(last);
         // On a disk a batch is begun when the one before it is being read.
-        let batch = if share.turn_bytes.is_some() { lead / 2 } else { lead / BATCHES };
+        let batch = if grant.by_address { lead / 2 } else { lead / BATCHES };
         if end <= leg.ordered || (end < last && end - leg.ordered < batch) {
             return;
         }
         let positions = Extent::between(leg.ordered, end);
         // What finds no room would be forgotten.
-        let count_max = BATCH_EXTENTS_MAX.min(share.window_room);
+        let count_max = BATCH_EXTENTS_MAX.min(grant.window_room);
         let (mut extents, end) = self.route.extents_at(positions, count_max);
         leg.ordered = end;
         if self.origin == Origin::Profile {
-            self.join(&mut extents, share);
+            self.join(&mut extents, grant);
         }
         windows.extend(extents.into_iter().map(|extent| Window::of_none(extent, extent.offset)));
     }
 
     /// Sorts and joins what lies near one another, and where going elsewhere is cheap
     /// brings it back into the plan's order.
-    fn join(&mut self, extents: &mut Vec<Extent>, share: &Share) {
+    fn join(&mut self, extents: &mut Vec<Extent>, grant: &Grant) {
         let mut sorted: Vec<(Extent, usize)> = extents.drain(..).zip(0..).collect();
         sorted.sort_by_key(|(extent, _)| extent.offset);
         let mut joined: Vec<(Extent, usize)> = Vec::with_capacity(sorted.len());
         let allowed = self.legs.ordered_bytes() / GAP_SHARE;
         for (extent, place) in sorted {
-            let allowed = allowed.saturating_sub(self.gap_bytes).min(share.gap_bytes);
+            let allowed = allowed.saturating_sub(self.gap_bytes).min(grant.gap_bytes);
             match joined.last_mut() {
                 Some((last, first)) if extent.offset - last.end() <= allowed => {
                     self.gap_bytes += extent.offset - last.end();
@@ -115,7 +112,7 @@ impl Plan {
                 _ => joined.push((extent, place)),
             }
         }
-        if !share.is_serial {
+        if !grant.by_address {
             joined.sort_by_key(|(_, place)| *place);
         }
         extents.extend(joined.into_iter().map(|(extent, _)| extent));

@@ -10,8 +10,8 @@ use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
 
 use crate::explain::ListReport;
-use crate::policy::adaptive::amounts::Activity;
-use crate::policy::{Access, View};
+use crate::policy::census::Census;
+use crate::policy::{Access, Grants};
 use crate::types::{Extent, ListId, ObjectId, Time};
 pub use list::List;
 
@@ -35,34 +35,34 @@ impl Lists {
         now: Time,
         id: ListId,
         mut list: List,
-        activity: &mut Activity,
-        view: &View<'_>,
+        reading: &mut Census,
+        grants: Grants<'_>,
     ) {
         let rested = self.lists.iter().min_by_key(|(_, list)| (!list.is_suspended(), list.last_used()));
         if self.lists.len() >= LISTS_MAX
             && let Some((rested, _)) = rested
         {
-            self.end(*rested, activity);
+            self.end(*rested);
         }
-        list.begin(now, activity, view);
+        list.begin(now, reading, grants);
         self.lists.insert(id, list);
-        self.end_done(activity);
+        self.end_done();
     }
 
     /// A read. True if it is what some list says.
-    pub(super) fn on_read(&mut self, access: &Access, activity: &mut Activity, view: &View<'_>) -> bool {
+    pub(super) fn on_read(&mut self, access: &Access, reading: &mut Census, grants: Grants<'_>) -> bool {
         if self.lists.is_empty() {
             return false;
         }
         let mut is_listed = false;
         for list in self.lists.values_mut() {
             let was_suspended = list.is_suspended();
-            is_listed |= list.on_read(access, activity, view);
+            is_listed |= list.on_read(access, reading, grants);
             if list.is_suspended() && !was_suspended {
                 self.dropped.extend(list.ahead());
             }
         }
-        self.end_done(activity);
+        self.end_done();
         is_listed
     }
 
@@ -117,15 +117,14 @@ impl Lists {
         self.lists.iter().map(|(id, list)| list.report(*id))
     }
 
-    fn end_done(&mut self, activity: &mut Activity) {
+    fn end_done(&mut self) {
         while let Some(id) = self.lists.iter().find(|(_, list)| list.is_done()).map(|(id, _)| *id) {
-            self.end(id, activity);
+            self.end(id);
         }
     }
 
-    fn end(&mut self, id: ListId, activity: &mut Activity) {
-        let Some(mut list) = self.lists.remove(&id) else { return };
-        list.leave(activity);
+    fn end(&mut self, id: ListId) {
+        let Some(list) = self.lists.remove(&id) else { return };
         self.dropped.extend(list.ahead());
         self.ended.push(id);
     }

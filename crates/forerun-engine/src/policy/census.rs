@@ -1,0 +1,57 @@
+//! How many of something were seen lately: in this period, or in the last if those were more.
+
+use crate::types::Time;
+
+/// Long enough that a stream of a few requests a second counts, short enough
+/// that the device is not shared with a reader who has gone.
+pub(super) const PERIOD_NS: u64 = 250_000_000;
+
+/// Which period it is: they are enough for decades.
+pub(super) fn period(now: Time) -> u32 {
+    (now.0 / PERIOD_NS).min(u64::from(u32::MAX - 1)) as u32
+}
+
+/// See the module's page.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Census {
+    period: u32,
+    count: u64,
+    count_before: u64,
+}
+
+impl Census {
+    /// It is `period` now.
+    pub(super) fn turn(&mut self, period: u32) {
+        if period != self.period {
+            self.count_before = if period == self.period + 1 { self.count } else { 0 };
+            self.count = 0;
+            self.period = period;
+        }
+    }
+
+    /// One more was seen in this period.
+    pub(super) fn add(&mut self) {
+        self.count += 1;
+    }
+
+    /// One is seen in `period` that was seen last in `seen`.
+    pub(super) fn note(&mut self, period: u32, seen: &mut Option<u32>) {
+        self.turn(period);
+        if seen.replace(period) != Some(period) {
+            self.add();
+        }
+    }
+
+    pub(super) fn count(&self) -> u64 {
+        self.count.max(self.count_before)
+    }
+
+    /// Takes one out that was seen last in `period`.
+    pub(super) fn leave(&mut self, period: u32) {
+        if period == self.period {
+            self.count -= 1;
+        } else if period + 1 == self.period {
+            self.count_before -= 1;
+        }
+    }
+}

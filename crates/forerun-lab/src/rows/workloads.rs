@@ -148,7 +148,7 @@ fn small_files(shrink: u64) -> Clients<'static> {
     let sizes: Vec<u64> = (0..2000 / shrink).map(|_| 4 * KIB + numbers.below(60 * KIB + 1)).collect();
     let placed = place(sizes.iter().copied(), ALIGN);
     let files = (0..).map(ObjectId).zip(sizes);
-    let directory = Directory { files: files.clone().map(|(object, _)| (object, 0)).collect() };
+    let directory = Directory { names: None, files: files.clone().map(|(object, _)| (object, 0)).collect() };
     let reads =
         files.flat_map(|(object, size)| [Action::read(object, Extent::new(0, size)), Action::close(object)]);
     let walk = std::iter::once(Action::list(0)).chain(reads);

@@ -37,6 +37,8 @@ pub(super) const APART_BYTES: [u64; 3] = [20 << 30, (20 << 30) + (200 << 10), (2
 pub(super) const PAGES: u64 = 120_000;
 /// What a page costs the processor of that time.
 pub(super) const PAGE_COST_NS: u64 = 3000;
+/// What Forerun takes of stock's time for trees, where the bound leaves room.
+pub(super) const TREES_MAX: f64 = 0.6;
 /// Why Forerun takes longer on two objects in turn.
 const NOT_SEEK_AWARE: &str = "windows are sized for a busy device, not for few movements of a head";
 
@@ -129,7 +131,7 @@ pub(super) fn stock_128k() -> Findings {
         &[
             row("grep /lib", machine.grep_r(), (0.95, 1.05), 1.05),
             row("dd debian.iso", machine.dd(DEBIAN_ISO_BYTES), (0.95, 1.05), 1.05),
-            row("diff /lib /lib.1", machine.diff_r(), (0.82, 0.92), 0.92),
+            row("diff /lib /lib.1", machine.diff_r(), (0.82, 0.92), TREES_MAX),
             row("diff debian.iso", machine.diff(DEBIAN_ISO_BYTES), (0.40, 0.45), 0.40),
         ],
     )
@@ -143,7 +145,7 @@ pub(super) fn stock_1m() -> Findings {
         "s000_pairs/daily_same_1m",
         &[
             neutral("grep /lib", machine.grep_r()),
-            Pair { why: STARTS_LARGER, ..neutral("diff /lib /lib.1", machine.diff_r()) },
+            Pair { why: STARTS_LARGER, ours_max: TREES_MAX, ..neutral("diff /lib /lib.1", machine.diff_r()) },
             neutral("dd sparse", machine.dd_sparse()),
             neutral("dd dsl.iso", machine.dd(DSL_ISO_BYTES)),
             neutral("diff dsl.iso dsl.iso.1", machine.diff(DSL_ISO_BYTES)),

@@ -14,7 +14,7 @@ use forerun_sim::run::Run;
 use forerun_sim::source::{Clients, Extent, Placed, Source};
 
 use super::contender::{self, Scene, adaptive, seconds, stock};
-use super::daily::APART_BYTES;
+use super::daily::{APART_BYTES, TREES_MAX};
 use super::images::Images;
 use super::pairs::{self, Pair, Times};
 use super::{Claim, Findings, workloads};
@@ -196,9 +196,11 @@ pub(super) fn loop_mounted() -> Findings {
         let share = new_run.device.read_bytes as f64 / bytes as f64;
         let what = format!("{key}: bytes from the disk / bytes of the files, adaptive above and below");
         claims.push(Claim::within(what, share, 0.0, 1.05, ""));
-        Pair { key: (key, ""), times, band, why: TREES_DIFFER, ours_max: 1.01, why_ours: STACKED }
+        Pair { key: (key, ""), times, band, why: TREES_DIFFER, ours_max: 1.01, why_ours: ONE_DIRECTORY }
     };
-    let pairs = [row("grep -r", &grep, (0.92, 1.02), bytes), row("diff -r", &diff, (0.90, 1.0), 2 * bytes)];
+    let grep = row("grep -r", &grep, (0.92, 1.02), bytes);
+    let diff = Pair { ours_max: TREES_MAX, ..row("diff -r", &diff, (0.90, 1.0), 2 * bytes) };
+    let pairs = [grep, diff];
     let mut findings = pairs::findings("s000_pairs/loop_mounted_iso", &pairs);
     findings.claims.extend(claims);
     findings
@@ -206,7 +208,8 @@ pub(super) fn loop_mounted() -> Findings {
 
 const TREES_DIFFER: &str = "below, the stock kernel reads 128 KiB of each image in turn, as in A1; the document does not \
     tell its own setup";
-const STACKED: &str = "the readahead below decides: without any above it takes as long as with Forerun";
+const ONE_DIRECTORY: &str = "a directory has about as many bytes as the kernel below reads ahead of an image at a time, and \
+    the files of the next directory are known only once its names were read";
 const IMAGE_BYTES: u64 = 64 << 20;
 const TREE_BYTES: u64 = 48 << 20;
 const TREE_MEDIAN_BYTES: u64 = 16 << 10;

@@ -1,6 +1,8 @@
 //! The programs of the experiments, as clients.
 
-use forerun_sim::source::{Action, Client, Clients, Extent, ObjectId, Placed, Source, place};
+use std::ops::Range;
+
+use forerun_sim::source::{Action, Client, Clients, Directory, Extent, ObjectId, Placed, Source, place};
 use forerun_trace::generate::Numbers;
 
 /// What programs of that time read at once.
@@ -45,7 +47,7 @@ pub(super) fn grep_r(tree: &[Placed]) -> Clients<'static> {
         let reads = forward(size, READ_BYTES).map(move |extent| Action::read(object, extent));
         reads.chain([Action::close(object)])
     });
-    Clients::new(tree.to_vec(), vec![Box::new(files)])
+    Clients::new(tree.to_vec(), vec![Box::new(files)]).with_directories(directories(0..tree.len() as u64))
 }
 
 /// `diff -r`: the files of two equal trees pair by pair; `trees` has those of the one
@@ -57,7 +59,18 @@ pub(super) fn diff_r(trees: &[Placed]) -> Clients<'static> {
         let (one, other) = (ObjectId(file as u64), ObjectId((file + count) as u64));
         lock_step(one, other, size).chain([Action::close(one), Action::close(other)])
     });
-    Clients::new(trees.to_vec(), vec![Box::new(pairs)])
+    let [one, other] = [0..count as u64, count as u64..trees.len() as u64].map(directories);
+    Clients::new(trees.to_vec(), vec![Box::new(pairs)]).with_directories([one, other].concat())
+}
+
+/// The directories of the [`tree`] whose objects are `objects`.
+fn directories(objects: Range<u64>) -> Vec<Directory> {
+    let end = objects.end;
+    let directory = |names: u64| Directory {
+        names: Some(ObjectId(names)),
+        files: (names + 1..end).take(FILES_PER_DIRECTORY).map(|file| (ObjectId(file), 0)).collect(),
+    };
+    objects.step_by(FILES_PER_DIRECTORY + 1).map(directory).collect()
 }
 
 fn lock_step(one: ObjectId, other: ObjectId, size: u64) -> impl Iterator<Item = Action> {
@@ -132,6 +145,17 @@ mod tests {
         assert_eq!(tree.len(), files.len() + files.len().div_ceil(8));
         assert!(tree.iter().step_by(9).all(|size| *size == DIRECTORY_BYTES));
         assert_eq!(tree[1..9], files[..8]);
+    }
+
+    #[test]
+    fn every_directory_lists_the_files_behind_its_names() {
+        let count = tree(1 << 20, 20 << 10, 1).len() as u64;
+        let directories = directories(100..100 + count);
+        let objects = directories.iter().flat_map(|directory| {
+            directory.names.into_iter().chain(directory.files.iter().map(|(file, _)| *file))
+        });
+        assert!(objects.map(|object| object.0).eq(100..100 + count));
+        assert!(directories.iter().rev().skip(1).all(|directory| directory.files.len() == 8));
     }
 
     #[test]

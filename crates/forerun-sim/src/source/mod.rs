@@ -38,6 +38,9 @@ pub fn place(sizes: impl IntoIterator<Item = u64>, align: u64) -> Vec<Placed> {
 /// What a directory holds, in the order in which it is listed.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Directory {
+    /// The object that holds its names, if that is read: the directory is listed once a client has
+    /// read and closed it. Otherwise [`Deed::List`] says when.
+    pub names: Option<ObjectId>,
     /// Each file and its class ([`ListedFile::class`](forerun_engine::ListedFile)).
     pub files: Vec<(ObjectId, u8)>,
 }

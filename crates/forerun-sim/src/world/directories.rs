@@ -12,6 +12,8 @@ pub(super) struct Directories {
     directories: Vec<Directory>,
     /// Where each object is listed: directory and index.
     places: BTreeMap<ObjectId, (u64, u32)>,
+    /// Whose names each object holds.
+    named: BTreeMap<ObjectId, u64>,
     listed: BTreeSet<u64>,
 }
 
@@ -21,7 +23,14 @@ impl Directories {
             (0..).zip(&directory.files).map(move |(index, (object, _))| (*object, (number, index)))
         });
         let places = files.collect();
-        Directories { directories: directories.to_vec(), places, listed: BTreeSet::new() }
+        let named = (0..).zip(directories).filter_map(|(number, directory)| Some((directory.names?, number)));
+        let named = named.collect();
+        Directories { directories: directories.to_vec(), places, named, listed: BTreeSet::new() }
+    }
+
+    /// The directory whose names `object` holds.
+    pub(super) fn named_by(&self, object: ObjectId) -> Option<u64> {
+        self.named.get(&object).copied()
     }
 
     /// A client lists `directory`.

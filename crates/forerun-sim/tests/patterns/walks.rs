@@ -22,6 +22,7 @@ impl Tree {
         let mut numbers = Numbers::new(17);
         let sizes = (0..count * files).map(|_| 4 * KIB + numbers.below(60 * KIB + 1)).collect();
         let directory = |number| Directory {
+            names: None,
             files: (0..files)
                 .map(|at| (ObjectId(number * files + at), (at % u64::from(classes)) as u8))
                 .collect(),
@@ -127,6 +128,20 @@ fn the_next_directory_is_begun_when_it_is_listed() {
     let asked: u64 = tree.sizes[..10].iter().sum();
     let wasted = (outcome.fetched - 1.0) * asked as f64;
     assert!(wasted <= 1.5 * MIB as f64, "{wasted} wasted on directories that are only listed");
+}
+
+#[test]
+fn a_directory_whose_names_are_read_is_listed() {
+    let mut tree = Tree::new(1, 2000, 1);
+    let names = ObjectId(tree.sizes.len() as u64);
+    tree.sizes.push(8 * KIB);
+    tree.directories[0].names = Some(names);
+    let read = Action::read(names, Extent::new(0, 8 * KIB));
+    let walk = || tree.files(0).into_iter().flat_map(|object| tree.visit(object, ALL));
+    let closed = [read, Action::close(names)].into_iter().chain(walk()).collect();
+    tree.at_10_ms(closed).check("its names are read", 80.0, 1.1);
+    let open = tree.at_10_ms(std::iter::once(read).chain(walk()).collect());
+    assert!(open.rate < 8.0, "{:.1} MB/s, and nobody has listed it yet", open.rate);
 }
 
 #[test]

@@ -105,7 +105,10 @@ impl<'a> Service<'a> {
 
     pub(super) fn close(&mut self, object: ObjectId, reader: ReaderId) {
         self.engine.close(self.now, object, reader);
-        self.dispatch();
+        match self.directories.named_by(object) {
+            Some(directory) => self.list(directory),
+            None => self.dispatch(),
+        }
     }
 
     /// Does what the engine says until it says no more.

@@ -55,7 +55,6 @@ mod reads;
 mod scatter;
 mod scheduler;
 mod table;
-mod trail;
 mod types;
 mod walk;
 

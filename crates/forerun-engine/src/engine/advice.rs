@@ -44,21 +44,17 @@ impl Engine {
         };
         let said = Said { time, object, reader, size };
         self.policy.on_hint(&said, hint, &view, &mut self.windows);
-        self.order(time, object, size, size);
+        self.order(time, object, size);
     }
 
-    /// Queues what the policy wants of `object`, which has `size` bytes, up to `end`.
-    pub(super) fn order(&mut self, time: Time, object: ObjectId, size: u64, end: u64) {
+    /// Queues what the policy wants of `object`, which has `size` bytes.
+    pub(super) fn order(&mut self, time: Time, object: ObjectId, size: u64) {
         if self.policy.take_dropped() {
             self.cut_pending(object, Extent::new(0, OBJECT_BYTES_MAX));
         }
         let mut windows = core::mem::take(&mut self.windows);
         for window in windows.drain(..) {
-            let extent = window.extent.intersection(&Extent::new(0, end)).to_blocks();
-            let rest = Extent::between(end.max(window.extent.offset), window.extent.end());
-            if end < size && !rest.is_empty() {
-                self.policy.on_lost(object, rest);
-            }
+            let extent = window.extent.intersection(&Extent::new(0, size)).to_blocks();
             if extent.is_empty() {
                 continue;
             }

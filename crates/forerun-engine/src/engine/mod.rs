@@ -11,7 +11,6 @@ mod lending;
 mod lists;
 mod reading;
 mod repeats;
-mod trails;
 mod walks;
 
 use alloc::boxed::Box;
@@ -26,7 +25,6 @@ use crate::objects::Objects;
 use crate::policy::{self, Policy, Rules, Window};
 use crate::reads::Reads;
 use crate::scheduler::{Anticipation, Flights, Late, Pending, Rivals, Throttle};
-use crate::trail::Trail;
 use crate::types::*;
 use crate::walk::Walks;
 
@@ -49,8 +47,6 @@ pub struct Engine {
     rules: Rules,
     /// None where the policy does not read ahead across files.
     walks: Option<Walks>,
-    /// Empty where no earlier run is known.
-    trail: Trail,
     flights: Flights,
     throttle: Throttle,
     pending: Pending,
@@ -88,7 +84,6 @@ impl Engine {
             policy,
             rules,
             walks: (config.policy == PolicyKind::Adaptive).then(Walks::default),
-            trail: Trail::default(),
             flights: Flights::new(),
             throttle: Throttle::new(config.in_flight_count_max),
             pending: Pending::new(),

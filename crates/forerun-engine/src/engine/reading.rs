@@ -57,7 +57,9 @@ impl Engine {
             self.waiting.push_back(id);
             Outcome::Parked(id)
         };
-        self.follow(&access);
+        if let Some(walks) = &mut self.walks {
+            walks.on_read(object, extent);
+        }
         self.audit();
         outcome
     }
@@ -101,9 +103,7 @@ impl Engine {
         {
             self.pending.pass(object, passed.to_blocks());
         }
-        // Whoever follows a plan reads by it, not as others read their files.
-        let end = if self.policy.is_planned(object) { size } else { self.readahead_end(access) };
-        self.order(time, object, size, end);
+        self.order(time, object, size);
         self.drop_listed();
     }
 

@@ -1,28 +1,54 @@
-//! Readahead across files: what the engine is told of listings and openings, and what
-//! it does about files that nobody has opened yet.
+//! Readahead across objects: what the engine is told of listings, of what an earlier run opened, and
+//! of openings, and what it does about objects that nobody has opened yet.
 
 use super::Engine;
-use crate::policy::{Access, Window};
+use crate::policy::{Hint, Window};
 use crate::types::*;
-use crate::walk::{Share, Walks};
+use crate::walk::{OrderId, Walks};
 
 impl Engine {
     /// `directory` was listed, and holds `files` in this order, which is the one that
     /// walkers are expected to go by. Telling the same again changes nothing.
     pub fn list(&mut self, now: Time, directory: DirectoryId, files: impl Iterator<Item = ListedFile>) {
-        self.walk(|walks, share| walks.list(now, directory, files, share));
+        self.walk(|walks, bytes_max| walks.list(now, directory, files, bytes_max));
+    }
+
+    /// An earlier run opened objects one after another, and touched so many bytes of
+    /// each: the steps of the trail, which replaces what was told before. Of no account to
+    /// policies other than `adaptive`.
+    pub fn set_trail(&mut self, touched: impl IntoIterator<Item = u64>) {
+        self.walk(|walks, _| walks.set_trail(touched.into_iter()));
     }
 
     /// `object`, which was opened just now, is the entry at `index` of the listing of
     /// `directory`.
     pub fn enter(&mut self, now: Time, directory: DirectoryId, index: u32, object: ObjectId) {
-        self.walk(|walks, share| walks.enter(now, directory, index, object, share));
+        let order = OrderId::Directory(directory);
+        self.walk(|walks, bytes_max| walks.enter(now, order, index, object, bytes_max));
+    }
+
+    /// `object`, which was opened just now, is the step at `place`.
+    pub fn enter_step(&mut self, now: Time, place: u32, object: ObjectId) {
+        self.walk(|walks, bytes_max| walks.enter(now, OrderId::Trail, place, object, bytes_max));
     }
 
     /// The next entry of a listing, by its index, that is to be read ahead: the driver
     /// answers at once with [`Engine::announce`], or not at all.
     pub fn poll_entry(&mut self) -> Option<(DirectoryId, u32)> {
-        self.walks.as_mut()?.next_wanted()
+        match self.walks.as_mut()?.next_wanted(false)? {
+            (OrderId::Directory(directory), index) => Some((directory, index)),
+            (OrderId::Trail, _) => None,
+        }
+    }
+
+    /// The next step, by its place, whose object is to be read ahead: the driver answers
+    /// at once with [`Engine::announce_step`], or not at all.
+    pub fn poll_step(&mut self) -> Option<u32> {
+        // The rest is asked for when there is room for what it wants.
+        if self.pending.is_half_full() {
+            return None;
+        }
+        self.walks.as_mut()?.next_wanted(true).map(|(_, place)| place)
     }
 
     /// The entry at `index` of `directory` is `object`, of `size` bytes. It is
@@ -30,7 +56,8 @@ impl Engine {
     pub fn announce(&mut self, now: Time, directory: DirectoryId, index: u32, object: ObjectId, size: u64) {
         let Some(walks) = &mut self.walks else { return };
         let is_open = self.objects.is_open(object);
-        let part = if is_open { None } else { walks.announce(directory, index, object, size) };
+        let part =
+            if is_open { None } else { walks.announce(OrderId::Directory(directory), index, object, size) };
         let extents = part.unwrap_or_default().extents(size).map(Extent::to_blocks);
         let is_missing = |extent: &Extent| self.cache.first_missing(object, *extent, extent.len).is_some();
         let wanted = extents.map(|extent| Some(extent).filter(is_missing));
@@ -53,26 +80,38 @@ impl Engine {
         self.audit();
     }
 
+    /// The step at `place` is `object`, of `size` bytes, of which `extents` were touched
+    /// first, in that order. True if some of it is read ahead because of that; it is then
+    /// remembered as if it had been closed just now.
+    pub fn announce_step(
+        &mut self,
+        now: Time,
+        place: u32,
+        object: ObjectId,
+        size: u64,
+        extents: &[Extent],
+    ) -> bool {
+        let is_missing = |extent: &Extent| self.cache.first_missing(object, *extent, extent.len).is_some();
+        let is_wanted = !self.objects.is_open(object) && extents.iter().any(is_missing);
+        let walks = self.walks.as_mut().filter(|_| is_wanted);
+        let part = walks.and_then(|walks| walks.announce(OrderId::Trail, place, object, size));
+        if let Some(part) = part {
+            self.objects.announce(object, size);
+            self.cache.expect(now, object);
+            self.say(now, object, None, &Hint::Expected(extents, part.bytes()));
+            self.forget_surplus(now);
+        } else if !self.objects.is_known(object) {
+            self.forgotten.push_back(object);
+        }
+        self.audit();
+        part.is_some()
+    }
+
     /// Drops what was closed longest ago, if too much is remembered.
     pub(super) fn forget_surplus(&mut self, now: Time) {
         if let Some(surplus) = self.objects.surplus(self.config.closed_objects_max) {
             self.forget(now, surplus);
         }
-    }
-
-    /// Tells walks of a read.
-    pub(super) fn follow(&mut self, access: &Access) {
-        let Access { time, object, extent, late, .. } = *access;
-        if self.walks.as_ref().is_some_and(|walks| walks.follows(object)) {
-            self.walk(|walks, share| walks.on_read(time, object, extent, late, share));
-        }
-    }
-
-    /// Where readahead of what is being read must stop: at the object's end, or where
-    /// whoever walks from file to file stops in each.
-    pub(super) fn readahead_end(&self, access: &Access) -> u64 {
-        let stop = self.walks.as_ref().map_or(u64::MAX, |walks| walks.stop_of(access.object, access.extent));
-        access.size.min(stop)
     }
 
     /// The last reader of `object` has closed it.
@@ -84,7 +123,6 @@ impl Engine {
 
     /// Some of `object` was evicted unread.
     pub(super) fn lose(&mut self, object: ObjectId) {
-        self.trail.on_lost(object);
         if let Some(walks) = &mut self.walks {
             walks.on_lost(object);
         }
@@ -92,7 +130,6 @@ impl Engine {
 
     /// Some of `object` could not be fetched, or not be queued.
     pub(super) fn miss(&mut self, object: ObjectId) {
-        self.trail.on_gone(object);
         if let Some(walks) = &mut self.walks {
             walks.on_gone(object);
         }
@@ -100,33 +137,24 @@ impl Engine {
 
     /// Nothing of `object` matters any more.
     pub(super) fn unfollow(&mut self, object: ObjectId) {
-        self.trail.on_gone(object);
         if let Some(walks) = &mut self.walks {
             walks.on_forget(object);
         }
     }
 
-    /// Tells walks something, and stops what they have given up.
-    fn walk(&mut self, tell: impl FnOnce(&mut Walks, &Share)) {
-        let share = self.share_of_walks();
+    /// Tells walks something, and stops what they have given up. They may have ahead twice what keeps the
+    /// device busy, so that it stays busy while a walker consumes, and at most a quarter of the memory.
+    fn walk(&mut self, tell: impl FnOnce(&mut Walks, u64)) {
+        let bytes_max = (2 * self.device.pipe_bytes()).min(self.config.memory_bytes_max / 4);
         let Some(walks) = &mut self.walks else { return };
-        tell(walks, &share);
+        tell(walks, bytes_max);
         while let Some(object) = self.walks.as_mut().and_then(Walks::next_dropped) {
             if !self.objects.is_open(object) {
                 self.stop_readahead(object);
+                self.policy.on_idle(object);
+                self.pending.set_sweep(object, false);
             }
         }
         self.audit();
-    }
-
-    /// Twice what keeps the device busy, so that it stays busy while a walker consumes,
-    /// and at most a quarter of the memory.
-    fn share_of_walks(&self) -> Share {
-        let places = (self.config.in_flight_count_max / 4 * 3).max(1);
-        Share {
-            files_max: 2 * u32::try_from(places).unwrap_or(u32::MAX / 2),
-            bytes_max: (2 * self.device.pipe_bytes()).min(self.config.memory_bytes_max / 4),
-            service_ns: self.device.service_high_ns(),
-        }
     }
 }

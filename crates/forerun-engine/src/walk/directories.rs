@@ -3,6 +3,9 @@
 use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
 
+use super::OrderId;
+use super::habits::Lengths;
+use super::places::{Manner, Places};
 use crate::types::{DirectoryId, ListedFile};
 
 /// Entries remembered at most, of all directories together: 5 MiB.
@@ -55,9 +58,38 @@ impl Listing {
         };
         Kind(u16::from(class) << 2 | magnitude)
     }
+}
 
-    pub(super) fn has_files(&self) -> bool {
-        self.sizes.iter().any(|size| *size > 0)
+/// All orders, and how far files are read.
+#[derive(Debug, Default)]
+pub(super) struct Orders {
+    pub(super) directories: Directories,
+    /// What an earlier run opened, and how much it read of each.
+    pub(super) trail: Listing,
+    pub(super) lengths: Lengths,
+}
+
+/// What is known of one order.
+#[derive(Clone, Copy)]
+pub(super) struct Known<'a> {
+    pub(super) listing: &'a Listing,
+    lengths: &'a Lengths,
+}
+
+impl Orders {
+    pub(super) fn known(&self, order: OrderId) -> Option<Known<'_>> {
+        let listing = match order {
+            OrderId::Directory(directory) => self.directories.get(directory)?,
+            OrderId::Trail => &self.trail,
+        };
+        Some(Known { listing, lengths: &self.lengths })
+    }
+}
+
+impl<'a> Known<'a> {
+    /// Its objects, as a reader of that manner comes to them.
+    pub(super) fn places(self, manner: &'a Manner) -> Places<'a> {
+        Places { manner, listing: self.listing, lengths: self.lengths }
     }
 }
 

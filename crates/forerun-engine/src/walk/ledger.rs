@@ -5,8 +5,6 @@
 const START_BYTES: u64 = 1 << 20;
 /// Of so many bytes of use, one may be wasted.
 const USEFUL_SHARE: u64 = 10;
-/// What was long ago counts less.
-const MEMORY_BYTES: u64 = 512 << 20;
 
 /// See the module's page.
 #[derive(Debug, Default)]
@@ -19,10 +17,6 @@ impl Ledger {
     /// A walker opened a file that was to be expected, of which it wants `bytes`.
     pub(super) fn earn(&mut self, bytes: u64) {
         self.useful += bytes;
-        if self.useful > MEMORY_BYTES {
-            self.useful /= 2;
-            self.wasted /= 2;
-        }
     }
 
     /// Nobody came for `bytes` that were read ahead.

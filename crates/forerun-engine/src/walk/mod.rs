@@ -1,198 +1,158 @@
-//! Readahead across files: walkers that open one file of a directory after the other.
+//! Readahead across objects: readers that open one after the other in an order known beforehand,
+//! which is the listing of a directory, or the trail: what an earlier run opened.
 //!
-//! The engine is told of listings and of which of their entries were opened, and knows
-//! no names.
+//! The engine is told of orders and of which of their objects were opened, and knows no names. It
+//! asks the driver for the objects that it wants, and is answered with what they are.
 //!
 //! * [`directories`] keeps the listings;
-//! * [`candidate`] waits for evidence before there is a walk, [`begin`] begins and ends them;
-//! * [`one`] follows a walk and keeps files [`ahead`] of it, [`lead`] says how many;
+//! * [`one`] is a reader on its way: a [`cursor`] in [`places`];
 //! * [`opened`] sees which parts of a file its reader wants;
-//! * [`habits`] learns which files a walker opens, and [`parts`] how much of them it reads;
+//! * [`habits`] learns which files a walker opens, and how much of them is read;
 //! * [`ledger`] keeps what is fetched in vain below a share of what is of use.
 //!
 //! A walker that came through one directory most likely goes through the next that is
 //! listed: that is begun without waiting for an opening.
 
-mod ahead;
-mod begin;
-mod candidate;
+mod cursor;
 mod directories;
 mod habits;
-mod lead;
 mod ledger;
 mod one;
 mod opened;
-mod parts;
+mod places;
+#[cfg(test)]
+mod tests;
 
-use alloc::collections::{BTreeMap, VecDeque};
+use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
 
 use crate::types::{DirectoryId, Extent, ListedFile, ObjectId, Time};
-pub(crate) use ahead::{Ahead, File};
-use candidate::Candidate;
-use directories::{Directories, Listing};
+use directories::{Listing, Orders};
 use ledger::Ledger;
 use one::Walk;
 use opened::Opened;
 pub(crate) use opened::Part;
 
-/// A walk that rested so long takes no share from others, and nothing is guessed from it.
+/// Walks followed at once; the one that rested longest gives way.
+const WALKS_MAX: usize = 32;
+/// A walk that rested so long takes no share from others. Nothing is guessed from it, and if it is a
+/// guess it was wrong.
 const ACTIVE_NS: u64 = 2_000_000_000;
-/// A guess that nobody confirmed after so long was wrong.
-const GUESS_NS: u64 = 10_000_000_000;
+/// Guesses that nobody has confirmed, at most: two trees may be walked together.
+const GUESSES_MAX: usize = 2;
 
-/// What a walk may take.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Share {
-    /// Files ahead.
-    pub(crate) files_max: u32,
-    /// Their bytes.
-    pub(crate) bytes_max: u64,
-    /// From wanting bytes to having them, nearly always.
-    pub(crate) service_ns: u64,
+/// What tells in which order objects are opened.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum OrderId {
+    Directory(DirectoryId),
+    Trail,
 }
 
 /// See the module's page.
 #[derive(Debug, Default)]
 pub(crate) struct Walks {
-    directories: Directories,
-    candidates: VecDeque<Candidate>,
+    orders: Orders,
     walks: Vec<Walk>,
     ledger: Ledger,
+    /// Files of directories that somebody has open.
     opened: BTreeMap<ObjectId, Opened>,
-    /// Entries to ask the driver for.
-    wanted: VecDeque<(DirectoryId, u32)>,
-    /// Files that were announced and that nobody comes for any more.
+    /// Objects that were announced and that nobody comes for any more.
     dropped: Vec<ObjectId>,
 }
 
 impl Walks {
-    /// `directory` was listed; `share` is for all walks together.
+    /// `directory` was listed; all walks together may have `bytes_max` ahead.
     pub(crate) fn list(
         &mut self,
         now: Time,
         directory: DirectoryId,
         files: impl Iterator<Item = ListedFile>,
-        share: &Share,
+        bytes_max: u64,
     ) {
-        if self.directories.tell(directory, Listing::new(files)) {
-            self.candidates.retain(|candidate| candidate.directory() != directory);
-            self.end(|walk| walk.directory == directory);
+        if self.orders.directories.tell(directory, Listing::new(files)) {
+            self.end(|walk| walk.manner.order == OrderId::Directory(directory));
         }
-        self.end(|walk| walk.is_guess && now.since(walk.last) > GUESS_NS);
-        self.guess(now, directory, share);
+        self.end(|walk| walk.is_guess && now.since(walk.cursor.last) > ACTIVE_NS);
+        if let Some(guess) = self.guess(now, directory) {
+            let at = self.insert(guess);
+            self.top_up(now, at, bytes_max);
+        }
     }
 
-    /// The file at `index` of `directory` was opened as `object`.
-    pub(crate) fn enter(
-        &mut self,
-        now: Time,
-        directory: DirectoryId,
-        index: u32,
-        object: ObjectId,
-        share: &Share,
-    ) {
-        let Some(listing) = self.directories.get(directory) else { return };
-        if index >= listing.len() {
-            return;
-        }
-        let near = self.walks.iter().enumerate().filter(|(_, walk)| walk.directory == directory);
-        let near = near.filter_map(|(at, walk)| Some((walk.distance(index, listing)?, at)));
-        let Some((_, at)) = near.min() else {
-            self.estrange(directory);
-            return self.begin(now, directory, index, object, share);
-        };
+    /// An earlier run opened objects one after another, and touched so many bytes of each.
+    pub(crate) fn set_trail(&mut self, touched: impl Iterator<Item = u64>) {
+        self.orders.trail = Listing::new(touched.map(|size| ListedFile { size: size.max(1), class: 0 }));
+        self.end(|walk| walk.manner.order == OrderId::Trail);
+    }
+
+    /// What is at `index` of the order was opened, as `object`.
+    pub(crate) fn enter(&mut self, now: Time, order: OrderId, index: u32, object: ObjectId, bytes_max: u64) {
+        let Some(at) = self.walk_of(now, order, index) else { return };
+        let Some(known) = self.orders.known(order) else { return };
         let walk = &mut self.walks[at];
-        let opening = walk.open(now, index, object, listing);
-        self.ledger.earn(opening.expected);
-        let (kind, size) = (listing.kind(index), listing.size(index));
-        while let Some(file) = walk.take_passed() {
-            self.ledger.lose(file.part.bytes());
-            self.dropped.push(file.object);
+        let fetched = walk.cursor.take(object).unwrap_or_default();
+        self.ledger.earn(walk.open(now, index, known));
+        if order != OrderId::Trail {
+            let opened = Opened::new(known.listing.kind(index), known.listing.size(index), fetched);
+            self.opened.insert(object, opened);
         }
-        let stop = walk.habits.stop(kind).unwrap_or(u64::MAX);
-        let mut opened = Opened::new(directory, kind, size);
-        (opened.fetched, opened.stop) = (opening.fetched, stop);
-        self.opened.insert(object, opened);
-        self.top_up(now, at, share);
+        self.drop_passed(at, false);
+        self.top_up(now, at, bytes_max);
     }
 
-    /// The next entry that the driver should number.
-    pub(crate) fn next_wanted(&mut self) -> Option<(DirectoryId, u32)> {
-        let wanted = self.wanted.pop_front();
-        if wanted.is_none() {
-            self.walks.iter_mut().for_each(Walk::on_asked);
-        }
-        wanted
+    /// The next index of a directory's listing, or of the trail, that the driver should name.
+    pub(crate) fn next_wanted(&mut self, is_trail: bool) -> Option<(OrderId, u32)> {
+        let Walks { walks, orders, .. } = self;
+        let mut walks = walks.iter_mut().filter(|walk| (walk.manner.order == OrderId::Trail) == is_trail);
+        walks.find_map(|walk| {
+            let order = walk.manner.order;
+            Some((order, walk.next_wanted(orders.known(order)?)?))
+        })
     }
 
-    /// The entry at `index` of `directory` is `object`, of `size` bytes: what to fetch
-    /// of it.
+    /// What is at `index` is `object`, of `size` bytes: what to fetch of it.
     pub(crate) fn announce(
         &mut self,
-        directory: DirectoryId,
+        order: OrderId,
         index: u32,
         object: ObjectId,
         size: u64,
     ) -> Option<Part> {
-        let listing = self.directories.get(directory)?;
-        let mut walks = self.walks.iter_mut().filter(|walk| walk.directory == directory);
-        walks.find_map(|walk| walk.announce(index, object, size, listing))
+        let known = self.orders.known(order)?;
+        let mut walks = self.walks.iter_mut().filter(|walk| walk.manner.order == order);
+        walks.find_map(|walk| walk.announce(index, object, size, known))
     }
 
-    /// Whether somebody has `object` open who walks.
-    pub(crate) fn follows(&self, object: ObjectId) -> bool {
-        !self.opened.is_empty() && self.opened.contains_key(&object)
-    }
-
-    /// Somebody asks for `extent` of `object`, and has to wait if it is `late`.
-    pub(crate) fn on_read(&mut self, now: Time, object: ObjectId, extent: Extent, late: bool, share: &Share) {
-        let Some(opened) = self.opened.get_mut(&object) else { return };
-        let is_first = opened.is_new();
-        opened.read(extent);
-        // Who had to wait for what was not read ahead does not say how far ahead to be.
-        if !late || !is_first || opened.fetched.bytes() == 0 {
-            return;
+    /// Somebody reads `extent` of `object`.
+    pub(crate) fn on_read(&mut self, object: ObjectId, extent: Extent) {
+        if !self.opened.is_empty()
+            && let Some(opened) = self.opened.get_mut(&object)
+        {
+            opened.read(extent);
         }
-        let directory = opened.directory;
-        if let Some(at) = self.latest_in(directory) {
-            let share = self.share_of_one(now, share);
-            self.walks[at].wait(&share);
-            self.top_up_with(now, at, &share);
-        }
-    }
-
-    /// How far readahead of `object` should go, of which `extent` is being read.
-    pub(crate) fn stop_of(&self, object: ObjectId, extent: Extent) -> u64 {
-        let stop = self.opened.get(&object).map_or(u64::MAX, |opened| opened.stop);
-        if extent.end() <= stop { stop } else { u64::MAX }
     }
 
     /// Nobody has `object` open any more.
     pub(crate) fn on_close(&mut self, object: ObjectId) {
         let Some(opened) = self.opened.remove(&object) else { return };
         self.ledger.lose(opened.wasted_bytes());
-        let directory = opened.directory;
-        if let Some(at) = self.latest_in(directory) {
-            self.walks[at].habits.close(&opened);
-        } else if let Some(candidate) =
-            self.candidates.iter_mut().rfind(|known| known.directory() == directory)
-        {
-            candidate.habits.close(&opened);
-        }
+        self.orders.lengths.close(&opened);
     }
 
     /// Some of `object` was evicted before anybody read it.
     pub(crate) fn on_lost(&mut self, object: ObjectId) {
-        if let Some((walk, file)) = self.take(object) {
-            walk.shorten();
-            self.ledger.lose(file.part.bytes());
+        let Walks { walks, ledger, .. } = self;
+        for walk in walks {
+            if let Some(part) = walk.cursor.take(object) {
+                walk.cursor.shorten();
+                ledger.lose(part.bytes());
+            }
         }
     }
 
     /// `object` cannot be fetched, or is not known any more.
     pub(crate) fn on_gone(&mut self, object: ObjectId) {
-        self.take(object);
+        self.walks.iter_mut().for_each(|walk| _ = walk.cursor.take(object));
     }
 
     /// Nothing of `object` matters any more.
@@ -201,43 +161,85 @@ impl Walks {
         self.on_gone(object);
     }
 
-    /// The next file whose readahead should stop.
+    /// The next object whose readahead should stop.
     pub(crate) fn next_dropped(&mut self) -> Option<ObjectId> {
         self.dropped.pop()
     }
 
-    fn take(&mut self, object: ObjectId) -> Option<(&mut Walk, File)> {
-        self.walks.iter_mut().find_map(|walk| walk.take(object).map(|file| (walk, file)))
+    /// The walk that opens what is at `index`: the nearest, else a new one.
+    fn walk_of(&mut self, now: Time, order: OrderId, index: u32) -> Option<usize> {
+        let known = self.orders.known(order).filter(|known| index < known.listing.len())?;
+        let walks = || (0..).zip(&self.walks).filter(|(_, walk)| walk.manner.order == order);
+        let near = walks().filter_map(|(at, walk)| Some((walk.distance(index, known)?, at)));
+        if let Some((_, at)) = near.min() {
+            return Some(at);
+        }
+        if let Some((at, walk)) = walks().find_map(|(at, walk)| Some((at, walk.turned(index, known)?))) {
+            self.walks[at] = walk;
+            return Some(at);
+        }
+        let walk = Walk::new(now, order, index, known);
+        Some(self.insert(walk))
     }
 
-    fn latest_in(&self, directory: DirectoryId) -> Option<usize> {
-        let walks = self.walks.iter().enumerate().filter(|(_, walk)| walk.directory == directory);
-        walks.max_by_key(|(_, walk)| walk.last).map(|(at, _)| at)
+    /// A walk in a directory that was just listed, if somebody walks.
+    fn guess(&self, now: Time, directory: DirectoryId) -> Option<Walk> {
+        let is_known =
+            |walk: &Walk| walk.manner.order == OrderId::Directory(directory) && !self.is_done(walk);
+        let guess_count = self.walks.iter().filter(|walk| walk.is_guess).count();
+        if self.walks.iter().any(is_known) || guess_count >= GUESSES_MAX {
+            return None;
+        }
+        let is_walker = |walk: &&Walk| walk.manner.order != OrderId::Trail && self.is_active(now, walk);
+        let walker = self.walks.iter().filter(is_walker).max_by_key(|walk| walk.cursor.last)?;
+        Some(walker.guess(now, directory))
     }
 
-    fn top_up(&mut self, now: Time, at: usize, share: &Share) {
-        let share = self.share_of_one(now, share);
-        self.top_up_with(now, at, &share);
+    /// Whether it says how others go on, and may want a share.
+    fn is_active(&self, now: Time, walk: &Walk) -> bool {
+        now.since(walk.cursor.last) < ACTIVE_NS && !walk.is_guess && walk.cursor.is_proven()
     }
 
-    fn top_up_with(&mut self, now: Time, at: usize, share: &Share) {
-        let Walks { walks, directories, ledger, wanted, .. } = self;
-        let walk = &mut walks[at];
-        let Some(listing) = directories.get(walk.directory) else { return };
-        let (directory, bytes_max) = (walk.directory, share.bytes_max.min(ledger.ahead_bytes_max()));
-        walk.top_up(now, share, bytes_max, listing, |index| wanted.push_back((directory, index)));
+    fn is_done(&self, walk: &Walk) -> bool {
+        self.orders.known(walk.manner.order).is_none_or(|known| walk.cursor.is_done(known.listing.len()))
     }
 
-    fn share_of_one(&self, now: Time, share: &Share) -> Share {
-        let is_active = |walk: &&Walk| {
-            let is_done = || self.directories.get(walk.directory).is_none_or(|listing| walk.is_done(listing));
-            now.since(walk.last) < ACTIVE_NS && !walk.is_guess && !is_done()
+    fn insert(&mut self, walk: Walk) -> usize {
+        let rested = (0..self.walks.len()).min_by_key(|at| self.walks[*at].cursor.last);
+        if let Some(rested) = rested.filter(|_| self.walks.len() == WALKS_MAX) {
+            self.drop_passed(rested, true);
+            self.walks.remove(rested);
+        }
+        self.walks.push(walk);
+        self.walks.len() - 1
+    }
+
+    /// Ends the walks that are `over`.
+    fn end(&mut self, over: impl Fn(&Walk) -> bool) {
+        while let Some(at) = self.walks.iter().position(&over) {
+            self.drop_passed(at, true);
+            self.walks.remove(at);
+        }
+    }
+
+    /// Nobody comes for what a walk has passed long ago, nor for all of it if it `is_over`.
+    fn drop_passed(&mut self, at: usize, is_over: bool) {
+        for (object, part) in self.walks[at].cursor.take_passed(is_over) {
+            self.ledger.lose(part.bytes());
+            self.dropped.push(object);
+        }
+    }
+
+    fn top_up(&mut self, now: Time, at: usize, bytes_max: u64) {
+        let sharers = self.walks.iter().filter(|walk| self.is_active(now, walk) && !self.is_done(walk));
+        let share = bytes_max / sharers.count().max(1) as u64;
+        let walk = &mut self.walks[at];
+        let bytes_max = match walk.manner.order {
+            OrderId::Trail => share,
+            OrderId::Directory(_) => share.min(self.ledger.ahead_bytes_max()),
         };
-        let count = (self.walks.iter().filter(is_active).count() as u64).max(1);
-        Share {
-            files_max: (u64::from(share.files_max) / count).max(4) as u32,
-            bytes_max: share.bytes_max / count,
-            ..*share
+        if let Some(known) = self.orders.known(walk.manner.order) {
+            walk.top_up(bytes_max, known);
         }
     }
 }

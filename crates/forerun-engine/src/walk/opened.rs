@@ -5,19 +5,16 @@
 //! and then at what they want.
 
 use super::directories::Kind;
-use crate::types::{DirectoryId, Extent};
+use crate::types::Extent;
 
 /// How far before a file's end its index may begin, at most.
 const TAIL_BYTES_MAX: u64 = 1 << 20;
 /// The share of the file that is its tail, at most.
 const TAIL_SHARE: u64 = 4;
-/// Who reads on after so many bytes goes on with the file's head.
-const GAP_BYTES_MAX: u64 = 64 << 10;
 
 /// A file of a walk that somebody has open.
 #[derive(Debug)]
 pub(super) struct Opened {
-    pub(super) directory: DirectoryId,
     pub(super) kind: Kind,
     pub(super) size: u64,
     /// How far it was read.
@@ -25,9 +22,7 @@ pub(super) struct Opened {
     /// From where on its tail was read.
     tail_start: Option<u64>,
     /// What was fetched of it before it was opened.
-    pub(super) fetched: Part,
-    /// Where its readers usually stop.
-    pub(super) stop: u64,
+    fetched: Part,
 }
 
 /// Bytes at a file's beginning and at its end.
@@ -50,19 +45,14 @@ impl Part {
 }
 
 impl Opened {
-    pub(super) fn new(directory: DirectoryId, kind: Kind, size: u64) -> Opened {
-        let fetched = Part::default();
-        Opened { directory, kind, size, head_end: 0, tail_start: None, fetched, stop: u64::MAX }
-    }
-
-    /// Whether nobody has read it.
-    pub(super) fn is_new(&self) -> bool {
-        self.head_end == 0 && self.tail_start.is_none()
+    /// One of which `fetched` was fetched before.
+    pub(super) fn new(kind: Kind, size: u64, fetched: Part) -> Opened {
+        Opened { kind, size, head_end: 0, tail_start: None, fetched }
     }
 
     /// Somebody reads `extent`.
     pub(super) fn read(&mut self, extent: Extent) {
-        let goes_on = extent.offset <= self.head_end.saturating_add(GAP_BYTES_MAX);
+        let goes_on = extent.offset <= self.head_end;
         if !goes_on && self.is_in_tail(extent) {
             let start = self.tail_start.unwrap_or(u64::MAX);
             self.tail_start = Some(start.min(extent.offset));
@@ -105,10 +95,8 @@ mod tests {
 
     fn read(extents: &[(u64, u64)]) -> Opened {
         let listing = Listing::new([ListedFile { size: SIZE, class: 0 }].into_iter());
-        let mut opened = Opened::new(DirectoryId(0), listing.kind(0), SIZE);
-        assert!(opened.is_new());
+        let mut opened = Opened::new(listing.kind(0), SIZE, Part::default());
         extents.iter().for_each(|(offset, len)| opened.read(Extent::new(offset * KIB, len * KIB)));
-        assert!(!opened.is_new());
         opened
     }
 

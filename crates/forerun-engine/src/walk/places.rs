@@ -1,0 +1,61 @@
+//! The objects of an order by their place on one reader's way through it, and what they cost.
+
+use super::OrderId;
+use super::directories::Listing;
+use super::habits::{Kinds, Lengths};
+use super::opened::Part;
+
+/// Fetching a few bytes takes about as long as fetching so many.
+const FILE_BYTES_MIN: u64 = 32 << 10;
+
+/// What fetching `bytes` of an object costs, in bytes.
+pub(super) fn cost(bytes: u64) -> u64 {
+    if bytes == 0 { 0 } else { bytes.max(FILE_BYTES_MIN) }
+}
+
+/// How a reader goes through an order.
+#[derive(Clone, Debug)]
+pub(super) struct Manner {
+    pub(super) order: OrderId,
+    /// From the last object to the first.
+    pub(super) is_backward: bool,
+    /// What it opens.
+    pub(super) kinds: Kinds,
+}
+
+/// See the module's page.
+#[derive(Clone, Copy)]
+pub(super) struct Places<'a> {
+    pub(super) manner: &'a Manner,
+    pub(super) listing: &'a Listing,
+    pub(super) lengths: &'a Lengths,
+}
+
+impl Places<'_> {
+    pub(super) fn len(&self) -> u32 {
+        self.listing.len()
+    }
+
+    /// The place of an index of the listing; and the index at a place.
+    pub(super) fn turn(&self, at: u32) -> u32 {
+        if self.manner.is_backward { self.len().saturating_sub(at + 1) } else { at }
+    }
+
+    /// What is to be read of the one at `place`; 0 if it is left out.
+    pub(super) fn bytes(&self, place: u32) -> u64 {
+        let index = self.turn(place);
+        let size = self.listing.size(index);
+        let is_opened =
+            self.manner.order == OrderId::Trail || self.manner.kinds.wants(self.listing.kind(index));
+        if is_opened { self.part(index, size, size).bytes() } else { 0 }
+    }
+
+    /// What is to be read of the one at `index`, which has `size` bytes, if so many are wanted: an
+    /// earlier run says how much it has read of each.
+    pub(super) fn part(&self, index: u32, size: u64, wanted: u64) -> Part {
+        match self.manner.order {
+            OrderId::Trail => Part { head: wanted, tail: 0 },
+            OrderId::Directory(_) => self.lengths.part(self.listing.kind(index), size),
+        }
+    }
+}

@@ -18,10 +18,11 @@
 use forerun_engine::kernel::Algorithm;
 use forerun_sim::device::{Costs, Device, Preset};
 use forerun_sim::kernel::KernelConfig;
-use forerun_sim::source::{Clients, Placed, Source};
+use forerun_sim::source::{Clients, Placed, Source, place};
 
 use super::contender::{self, Scene};
 use super::pairs::{self, Historic, Pair, Times};
+use super::trees::{FILES_PER_DIRECTORY, Tree};
 use super::{Findings, workloads};
 
 /// 2.45 s at the disk's 64 MB/s.
@@ -91,12 +92,14 @@ impl Machine {
     }
 
     fn grep_r(&self) -> Times {
-        let placed = workloads::with_copies(&lib(), 0);
-        self.alone(|| Box::new(workloads::grep_r(&placed[..placed.len() / 2])))
+        let lib = lib(FILES_PER_DIRECTORY);
+        let placed = place(lib.sizes.iter().copied(), 4096);
+        self.alone(|| Box::new(lib.grep_r(&placed)))
     }
 
     fn diff_r(&self) -> Times {
-        self.copied(&lib(), workloads::diff_r)
+        let lib = lib(FILES_PER_DIRECTORY);
+        self.copied(&lib.sizes, |placed| lib.diff_r(placed))
     }
 
     fn dd(&self, size: u64) -> Times {
@@ -114,9 +117,9 @@ impl Machine {
     }
 }
 
-/// The files of `/lib`.
-pub(super) fn lib() -> Vec<u64> {
-    workloads::tree(LIB_BYTES, LIB_MEDIAN_BYTES, 1)
+/// `/lib`, with so many files in each directory.
+pub(super) fn lib(files_per_directory: usize) -> Tree {
+    Tree::new(LIB_BYTES, LIB_MEDIAN_BYTES, files_per_directory)
 }
 
 fn row(workload: &'static str, times: Times, band: (f64, f64), ours_max: f64) -> Pair {

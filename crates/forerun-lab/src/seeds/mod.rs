@@ -11,6 +11,7 @@ pub mod data;
 mod fairness;
 mod findings;
 mod images;
+mod mounted;
 mod nfs;
 mod overhead;
 mod pairs;
@@ -20,6 +21,7 @@ mod random;
 mod rbd;
 mod server;
 mod slow;
+mod trees;
 mod workloads;
 
 use std::convert::Infallible;
@@ -131,7 +133,7 @@ pub const EXPERIMENTS: &[Experiment] = &[
         id: "F3",
         title: "trees in a loop-mounted image",
         tables: &["s000_pairs/loop_mounted_iso"],
-        run: patterns::loop_mounted,
+        run: mounted::loop_mounted,
     },
     Experiment {
         id: "G1",

@@ -14,7 +14,8 @@ use forerun_sim::kernel::KernelConfig;
 use forerun_sim::source::{Action, Clients, Placed, Source, place};
 
 use super::contender::{Kept, Scene, stock};
-use super::workloads::{forward, tree};
+use super::trees::{FILES_PER_DIRECTORY, Tree};
+use super::workloads::forward;
 use super::{Claim, Findings, data};
 use crate::table::{Column, Table};
 
@@ -141,7 +142,7 @@ pub(super) fn per_page() -> Findings {
 
 /// G2.
 pub(super) fn per_file() -> Findings {
-    let files = place(tree(FILES_BYTES, FILES_MEDIAN_BYTES, 1), PAGE_BYTES);
+    let files = place(Tree::new(FILES_BYTES, FILES_MEDIAN_BYTES, FILES_PER_DIRECTORY).sizes, PAGE_BYTES);
     findings("s002_overhead/find /usr | md5sum", "total_s", &files)
 }
 

@@ -1,4 +1,4 @@
-//! Seed 000: sparse and backward reads, and file systems in a file.
+//! Seed 000: sparse and backward reads.
 //!
 //! A file of 100 MB, cold, with memory enough. The array of the document is not known: a
 //! store that serves one request after the other, each with 8 ms and 200 MB/s, comes to
@@ -7,20 +7,17 @@
 //! schedule is the best that was found, not the best there is.
 //= seed 000
 
-use forerun_engine::kernel::{Algorithm, Ara, AraTuning};
 use forerun_sim::device::{Costs, Device, Preset};
 use forerun_sim::kernel::KernelConfig;
 use forerun_sim::run::Run;
 use forerun_sim::source::{Clients, Extent, Placed, Source};
 
 use super::contender::{self, Scene, adaptive, seconds, stock};
-use super::daily::{APART_BYTES, TREES_MAX};
-use super::images::Images;
 use super::pairs::{self, Pair, Times};
 use super::{Claim, Findings, workloads};
 use crate::table::{Column, Table};
 
-const PAGE_BYTES: u64 = 4096;
+pub(super) const PAGE_BYTES: u64 = 4096;
 const FILE: Placed = Placed { address: 0, size: 100 << 20 };
 /// The machine's memory.
 const PAGES: u64 = 120_000;
@@ -31,11 +28,11 @@ const ARRAY: &str = "network:latency=8ms,connection=200MB/s,total=200MB/s,connec
 const GAPS: [u64; 6] = [2, 4, 8, 16, 32, 64];
 
 /// Requests are whole windows, so that they can be counted.
-fn config() -> KernelConfig {
+pub(super) fn config() -> KernelConfig {
     KernelConfig { page_cost_ns: PAGE_COST_NS, request_bytes_max: 1 << 20, ..KernelConfig::linux_2_6(PAGES) }
 }
 
-fn scene<'a>(
+pub(super) fn scene<'a>(
     source: &'a (dyn Fn() -> Box<dyn Source> + Sync),
     device: &'a (dyn Fn() -> Box<dyn Device> + Sync),
 ) -> Scene<'a> {
@@ -176,54 +173,6 @@ fn asked(run: &Run) -> u64 {
     run.demand_count + run.readahead_count
 }
 
-/// F3: trees in two mounted images: one is read, or both are compared.
-pub(super) fn loop_mounted() -> Findings {
-    let trees = workloads::with_copies(&workloads::tree(TREE_BYTES, TREE_MEDIAN_BYTES, 1), IMAGE_BYTES);
-    let first = &trees[..trees.len() / 2];
-    let grep = || boxed(workloads::grep_r(first));
-    let diff = || boxed(workloads::diff_r(&trees));
-    let bytes: u64 = first.iter().map(|file| file.size.next_multiple_of(PAGE_BYTES)).sum();
-    let mut claims = Vec::new();
-    let mut row = |key, source: &(dyn Fn() -> Box<dyn Source> + Sync), band, bytes: u64| {
-        let (old, new) = (|| mounted(|| stock(128 << 10)), || mounted(below));
-        let old_run = scene(source, &old).kernel(config(), stock(128 << 10));
-        let new_run = scene(source, &new).kernel(config(), adaptive(1));
-        let times = Times {
-            stock: seconds(old_run.elapsed_ns),
-            adaptive: seconds(new_run.elapsed_ns),
-            ..Times::without_kernels(&scene(source, &old), contender::ide().costs())
-        };
-        let share = new_run.device.read_bytes as f64 / bytes as f64;
-        let what = format!("{key}: bytes from the disk / bytes of the files, adaptive above and below");
-        claims.push(Claim::within(what, share, 0.0, 1.05, ""));
-        Pair { key: (key, ""), times, band, why: TREES_DIFFER, ours_max: 1.01, why_ours: ONE_DIRECTORY }
-    };
-    let grep = row("grep -r", &grep, (0.92, 1.02), bytes);
-    let diff = Pair { ours_max: TREES_MAX, ..row("diff -r", &diff, (0.90, 1.0), 2 * bytes) };
-    let pairs = [grep, diff];
-    let mut findings = pairs::findings("s000_pairs/loop_mounted_iso", &pairs);
-    findings.claims.extend(claims);
-    findings
-}
-
-const TREES_DIFFER: &str = "below, the stock kernel reads 128 KiB of each image in turn, as in A1; the document does not \
-    tell its own setup";
-const ONE_DIRECTORY: &str = "a directory has about as many bytes as the kernel below reads ahead of an image at a time, and \
-    the files of the next directory are known only once its names were read";
-const IMAGE_BYTES: u64 = 64 << 20;
-const TREE_BYTES: u64 = 48 << 20;
-const TREE_MEDIAN_BYTES: u64 = 16 << 10;
-
-/// The images, which are themselves read with `algorithm`.
-fn mounted(algorithm: fn() -> Box<dyn Algorithm>) -> Box<dyn Device> {
-    Box::new(Images::new(contender::historic_ide(), IMAGE_BYTES, APART_BYTES[0], config(), algorithm))
-}
-
-/// Adaptive readahead of a file that somebody above reads ahead in already.
-fn below() -> Box<dyn Algorithm> {
-    Box::new(Ara::new(AraTuning { hit_rate: 1, is_loop: true, ..AraTuning::default() }))
-}
-
-fn boxed(clients: Clients<'static>) -> Box<dyn Source> {
+pub(super) fn boxed(clients: Clients<'static>) -> Box<dyn Source> {
     Box::new(clients)
 }

@@ -3,3 +3,4 @@
 mod disks;
 mod memory;
 mod support;
+mod walks;

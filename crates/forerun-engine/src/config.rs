@@ -32,11 +32,13 @@ pub enum PolicyKind {
     /// Several streams per object, windows from measured latency and rate.
     #[default]
     Adaptive,
+    /// The same with fewer rules: one price and one account for all that is read ahead of an object.
+    Priced,
 }
 
 impl PolicyKind {
     /// Every policy, in the order tables show them.
-    pub const ALL: [PolicyKind; 11] = [
+    pub const ALL: [PolicyKind; 12] = [
         PolicyKind::None,
         PolicyKind::Plain,
         PolicyKind::Aligned,
@@ -48,6 +50,7 @@ impl PolicyKind {
         PolicyKind::Ara,
         PolicyKind::Amp,
         PolicyKind::Adaptive,
+        PolicyKind::Priced,
     ];
 
     /// The name users write.
@@ -64,7 +67,14 @@ impl PolicyKind {
             PolicyKind::Ara => "ara",
             PolicyKind::Amp => "amp",
             PolicyKind::Adaptive => "adaptive",
+            PolicyKind::Priced => "priced",
         }
+    }
+
+    /// Whether it heeds what it is told: advice, profiles, lists, and listings of directories. Those of
+    /// other software do not.
+    pub const fn is_told(self) -> bool {
+        matches!(self, PolicyKind::Adaptive | PolicyKind::Priced)
     }
 
     /// The policy that users call `name`.
@@ -88,8 +98,8 @@ pub struct Config {
     /// Fetches in flight at which no more are started. A read whose bytes lie in
     /// many pieces may pass it by its pieces.
     pub in_flight_count_max: usize,
-    /// Ceiling of a window of every policy but `none`, `ara` and `adaptive`, in
-    /// bytes. `adaptive` sizes its windows itself.
+    /// Ceiling of a window of every policy but `none`, `ara`, `adaptive` and `priced`,
+    /// in bytes. The last two size their windows themselves.
     pub window_bytes_max: u64,
     /// The size of the storage objects that an object is striped over, for `aligned`
     /// and `eager`, in bytes.

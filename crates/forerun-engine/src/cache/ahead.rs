@@ -22,7 +22,20 @@ pub(super) struct Ahead {
 #[derive(Debug, Default)]
 struct Account {
     by_class: ByClass,
-    missed_bytes: u64,
+    spent: Spent,
+}
+
+/// What was read ahead of one object has come to, in bytes of whole blocks.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Spent {
+    /// Here or in flight, and nobody has asked for it yet.
+    pub(crate) open: u64,
+    /// Somebody asked for it.
+    pub(crate) used: u64,
+    /// It went before anybody asked for it.
+    pub(crate) wasted: u64,
+    /// Asked for, and neither here nor in flight.
+    pub(crate) missed: u64,
 }
 
 impl Ahead {
@@ -30,10 +43,21 @@ impl Ahead {
         self.objects.remove(object);
     }
 
+    /// Blocks `bits` of `row` are not ahead of anybody any more; how many bytes of them were.
+    pub(super) fn close(&mut self, row: &mut Row, bits: u64) -> u64 {
+        let closed = bytes_of(row.ahead & bits);
+        row.ahead &= !bits;
+        if closed > 0
+            && let Some(account) = self.objects.get_mut(row.object)
+        {
+            account.spent.open = account.spent.open.saturating_sub(closed);
+        }
+        closed
+    }
+
     /// Blocks `gone` of `row` leave the memory.
     pub(super) fn on_gone(&mut self, row: &mut Row, gone: u64) {
-        let wasted = bytes_of(row.ahead & gone);
-        row.ahead &= !gone;
+        let wasted = self.close(row, gone);
         if wasted > 0 {
             let counters = ClassCounters { wasted_bytes: wasted, ..ClassCounters::default() };
             self.add(row.object, row.class, counters);
@@ -45,6 +69,8 @@ impl Ahead {
         // None of an object that was forgotten meanwhile.
         if let Some(account) = self.objects.get_mut(object) {
             account.by_class.add(class, counters);
+            account.spent.used += counters.in_time_bytes + counters.late_bytes;
+            account.spent.wasted += counters.wasted_bytes;
         }
     }
 }
@@ -52,7 +78,7 @@ impl Ahead {
 impl Cache {
     /// The blocks of `extent`, which are in flight, are fetched ahead of reading of `class`.
     pub(crate) fn mark_ahead(&mut self, object: ObjectId, extent: Extent, class: Class) {
-        self.ahead.objects.get_or_default(object);
+        let account = self.ahead.objects.get_or_default(object);
         for (_, bits, id) in self.index.rows(object, extent) {
             let Some(id) = id else { continue };
             let row = &mut self.rows[id.0 as usize];
@@ -60,6 +86,7 @@ impl Cache {
             if class.is_guess() {
                 self.ahead.guess_bytes += bytes_of(new);
             }
+            account.spent.open += bytes_of(new);
             row.ahead |= new;
             row.class = class;
         }
@@ -76,16 +103,15 @@ impl Cache {
     ) -> Option<Class> {
         let mut first = None;
         if missing_bytes > 0 {
-            self.ahead.objects.get_or_default(object).missed_bytes += missing_bytes;
+            self.ahead.objects.get_or_default(object).spent.missed += missing_bytes;
         }
         for ((_, bits), id) in rows_of(extent).zip(rows.iter()) {
             let Some(RowId(id)) = id else { continue };
             let row = &mut self.rows[id as usize];
             let asked = row.ahead & bits;
-            if asked == 0 {
+            if self.ahead.close(row, asked) == 0 {
                 continue;
             }
-            row.ahead &= !asked;
             if row.class.is_guess() {
                 // A row remembers one class: others may have been of another.
                 self.ahead.guess_bytes = self.ahead.guess_bytes.saturating_sub(bytes_of(asked));
@@ -115,7 +141,12 @@ impl Cache {
     /// when asked for.
     pub(crate) fn outcomes_of(&self, object: ObjectId) -> (ByClass, u64) {
         let account = self.ahead.objects.get(object);
-        account.map_or_else(Default::default, |account| (account.by_class.clone(), account.missed_bytes))
+        account.map_or_else(Default::default, |account| (account.by_class.clone(), account.spent.missed))
+    }
+
+    /// What has come of what was read ahead of `object`.
+    pub(crate) fn spent(&self, object: ObjectId) -> Spent {
+        self.ahead.objects.get(object).map_or_else(Spent::default, |account| account.spent)
     }
 
     /// Bytes of `object` that are resident; and bytes here or in flight that were read

@@ -1,5 +1,6 @@
 //! What follows from the measurements.
 
+use super::costs::Costs;
 use super::kind::Kind;
 use super::worth::Worth;
 use super::{Device, LATENCY_NS_GUESS, bytes_in, time_of};
@@ -40,6 +41,7 @@ impl Device {
         self.kind = Kind::of(self);
         self.advice = if self.switching.cost_ns() > 0 { self.in_turns() } else { self.at_once() };
         self.worth = Worth::of(self);
+        self.costs = Costs::of(self);
         self.patience_ns = self.patience();
     }
 

@@ -8,6 +8,7 @@
 
 mod advice;
 mod carried;
+mod costs;
 mod filter;
 mod growth;
 mod kind;
@@ -26,6 +27,7 @@ use crate::types::DeviceEstimate;
 use advice::Advice;
 pub(crate) use advice::TURN_MOVES;
 use carried::Carried;
+pub(crate) use costs::Costs;
 use filter::Filter;
 use growth::Growth;
 use kind::Kind;
@@ -78,6 +80,7 @@ pub(crate) struct Device {
     kind: Kind,
     advice: Advice,
     worth: Worth,
+    costs: Costs,
     patience_ns: Option<u64>,
 }
 
@@ -108,6 +111,7 @@ impl Device {
             kind: Kind::default(),
             advice: Advice::default(),
             worth: Worth::default(),
+            costs: Costs::default(),
             patience_ns: None,
         };
         device.advise();

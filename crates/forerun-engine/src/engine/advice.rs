@@ -8,7 +8,7 @@ use crate::types::*;
 
 impl Engine {
     /// `reader` says how it will read `object`, which it has open. Of no account to
-    /// policies other than `adaptive`, but for [`Advice::DontNeed`].
+    /// policies of other software, but for [`Advice::DontNeed`].
     pub fn advise(&mut self, now: Time, object: ObjectId, reader: ReaderId, advice: Advice<'_>) {
         let hint = match advice {
             Advice::Normal => Hint::Normal,
@@ -26,7 +26,7 @@ impl Engine {
 
     /// What the readers of `object`, which is open, touched first when it was last
     /// read, in that order. It is read ahead as long as they do so again. Of no
-    /// account to policies other than `adaptive`.
+    /// account to policies of other software.
     pub fn plan(&mut self, now: Time, object: ObjectId, extents: &[Extent]) {
         self.say(now, object, None, &Hint::Learned(extents));
         self.audit();
@@ -39,7 +39,7 @@ impl Engine {
             device: &self.device,
             config: &self.config,
             is_contended: false,
-            window_room: self.pending.room(),
+            pending: &self.pending,
             others_count: self.reads.count(),
         };
         let said = Said { time, object, reader, size };

@@ -89,7 +89,7 @@ impl Engine {
             device: &self.device,
             config: &self.config,
             is_contended: false,
-            window_room: self.pending.room(),
+            pending: &self.pending,
             others_count: self.reads.count(),
         }
     }

@@ -14,14 +14,14 @@ const WAITING_MAX: usize = 256;
 
 impl Engine {
     /// A program will read what `list` says, in that order: it is read ahead with a bounded lead of
-    /// whoever reads it. Of no account to policies other than `adaptive`.
+    /// whoever reads it. Of no account to policies of other software.
     pub fn start_list(&mut self, now: Time, id: ListId, list: List) {
         let view = View {
             cache: &self.cache,
             device: &self.device,
             config: &self.config,
             is_contended: false,
-            window_room: self.pending.room(),
+            pending: &self.pending,
             others_count: self.reads.count(),
         };
         self.policy.on_list(now, id, list, &view);

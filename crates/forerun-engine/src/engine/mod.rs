@@ -18,7 +18,7 @@ use alloc::collections::VecDeque;
 use alloc::vec::Vec;
 
 use crate::cache::Cache;
-use crate::config::{Config, ConfigError, PolicyKind};
+use crate::config::{Config, ConfigError};
 use crate::device::Device;
 use crate::events::{Counters, Event};
 use crate::objects::Objects;
@@ -83,7 +83,7 @@ impl Engine {
             device: Device::new(&config),
             policy,
             rules,
-            walks: (config.policy == PolicyKind::Adaptive).then(Walks::default),
+            walks: config.policy.is_told().then(Walks::default),
             flights: Flights::new(),
             throttle: Throttle::new(config.in_flight_count_max),
             pending: Pending::new(),

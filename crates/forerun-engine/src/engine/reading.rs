@@ -90,7 +90,7 @@ impl Engine {
             device: &self.device,
             config: &self.config,
             is_contended: self.is_contended(access.time),
-            window_room: self.pending.room(),
+            pending: &self.pending,
             others_count: self.reads.count(),
         };
         self.policy.on_read(access, &view, &mut self.windows);

@@ -15,7 +15,7 @@ impl Engine {
 
     /// An earlier run opened objects one after another, and touched so many bytes of
     /// each: the steps of the trail, which replaces what was told before. Of no account to
-    /// policies other than `adaptive`.
+    /// policies of other software.
     pub fn set_trail(&mut self, touched: impl IntoIterator<Item = u64>) {
         self.walk(|walks, _| walks.set_trail(touched.into_iter()));
     }

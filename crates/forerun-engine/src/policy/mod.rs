@@ -6,10 +6,12 @@
 
 mod adaptive;
 mod amp;
+mod balance;
 mod census;
 mod follower;
 mod kernel;
 mod none;
+mod priced;
 mod rbd;
 mod rules;
 
@@ -22,6 +24,7 @@ use crate::config::{Config, PolicyKind};
 use crate::device::Device;
 use crate::explain::{Class, End, StreamReport, Why};
 use crate::kernel::{Ara, OnDemand, Stock};
+use crate::scheduler::Pending;
 use crate::types::{BLOCK_BYTES, Extent, ListId, ObjectId, ReaderId, StreamId, Time};
 pub use follower::List;
 pub(crate) use follower::Lists;
@@ -114,8 +117,8 @@ pub(crate) struct View<'a> {
     pub(crate) config: &'a Config,
     /// Somebody waits all the time for what cannot be read ahead, beside others.
     pub(crate) is_contended: bool,
-    /// How many windows there is room for.
-    pub(crate) window_room: usize,
+    /// What was decided and not dispatched.
+    pub(crate) pending: &'a Pending,
     /// Other reads that are not over.
     pub(crate) others_count: usize,
 }
@@ -220,5 +223,6 @@ pub(crate) fn build(config: &Config) -> Box<dyn Policy> {
         PolicyKind::Ara => Box::new(Kernel::new(Ara::new(config.ara))),
         PolicyKind::Amp => Box::new(amp::Amp::new(window)),
         PolicyKind::Adaptive => Box::new(adaptive::Adaptive::new(config)),
+        PolicyKind::Priced => Box::new(priced::Priced::new(config)),
     }
 }

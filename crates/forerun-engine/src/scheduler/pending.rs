@@ -62,6 +62,12 @@ impl Pending {
         self.windows.is_empty()
     }
 
+    /// Bytes of `object` that wait to be dispatched.
+    pub(crate) fn bytes_of(&self, object: ObjectId) -> u64 {
+        let of_object = self.windows.iter().filter(|(owner, _)| *owner == object);
+        of_object.map(|(_, window)| window.len).sum()
+    }
+
     /// How many windows wait.
     pub(crate) fn count(&self) -> usize {
         self.windows.len()

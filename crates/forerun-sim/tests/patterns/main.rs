@@ -4,5 +4,6 @@ mod bed;
 mod goals;
 mod many;
 mod mixes;
+mod priced;
 mod recordings;
 mod walks;

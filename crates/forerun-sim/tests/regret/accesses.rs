@@ -48,12 +48,12 @@ impl Accesses {
     }
 
     /// So many read their part of them, each one after the other, closed loop; none if there are none.
-    fn run(&self, readers: usize) -> Option<Run> {
+    fn run(&self, policy: PolicyKind, readers: usize) -> Option<Run> {
         if self.reads.is_empty() {
             return None;
         }
         let device = Preset::from_name(self.device).expect("a device by its name").build(1);
-        let config = Config { policy: PolicyKind::Adaptive, ..Config::new(self.memory_bytes) };
+        let config = Config { policy, ..Config::new(self.memory_bytes) };
         let world = World::new(config, device).expect("a configuration that works");
         let read = |(object, extent): &(u64, Extent)| Action::read(ObjectId(*object), *extent);
         let client = |part: &[_]| -> Box<dyn Client> {
@@ -67,12 +67,18 @@ impl Accesses {
     /// So many read them all side by side: what they waste is within its bound. In debug builds the world
     /// and the engine check all else that must hold.
     pub(crate) fn check(&self, readers: usize) {
-        let Some(run) = self.run(readers) else { return };
+        [PolicyKind::Adaptive, PolicyKind::Priced]
+            .into_iter()
+            .for_each(|policy| self.check_by(policy, readers));
+    }
+
+    fn check_by(&self, policy: PolicyKind, readers: usize) {
+        let Some(run) = self.run(policy, readers) else { return };
         let used = run.demand_bytes + run.readahead_bytes - run.wasted_bytes;
         let most = Config::waste_bytes_max(used, self.sizes.iter().copied());
         assert!(
             run.wasted_bytes <= most,
-            "{}, {readers} readers, {} bytes of memory: {} bytes wasted where {most} may be, objects of {:?} bytes",
+            "{policy:?} on {}, {readers} readers, {} bytes of memory: {} bytes wasted where {most} may be, objects of {:?} bytes",
             self.device,
             self.memory_bytes,
             run.wasted_bytes,

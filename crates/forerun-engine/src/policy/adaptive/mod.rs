@@ -27,12 +27,13 @@ mod streams;
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 
+use super::balance::Balance;
 use super::{Access, Ended, Follower, Habit, Hint, List, Lists, Policy, Reason, Rules, Said, View, Window};
 use crate::config::Config;
 use crate::explain::{End, StreamReport};
 use crate::scatter::Scattered;
 use crate::types::{Extent, ListId, ObjectId, ReaderId, Time};
-use amounts::{Activity, Balance, Share};
+use amounts::{Activity, Share};
 use coast::Coast;
 use fill::Trust;
 use lengths::{Heads, Tails};

@@ -4,18 +4,15 @@
 //! * [`share`] says what one of them may take of both;
 //! * [`worth`] says what waits and bytes are worth on the device, [`terms`] how much may be wasted
 //!   there;
-//! * [`ledger`] keeps what is read ahead of an object in vain below that, [`balance`] what it costs
-//!   over all objects below what it saves.
+//! * [`ledger`] keeps what is read ahead of an object in vain below that.
 
 mod activity;
-mod balance;
 mod ledger;
 mod share;
 mod terms;
 mod worth;
 
 pub(super) use activity::{Activity, Counted};
-pub(super) use balance::{Balance, Credit};
 pub(super) use ledger::Ledger;
 pub(super) use share::Share;
 pub(super) use terms::Terms;

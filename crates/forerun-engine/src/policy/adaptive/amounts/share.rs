@@ -93,7 +93,7 @@ impl Share {
             turn_bytes: view.device.turn_bytes(),
             memory_bytes_max: all,
             gap_bytes: gap_bytes(view),
-            window_room: view.window_room,
+            window_room: view.pending.room(),
             wait_bytes: wait_bytes(view),
             known_bytes_max: if view.device.turn_bytes().is_some() {
                 0

@@ -1,9 +1,9 @@
 //! What waits and bytes are worth on a device, in bytes.
 
-use super::balance::waiters;
 use crate::device::{MOVES_OF_A_RETURN, TURN_MOVES};
 use crate::policy::View;
 use crate::policy::adaptive::fill::Price;
+use crate::policy::balance::waiters;
 use crate::types::BLOCK_BYTES;
 
 /// What a wait is worth at least as long as it is not known how fast bytes come.

@@ -2,10 +2,11 @@
 //! read soon near what was.
 
 use super::{Streams, missing_bytes};
-use crate::policy::adaptive::amounts::{Credit, fill_price, near_bytes};
+use crate::policy::adaptive::amounts::{fill_price, near_bytes};
 use crate::policy::adaptive::fill::Trust;
 use crate::policy::adaptive::nearby::Means;
 use crate::policy::adaptive::stream::Shape;
+use crate::policy::balance::Credit;
 use crate::policy::{Access, View};
 use crate::types::Extent;
 

@@ -71,7 +71,7 @@ pub(super) struct Streams {
     is_new_run: bool,
     /// What every request costs at the last read, see [`crate::device::Device::through_bytes`].
     through_bytes: u64,
-    /// What may be fetched on a guess of all objects then, see [`Credit`](super::amounts::Credit).
+    /// What may be fetched on a guess of all objects then, see [`Credit`](crate::policy::balance::Credit).
     guess_room: u64,
 }
 

@@ -28,6 +28,8 @@ pub(crate) struct Credit {
     pub(crate) hit_bytes: u64,
     /// How much may be fetched on a guess.
     pub(crate) room: u64,
+    /// How many wait for what is fetched in vain, as well as for what is of use.
+    pub(crate) sharers: u64,
 }
 
 /// See the module's page.
@@ -64,7 +66,8 @@ impl Balance {
 
     /// See [`Credit`].
     pub(crate) fn credit(&self, view: &View<'_>) -> Credit {
-        Credit { hit_bytes: self.hit_bytes, room: self.room(view) }
+        let sharers = if is_kept(view.device) { waiters(view) } else { 1 };
+        Credit { hit_bytes: self.hit_bytes, room: self.room(view), sharers }
     }
 
     fn room(&self, view: &View<'_>) -> u64 {
@@ -94,7 +97,7 @@ fn hit_bytes(gap: Option<u64>, view: &View<'_>) -> u64 {
 
 /// Of several who wait side by side one does not make the others faster, whatever he saves; of those
 /// who wait for one another he does.
-pub(super) fn waiters(view: &View<'_>) -> u64 {
+pub(crate) fn waiters(view: &View<'_>) -> u64 {
     if view.device.turn_bytes().is_some() { 1 } else { 1 + view.others_count as u64 }
 }
 

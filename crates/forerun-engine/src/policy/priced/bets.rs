@@ -1,0 +1,79 @@
+//! What is fetched besides the windows of streams: the rest of what is read all over, and what is often
+//! read near what was.
+
+use super::deal::Deal;
+use super::detect::Shape;
+use super::evidence::{ASKED_MIN, Answer, Trust};
+use super::object::Object;
+use crate::types::{BLOCK_BYTES, Extent};
+
+/// What one question is about.
+const CHUNK_BYTES: u64 = 64 << 10;
+/// Of what is bet one byte in so many must be of use, and of more where its readers pass over the object
+/// and a wait is worth less than so much.
+const YIELD_SHARE: u64 = 16;
+const YIELD_SHARE_NEAR: u64 = 4;
+const FAR_BYTES: u64 = 1 << 20;
+/// A bet has at most one byte of so many that may be fetched in vain, and each of so many parts of those
+/// that is taken makes it twice as dear.
+const BET_SHARE: u64 = 64;
+const PRICE_PARTS: u64 = 6;
+
+impl Object {
+    /// A read that no stream expected: fills what is read all over around it.
+    pub(super) fn fill(&mut self, deal: &mut Deal<'_>, trust: &mut Trust) {
+        let (access, costs) = (deal.access, deal.costs);
+        let memory = deal.view.config.memory_bytes_max;
+        let fits = access.size <= memory / 2;
+        let wait = costs.fill / deal.credit.sharers;
+        let of_use = access.unread_bytes + if access.missing { access.extent.len } else { 0 };
+        if self.region.note(access, memory) {
+            let hit = deal.credit.hit_bytes.min(wait);
+            self.region.filled.earn(access.unread_bytes, hit, fits, trust);
+        }
+        trust.note(of_use, if access.missing { wait } else { 0 });
+        // Who waits all the time would wait for what is filled as well.
+        let is_in_front = deal.view.is_contended && deal.credit.sharers > 1;
+        if !access.missing || is_in_front || !trust.allows(fits, &self.region.filled) {
+            return;
+        }
+        let room = deal.account.room().min(deal.view.cache.spare_bytes()).min(self.region.filled.room(fits));
+        if let Some(block) = self.region.block(access.extent.offset, access.size, fits, room, wait) {
+            let bytes = deal.missing(block);
+            self.region.fill(block);
+            self.region.filled.pay(bytes, wait, fits, trust);
+            deal.account.reserve(bytes, false);
+            deal.windows.push(crate::policy::Window::of_none(block, block.offset));
+        }
+    }
+
+    /// Bets on what is often read after such a read as this; `found` is its stream, if it is one's.
+    pub(super) fn bet_near(&mut self, found: Option<usize>, deal: &mut Deal<'_>) {
+        let (access, costs) = (deal.access, deal.costs);
+        let Some(nearby) = &self.nearby else { return };
+        let stream = found.map(|at| &self.streams[at]);
+        let has_stream = stream.is_some_and(|stream| stream.shape != Shape::FORWARD);
+        if !access.missing || has_stream || found.is_some() && costs.near >= FAR_BYTES {
+            return;
+        }
+        let is_near = costs.near < FAR_BYTES && (self.region.is_passed() || costs.step > 0);
+        let share = if is_near { YIELD_SHARE_NEAR } else { YIELD_SHARE };
+        let price = deal.account.taken(PRICE_PARTS);
+        let next = costs.next.min(costs.near);
+        let reach = nearby.reach(|answer: &Answer| {
+            let (fetched, useful) = (answer.asked * CHUNK_BYTES, answer.blocks * BLOCK_BYTES);
+            let likely = answer.reads.saturating_sub(answer.reads.isqrt());
+            let saved = answer.returns * costs.near + (answer.reads - answer.returns) * next;
+            answer.asked >= ASKED_MIN
+                && useful * share >= fetched
+                && likely * saved / answer.reads.max(1) >= fetched.saturating_sub(useful) << price
+        });
+        let reach = reach.min(deal.account.room() / BET_SHARE / BLOCK_BYTES * BLOCK_BYTES);
+        let from = access.extent.end().max(stream.map_or(0, |stream| stream.planned));
+        let end = access.extent.end().saturating_add(reach).min(access.size);
+        let bet = Extent::between(from, end.max(from));
+        if bet.len <= deal.view.cache.spare_bytes() && deal.bet(bet, None) && found.is_none() {
+            self.help_youngest();
+        }
+    }
+}

@@ -1,0 +1,43 @@
+//! The read under way, and the one door through which anything is wanted because of it.
+
+use alloc::vec::Vec;
+
+use super::budget::Account;
+use crate::device::Costs;
+use crate::policy::balance::Credit;
+use crate::policy::{Access, View, Window};
+use crate::types::{BLOCK_BYTES, Extent, StreamId};
+
+/// See the module's page.
+pub(super) struct Deal<'a> {
+    pub(super) access: &'a Access,
+    pub(super) view: &'a View<'a>,
+    pub(super) costs: &'a Costs,
+    /// Of the object.
+    pub(super) account: Account,
+    /// What all objects together leave for guesses, and what it saves who need not wait.
+    pub(super) credit: Credit,
+    pub(super) windows: &'a mut Vec<Window>,
+}
+
+impl Deal<'_> {
+    /// Bytes of `extent` that would have to be fetched.
+    pub(super) fn missing(&self, extent: Extent) -> u64 {
+        self.view.cache.missing(self.access.object, extent.to_blocks()) * BLOCK_BYTES
+    }
+
+    /// Bets on `extent`, for a stream or for none, if there is room for it. Whether anything of it is
+    /// fetched.
+    pub(super) fn bet(&mut self, extent: Extent, stream: Option<StreamId>) -> bool {
+        if extent.is_empty() || extent.len > self.credit.room {
+            return false;
+        }
+        let bytes = self.missing(extent);
+        if bytes == 0 || bytes > self.account.room() {
+            return false;
+        }
+        self.account.reserve(bytes, true);
+        self.windows.push(Window { extent, mark: extent.offset, stream });
+        true
+    }
+}

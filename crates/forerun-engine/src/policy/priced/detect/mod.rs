@@ -1,0 +1,22 @@
+//! What will be read next: streams that go up, down or in even steps, and what lies near what was read.
+//!
+//! * [`stream`] says whose read it is, [`shape`] which way that goes;
+//! * [`candidate`] says when reads of no stream are one, [`line`] which of them most likely are next,
+//!   [`strides`] when steps are even;
+//! * [`region`] knows what is read all over, [`nearby`] what is read near what was.
+
+mod candidate;
+mod line;
+mod nearby;
+mod region;
+mod shape;
+mod stream;
+mod strides;
+
+pub(super) use candidate::Candidate;
+pub(super) use line::Line;
+pub(super) use nearby::Nearby;
+pub(super) use region::Region;
+pub(super) use shape::Shape;
+pub(super) use stream::Stream;
+pub(super) use strides::Strides;

@@ -1,0 +1,117 @@
+//! What is read near what was read.
+//!
+//! Every read asks about a chunk at each of five distances ahead of it, in the name of its kind: how much
+//! was read right before it, and how long it is. Whoever comes there answers. A bet goes as far as the
+//! answers pay.
+
+use alloc::collections::BTreeMap;
+
+use super::super::evidence::{Answers, DISTANCES};
+use crate::types::{BLOCK_BYTES, Extent};
+
+/// What one question is about, in bytes and in blocks.
+const CHUNK_BYTES: u64 = 64 << 10;
+const CHUNK_BLOCKS: u64 = CHUNK_BYTES / BLOCK_BYTES;
+/// In chunks from where a read ends.
+const AWAY: [u64; DISTANCES] = [0, 1, 3, 6, 12];
+/// What a bet as far as each of them has.
+const REACHES: [u64; DISTANCES] = [64 << 10, 128 << 10, 256 << 10, 512 << 10, 1 << 20];
+/// Chunks remembered; when there are more, a quarter of them goes, the oldest.
+const CHUNKS_MAX: usize = 1024;
+/// The longest run before a read that is told from longer ones, in blocks.
+const RUN_BLOCKS_MAX: u64 = 128;
+
+/// Its blocks that were read, and the kind that asked from each distance, from 1.
+#[derive(Debug, Default)]
+struct Chunk {
+    read: u16,
+    asked: [u8; DISTANCES],
+    touched: u64,
+}
+
+/// See the module's page.
+#[derive(Debug, Default)]
+pub(crate) struct Nearby {
+    chunks: BTreeMap<u64, Chunk>,
+    pub(crate) answers: Answers,
+    kind: u8,
+    /// Where the last read ended.
+    end: u64,
+    touches: u64,
+}
+
+impl Nearby {
+    /// Somebody reads `extent` of an object of `size` bytes.
+    pub(crate) fn note(&mut self, extent: Extent, size: u64) {
+        let (first, end) = (extent.offset / BLOCK_BYTES, extent.end().div_ceil(BLOCK_BYTES));
+        self.kind = Answers::kind(self.run_before(first), end - first);
+        let returns = self.end != extent.offset;
+        self.end = extent.end();
+        for number in first / CHUNK_BLOCKS..end.div_ceil(CHUNK_BLOCKS) {
+            self.answer(number, first, end, returns);
+        }
+        self.ask(extent.end(), size);
+    }
+
+    /// How far after the last read a bet goes, as `pays` says of each answer.
+    pub(crate) fn reach(&self, pays: impl Fn(&super::super::evidence::Answer) -> bool) -> u64 {
+        let count = self.answers.of(self.kind).iter().take_while(|answer| pays(answer)).count();
+        count.checked_sub(1).map_or(0, |last| REACHES[last])
+    }
+
+    /// Blocks `first..end` were read: what they say to those who asked about chunk `number`.
+    fn answer(&mut self, number: u64, first: u64, end: u64, returns: bool) {
+        let start = number * CHUNK_BLOCKS;
+        let blocks = first.max(start)..end.min(start + CHUNK_BLOCKS);
+        let bits = blocks.fold(0, |bits, block| bits | 1_u16 << (block - start));
+        let chunk = self.chunk(number);
+        let (new, before) = (bits & !chunk.read, chunk.read);
+        chunk.read |= bits;
+        let asked = chunk.asked;
+        if new == 0 {
+            return;
+        }
+        let comes = before == 0 || first >= start && new >> (first - start) & 1 == 1;
+        for (at, kind) in asked.iter().enumerate().filter(|(_, kind)| **kind > 0) {
+            self.answers.add(kind - 1, at, new.count_ones(), comes, comes && returns);
+        }
+    }
+
+    /// Asks about what nobody has read or asked about yet.
+    fn ask(&mut self, end: u64, size: u64) {
+        let kind = self.kind;
+        for (at, away) in AWAY.iter().enumerate() {
+            let number = end.div_ceil(CHUNK_BYTES) + away;
+            if number >= size.div_ceil(CHUNK_BYTES) {
+                return;
+            }
+            let chunk = self.chunk(number);
+            if chunk.read == 0 && chunk.asked[at] == 0 {
+                chunk.asked[at] = kind + 1;
+                self.answers.ask(kind, at);
+            }
+        }
+    }
+
+    fn chunk(&mut self, number: u64) -> &mut Chunk {
+        self.touches += 1;
+        if self.chunks.len() >= CHUNKS_MAX && !self.chunks.contains_key(&number) {
+            let mut touched: alloc::vec::Vec<u64> = self.chunks.values().map(|chunk| chunk.touched).collect();
+            let (_, limit, _) = touched.select_nth_unstable(CHUNKS_MAX / 4);
+            let limit = *limit;
+            self.chunks.retain(|_, chunk| chunk.touched > limit);
+        }
+        let chunk = self.chunks.entry(number).or_default();
+        chunk.touched = self.touches;
+        chunk
+    }
+
+    /// Blocks right before `block` that were read.
+    fn run_before(&self, block: u64) -> u64 {
+        let is_read = |block: u64| {
+            let chunk = self.chunks.get(&(block / CHUNK_BLOCKS));
+            chunk.is_some_and(|chunk| chunk.read >> (block % CHUNK_BLOCKS) & 1 == 1)
+        };
+        (1..=block.min(RUN_BLOCKS_MAX)).take_while(|back| is_read(block - back)).count() as u64
+    }
+}

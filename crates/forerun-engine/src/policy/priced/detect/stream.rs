@@ -1,0 +1,297 @@
+//! One stream: whose read it is, and what such a read moves.
+//!
+//! ```text
+//!      start          frontier            planned
+//!  ------|================|--------------------|------------>  position
+//!          read (disorder   in memory, in flight  not asked for
+//!          within reorder)  or about to be
+//! ```
+
+use super::Shape;
+use crate::cache::Cache;
+use crate::device::Costs;
+use crate::policy::Access;
+use crate::policy::priced::window::Sizing;
+use crate::types::{BLOCK_BYTES, Extent, ObjectId, StreamId, Time};
+
+/// Requests of disorder that an established stream absorbs, and what that comes to.
+//= claims D1: NFS servers shuffle within 4 to 16 requests
+const REORDER_REQUESTS: u64 = 32;
+const REORDER_BYTES_MIN: u64 = 64 << 10;
+const REORDER_BYTES_MAX: u64 = 4 << 20;
+/// Misses behind the frontier that make its reader one who jumps to and fro.
+const BEHIND_MIN: u8 = 2;
+/// A stream leaves out at most so many times what it reads; one that leaves out the same each time, half.
+const SPARSE_MAX: u64 = 5;
+const PATCHY_MAX: u64 = 2;
+/// Reads before that is judged.
+const DENSE_COUNT_MIN: u64 = 3;
+const STRIDED_COUNT_MIN: u64 = 6;
+/// Reads before what it leaves out is weighed against the waits that saves.
+const PRICED_COUNT_MIN: u64 = 12;
+/// Of what it left out, what was longer ago counts half.
+const LATELY_BYTES: u64 = 1 << 20;
+/// A stream is over if the object was read so often since, and so many times as often as lies between two
+/// of its own reads.
+const PATIENCE_READS: u64 = 32;
+const PATIENCE_GAPS: u64 = 4;
+const GAP_READS_MAX: u64 = 256;
+
+/// What was read and passed lately, in how many reads.
+#[derive(Clone, Copy, Debug)]
+struct Lately {
+    read: u64,
+    passed: u64,
+    count: u64,
+}
+
+/// See the module's page. `start <= frontier <= planned`.
+#[derive(Debug)]
+pub(crate) struct Stream {
+    pub(crate) id: StreamId,
+    pub(crate) shape: Shape,
+    pub(crate) start: u64,
+    /// Where its reader began last: again where he comes back to what was over.
+    run_start: u64,
+    pub(crate) frontier: u64,
+    pub(crate) planned: u64,
+    pub(crate) sizing: Sizing,
+    /// Bytes from here on could not be fetched: none is wanted until the reader gets past here itself.
+    pub(crate) failed: u64,
+    pub(crate) read_len: u64,
+    pub(crate) read_bytes: u64,
+    /// Bytes read ahead for it that it skipped.
+    pub(crate) skipped: u64,
+    lately: Lately,
+    pub(crate) count: u64,
+    behind: u8,
+    pub(crate) last_read: Time,
+    /// Which of the object's reads was its last, and how many lie between two.
+    index: u64,
+    gap: u64,
+    /// Nobody has read it for so long that what lies ahead counts as wasted.
+    pub(crate) is_over: bool,
+    /// It may be reads beside each other by chance, until it goes on.
+    pub(crate) is_doubted: bool,
+    /// When it was counted as being read, and as holding memory.
+    pub(crate) counted: [Option<u32>; 2],
+    /// It was told that it has ended.
+    pub(crate) is_told: bool,
+}
+
+impl Stream {
+    /// A stream that has come `evidence` bytes along `way`, with one of so many of the object's reads as
+    /// `gap`.
+    pub(crate) fn new(shape: Shape, way: Extent, evidence: u64, gap: u64, access: &Access) -> Stream {
+        let before = evidence.saturating_sub(access.extent.len);
+        Stream {
+            id: StreamId(0),
+            shape,
+            start: way.offset,
+            run_start: way.offset,
+            frontier: way.end(),
+            planned: way.end(),
+            sizing: Sizing::default(),
+            failed: u64::MAX,
+            read_len: access.extent.len,
+            read_bytes: before,
+            skipped: 0,
+            lately: Lately { read: before, passed: way.len.saturating_sub(access.extent.len), count: 1 },
+            count: 1,
+            behind: 0,
+            last_read: access.time,
+            index: 0,
+            gap,
+            is_over: false,
+            is_doubted: false,
+            counted: [None; 2],
+            is_told: false,
+        }
+    }
+
+    /// Bytes of its way.
+    pub(crate) fn own(&self) -> u64 {
+        self.frontier - self.start
+    }
+
+    /// Bytes of the run that its reader is on.
+    pub(crate) fn run(&self) -> u64 {
+        self.frontier.saturating_sub(self.run_start)
+    }
+
+    /// Bytes of its way without what it left out, if that was most of it.
+    pub(crate) fn trusted(&self) -> u64 {
+        if 2 * self.read_bytes >= self.own() { self.own() } else { self.read_bytes }
+    }
+
+    /// What it has wanted and has not come to.
+    pub(crate) fn ahead(&self) -> Extent {
+        Extent::between(self.frontier, self.planned)
+    }
+
+    /// The same that counts as expected.
+    pub(crate) fn expected(&self) -> u64 {
+        if self.is_over { 0 } else { self.ahead().len }
+    }
+
+    /// How far off a request of `len` bytes may be. Whoever comes near a stream that is over, or that is
+    /// none, is most likely somebody else.
+    pub(crate) fn reorder(&self, len: u64) -> u64 {
+        let count = if self.is_over || self.is_doubted { 1 } else { REORDER_REQUESTS };
+        (count * self.read_len.max(len)).clamp(REORDER_BYTES_MIN, REORDER_BYTES_MAX)
+    }
+
+    /// How far a read is from what comes next, if it is this stream's.
+    pub(crate) fn distance(&self, extent: Extent) -> Option<u64> {
+        let at = self.shape.positions(extent)?;
+        let reorder = self.reorder(extent.len);
+        let last = self.planned.saturating_add(if self.is_over { 0 } else { reorder + 1 });
+        let covers = at.end().saturating_add(reorder) > self.frontier
+            && (at.offset <= self.frontier.saturating_add(reorder) || at.offset < last);
+        covers.then(|| self.frontier.abs_diff(at.offset))
+    }
+
+    /// Whether a read is just what comes next.
+    pub(crate) fn expects(&self, extent: Extent) -> bool {
+        self.shape.positions(extent).is_some_and(|at| at.offset == self.frontier)
+    }
+
+    /// Whether it has wanted some of `extent` and its reader has not come to it.
+    pub(crate) fn awaits(&self, extent: Extent) -> bool {
+        !self.is_over && self.shape.positions(extent).is_some_and(|at| at.overlaps(&self.ahead()))
+    }
+
+    /// Its reader jumps to and fro.
+    pub(crate) fn is_disordered(&self) -> bool {
+        self.behind >= BEHIND_MIN
+    }
+
+    /// It goes up in order: its reader has no use any more for what lies behind it.
+    pub(crate) fn passes(&self, extent: Extent) -> Option<Extent> {
+        let goes_up = self.shape == Shape::FORWARD && !self.is_disordered() && extent.end() > self.frontier;
+        goes_up.then(|| Extent::between(self.frontier, extent.end()))
+    }
+
+    /// Whether to read through what it leaves out costs more than the waits that saves.
+    pub(crate) fn is_dear(&self, costs: &Costs) -> bool {
+        let Lately { read, passed, count } = self.lately;
+        let left_out = passed.saturating_sub(read);
+        self.shape.is_dense()
+            && self.count >= DENSE_COUNT_MIN
+            && left_out > costs.through * count
+            && left_out > costs.wait * count
+    }
+
+    /// Whether it leaves out too much to be a stream.
+    pub(crate) fn leaves_out(&self, costs: &Costs) -> bool {
+        let Lately { read, passed, count } = self.lately;
+        if !self.shape.is_dense() {
+            let is_patchy = self.count >= STRIDED_COUNT_MIN && PATCHY_MAX * read < passed;
+            return is_patchy || !self.shape.is_worth_it(costs);
+        }
+        let left_out = passed.saturating_sub(read);
+        let is_dear = self.count >= PRICED_COUNT_MIN && self.is_dear(costs) && left_out > costs.gap * count;
+        let is_sparse = SPARSE_MAX * read < passed && left_out > costs.through * count;
+        is_dear || self.count >= DENSE_COUNT_MIN && is_sparse
+    }
+
+    /// Whether nobody reads it any more, by the object's read number `reads`.
+    pub(crate) fn is_left(&self, reads: u64) -> bool {
+        reads > self.index + PATIENCE_READS + PATIENCE_GAPS * self.gap
+    }
+
+    /// The object's read number `reads` is its own, at position `at`: where a run begins if it was over.
+    pub(crate) fn resume(&mut self, reads: u64, at: u64) {
+        if self.index > 0 {
+            self.gap = (reads - self.index).min(GAP_READS_MAX).max(self.gap - self.gap / 8);
+        }
+        self.index = reads;
+        if core::mem::take(&mut self.is_over) {
+            self.run_start = at;
+        }
+    }
+
+    /// What its reader left out in its disorder, once it came behind the frontier more than once.
+    pub(crate) fn left_out(&mut self, access: &Access, at: Extent) -> Option<Extent> {
+        if self.shape != Shape::FORWARD {
+            return None;
+        }
+        let is_behind = access.missing && at.end() < self.frontier;
+        self.behind = self.behind.saturating_add(u8::from(is_behind));
+        let left = match is_behind {
+            true => Extent::between(at.end(), self.frontier),
+            false => Extent::between(self.planned.min(at.offset), at.offset),
+        };
+        (self.is_disordered() && !left.is_empty()).then_some(left)
+    }
+
+    /// Its reader asks for `at`. What it skips of what was wanted.
+    pub(crate) fn advance(&mut self, access: &Access, at: Extent) -> Extent {
+        let skipped = Extent::between(self.frontier, at.offset.clamp(self.frontier, self.planned));
+        self.is_doubted &= at.offset != self.frontier || self.count <= 1;
+        let passed = at.end().saturating_sub(self.frontier);
+        let Lately { read, passed, count } = Lately {
+            read: self.lately.read + at.len,
+            passed: self.lately.passed + passed,
+            count: self.lately.count + 1,
+        };
+        self.lately = if passed > LATELY_BYTES {
+            Lately { read: read / 2, passed: passed / 2, count: count.div_ceil(2) }
+        } else {
+            Lately { read, passed, count }
+        };
+        self.count += 1;
+        self.last_read = access.time;
+        self.read_bytes += at.len;
+        self.read_len = access.extent.len.max(self.read_len - self.read_len / 8);
+        self.sizing.note(access.late && at.offset < self.planned);
+        self.start = self.start.min(at.offset);
+        self.frontier = self.frontier.max(at.end());
+        self.planned = self.planned.max(self.frontier);
+        if self.frontier > self.failed.saturating_add(REORDER_BYTES_MIN) {
+            self.failed = u64::MAX;
+        }
+        skipped
+    }
+
+    /// Bytes at `positions` that were fetched and that nobody has read.
+    pub(crate) fn unread(&self, positions: Extent, object: ObjectId, cache: &Cache) -> u64 {
+        let mut bytes = 0;
+        if !positions.is_empty() {
+            let mut add = |extent| bytes += cache.unread_bytes(object, extent);
+            self.shape.extents(positions, positions.len, &mut add);
+        }
+        bytes
+    }
+
+    /// Bytes of `extent` that were wanted are gone: they, and what follows, are wanted again.
+    pub(crate) fn on_lost(&mut self, extent: Extent) {
+        if let Some(at) = self.lost_at(extent) {
+            self.planned = at;
+            self.sizing.look_again();
+        }
+    }
+
+    /// The same of bytes that could not be fetched.
+    pub(crate) fn on_failed(&mut self, extent: Extent) {
+        if let Some(at) = self.lost_at(extent) {
+            self.failed = self.failed.min(at);
+        }
+        self.on_lost(extent);
+    }
+
+    fn lost_at(&self, extent: Extent) -> Option<u64> {
+        let mut first = None;
+        // Of one that leaves something out, what was lost may begin between two elements.
+        let ahead = self.ahead();
+        let step = if self.shape.is_dense() { extent.len.max(1) } else { BLOCK_BYTES };
+        let mut at = extent.offset;
+        while first.is_none() && at < extent.end() {
+            let part = Extent::new(at, step.min(extent.end() - at));
+            let found = self.shape.positions(part).filter(|found| found.overlaps(&ahead));
+            first = found.map(|found| found.offset.max(self.frontier));
+            at += step;
+        }
+        first
+    }
+}

@@ -1,0 +1,69 @@
+//! How often what lies so far ahead of a read was read, for reads of one kind.
+
+/// Distances ahead that are asked about.
+pub(crate) const DISTANCES: usize = 5;
+/// Kinds of reads: five lengths of the run before them, four of their own.
+const RUNS: u8 = 5;
+const LENS: u8 = 4;
+const KINDS: usize = (RUNS * LENS) as usize;
+/// Questions after which what was longer ago counts half, and before which there is no opinion.
+const ASKED_MAX: u64 = 1024;
+pub(crate) const ASKED_MIN: u64 = 4;
+
+/// Of so many questions, how many were answered by a read, by one that came back from elsewhere, and blocks
+/// that were read.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Answer {
+    pub(crate) asked: u64,
+    pub(crate) reads: u64,
+    pub(crate) returns: u64,
+    pub(crate) blocks: u64,
+}
+
+/// See the module's page.
+#[derive(Debug, Default)]
+pub(crate) struct Answers {
+    kinds: [[Answer; DISTANCES]; KINDS],
+}
+
+impl Answers {
+    /// The kind of a read of so many blocks after a run of so many.
+    pub(crate) fn kind(run: u64, len: u64) -> u8 {
+        let run = match run {
+            0 => 0,
+            1..8 => 1,
+            8..32 => 2,
+            32..128 => 3,
+            _ => RUNS - 1,
+        };
+        let len = match len {
+            ..=1 => 0,
+            2..=4 => 1,
+            5..=16 => 2,
+            _ => LENS - 1,
+        };
+        LENS * run + len
+    }
+
+    pub(crate) fn of(&self, kind: u8) -> &[Answer; DISTANCES] {
+        &self.kinds[usize::from(kind)]
+    }
+
+    /// A read of `kind` asks at distance `at`.
+    pub(crate) fn ask(&mut self, kind: u8, at: usize) {
+        let answer = &mut self.kinds[usize::from(kind)][at];
+        answer.asked += 1;
+        if answer.asked >= ASKED_MAX {
+            let Answer { asked, reads, returns, blocks } = *answer;
+            *answer = Answer { asked: asked / 2, reads: reads / 2, returns: returns / 2, blocks: blocks / 2 };
+        }
+    }
+
+    /// So many blocks were read that one of `kind` had asked about.
+    pub(crate) fn add(&mut self, kind: u8, at: usize, blocks: u32, comes: bool, returns: bool) {
+        let answer = &mut self.kinds[usize::from(kind)][at];
+        answer.blocks += u64::from(blocks);
+        answer.reads += u64::from(comes);
+        answer.returns += u64::from(returns);
+    }
+}

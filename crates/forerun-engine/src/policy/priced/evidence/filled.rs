@@ -1,0 +1,137 @@
+//! What came of filling what is read all over: of one object, and of all.
+
+/// What waits saved are worth, less what was fetched, is not counted further than this.
+const GAINED_MAX: i64 = 64 << 20;
+/// What may be bet before anything was gained.
+const BET_BYTES: i64 = 512 << 10;
+/// Of so many bytes read, one may be filled in vain where the object does not fit into memory; of so many
+/// where filling has paid.
+const READ_SHARE: u64 = 128;
+const READ_SHARE_PAID: u64 = 32;
+/// Waits that are worth so much make who fills a whole object bolder by one.
+const BOLD_BYTES: u64 = 96 << 10;
+const BOLD_MAX: u64 = 8;
+/// What may be bet to fill whole objects, and for so many bytes that readers waited for one more.
+const KEPT_BYTES: i64 = 8 << 20;
+const WAITED_SHARE: u64 = 128;
+
+/// Of one object.
+#[derive(Debug, Default)]
+pub(crate) struct Filled {
+    gained: i64,
+    /// Bytes of the object that were read, and of what was filled that were not.
+    read: u64,
+    pub(crate) unread: u64,
+}
+
+/// Of all objects: those of which a part is filled, and those that are kept as a whole.
+#[derive(Debug, Default)]
+pub(crate) struct Trust {
+    gained: [i64; 2],
+    read: u64,
+    waited: u64,
+}
+
+fn gain(gained: &mut i64, bytes: i64) {
+    *gained = (*gained + bytes).clamp(-GAINED_MAX, GAINED_MAX);
+}
+
+impl Filled {
+    /// So many bytes were read of the object.
+    pub(crate) fn note_read(&mut self, bytes: u64) {
+        self.read += bytes;
+    }
+
+    /// Bytes are fetched to fill, which costs a wait besides.
+    pub(crate) fn pay(&mut self, bytes: u64, wait: u64, fits: bool, trust: &mut Trust) {
+        self.unread += bytes;
+        let cost = -((bytes + wait) as i64);
+        gain(&mut self.gained, cost);
+        gain(&mut trust.gained[usize::from(fits)], cost);
+    }
+
+    /// Somebody came for some of them, which saved what is worth `hit` bytes.
+    pub(crate) fn earn(&mut self, bytes: u64, hit: u64, fits: bool, trust: &mut Trust) {
+        self.unread = self.unread.saturating_sub(bytes);
+        gain(&mut self.gained, hit as i64);
+        gain(&mut trust.gained[usize::from(fits)], hit as i64);
+    }
+
+    /// Some of them went before anybody came.
+    pub(crate) fn lose(&mut self, bytes: u64) {
+        self.unread = self.unread.saturating_sub(bytes);
+        gain(&mut self.gained, -(bytes as i64));
+    }
+
+    /// How much of the object may be filled besides.
+    pub(crate) fn room(&self, fits: bool) -> u64 {
+        if fits {
+            return u64::MAX;
+        }
+        let share = if self.gained > 0 { READ_SHARE_PAID } else { READ_SHARE };
+        (self.read / share).saturating_sub(self.unread)
+    }
+
+    /// How many times what readers have waited for may be fetched, where they `waited` in vain for as many
+    /// bytes altogether, and a wait is worth `wait`. None if filling has cost too much.
+    pub(crate) fn boost(&self, fits: bool, waited: u64, size: u64, wait: u64) -> Option<u64> {
+        let bold = (wait / BOLD_BYTES).clamp(1, BOLD_MAX);
+        if fits && waited * bold >= size {
+            return Some(bold);
+        }
+        match self.gained {
+            gained if gained < -BET_BYTES => None,
+            gained if gained > 4 * BET_BYTES => Some(4),
+            gained if gained > BET_BYTES => Some(2),
+            _ => Some(1),
+        }
+    }
+}
+
+impl Trust {
+    /// Somebody read so many bytes, and waited for what is worth as many.
+    pub(crate) fn note(&mut self, bytes: u64, waited: u64) {
+        self.read += bytes;
+        self.waited += waited;
+    }
+
+    /// Whether to fill more of an object, as far as others tell.
+    pub(crate) fn allows(&self, fits: bool, filled: &Filled) -> bool {
+        let waited = (self.waited / WAITED_SHARE) as i64;
+        if fits {
+            return self.gained[1] - filled.gained + KEPT_BYTES + waited >= 0;
+        }
+        let bet = waited.min(BET_BYTES + (self.read / READ_SHARE_PAID) as i64);
+        filled.gained > 0 || filled.gained + bet >= 0 && self.gained[0] + bet >= 0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MIB: u64 = 1 << 20;
+
+    #[test]
+    fn what_paid_is_done_more_boldly_and_what_cost_too_much_is_not_done() {
+        let (mut filled, mut trust) = (Filled::default(), Trust::default());
+        assert_eq!(filled.boost(false, 0, MIB, 4096), Some(1));
+        filled.pay(MIB, 4096, false, &mut trust);
+        assert_eq!(filled.boost(false, 0, MIB, 4096), None);
+        assert_eq!(filled.boost(true, MIB, MIB, 4096), Some(1), "they waited as long as all of it takes");
+        (0..4).for_each(|_| filled.earn(4096, MIB, false, &mut trust));
+        assert_eq!(filled.boost(false, 0, MIB, 4096), Some(4));
+        assert_eq!(filled.boost(true, MIB, 4 * MIB, 4 * BOLD_BYTES), Some(4));
+    }
+
+    #[test]
+    fn one_object_does_not_pay_for_what_many_cost() {
+        let mut trust = Trust::default();
+        trust.note(0, 1 << 40);
+        for _ in 0..100 {
+            Filled::default().pay(MIB, 0, false, &mut trust);
+        }
+        assert!(!trust.allows(false, &Filled::default()));
+        assert!(trust.allows(true, &Filled::default()), "whole objects are another matter");
+    }
+}

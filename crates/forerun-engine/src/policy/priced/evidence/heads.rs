@@ -1,0 +1,114 @@
+//! How far objects are read from their start, whichever they are.
+//!
+//! Who opens many objects and looks at the first block of each does not want more of the next one either;
+//! who reads all of each does.
+
+use alloc::collections::VecDeque;
+
+use super::Lengths;
+use crate::types::ObjectId;
+
+/// Objects begun that are not known to be over, at most.
+const BEGUN_MAX: usize = 256;
+/// An object is over that was not read while so many other reads were made, and while every other stream
+/// could have been read so often.
+const PATIENCE_READS: u64 = 32;
+const PATIENCE_ROUNDS: u64 = 4;
+
+/// How far an object was read from its start, if it was, and the number of its last read.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Head {
+    pub(crate) bytes: Option<u64>,
+    pub(crate) is_whole: bool,
+    pub(crate) last_read: u64,
+}
+
+/// See the module's page.
+#[derive(Debug, Default)]
+pub(crate) struct Heads {
+    pub(crate) lengths: Lengths,
+    /// The oldest first.
+    begun: VecDeque<ObjectId>,
+    reads: u64,
+}
+
+impl Heads {
+    /// Some object is read; the number of that read.
+    pub(crate) fn note_read(&mut self) -> u64 {
+        self.reads += 1;
+        self.reads
+    }
+
+    /// Somebody begins with `object` while so many streams are being read. Others that were begun before
+    /// may be over: `head_of` says how far they were read.
+    pub(crate) fn begin(
+        &mut self,
+        object: ObjectId,
+        reading: u64,
+        head_of: impl Fn(ObjectId) -> Option<Head>,
+    ) {
+        if self.begun.back() != Some(&object) {
+            self.begun.push_back(object);
+        }
+        let patience = PATIENCE_READS + PATIENCE_ROUNDS * reading;
+        for _ in 0..2 {
+            let Some(oldest) = self.begun.front().copied() else { return };
+            let head = head_of(oldest);
+            let is_over = head.is_none_or(|head| self.reads - head.last_read > patience);
+            if !is_over && self.begun.len() <= BEGUN_MAX {
+                return;
+            }
+            self.begun.pop_front();
+            self.note(head);
+        }
+    }
+
+    /// Nobody has `object` open any more.
+    pub(crate) fn on_idle(&mut self, object: ObjectId, head: Head) {
+        if let Some(place) = self.begun.iter().rposition(|begun| *begun == object) {
+            self.begun.remove(place);
+            self.note(Some(head));
+        }
+    }
+
+    fn note(&mut self, head: Option<Head>) {
+        if let Some(Head { bytes: Some(bytes), is_whole, .. }) = head {
+            self.lengths.note(bytes, is_whole);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const KIB: u64 = 1 << 10;
+
+    fn begin(heads: &mut Heads, object: u64, last_read: u64) {
+        let head = Head { bytes: Some(4 * KIB), is_whole: false, last_read };
+        heads.begin(ObjectId(object), 1, |_| Some(head));
+    }
+
+    #[test]
+    fn what_is_still_read_is_not_over() {
+        let mut heads = Heads::default();
+        (0..100).for_each(|_| {
+            heads.note_read();
+        });
+        (0..8).for_each(|object| begin(&mut heads, object, 99));
+        assert_eq!(heads.lengths.reach(4 * KIB, 64 * KIB, 0), None);
+        (0..4).for_each(|object| begin(&mut heads, object, 1));
+        assert_eq!(heads.lengths.reach(4 * KIB, 64 * KIB, 0), Some(4 * KIB));
+    }
+
+    #[test]
+    fn three_short_ones_that_were_closed_say_that_the_next_is_short() {
+        let mut heads = Heads::default();
+        for object in 0..3 {
+            begin(&mut heads, object, 0);
+            let head = Head { bytes: Some(4 * KIB), is_whole: false, last_read: heads.reads };
+            heads.on_idle(ObjectId(object), head);
+        }
+        assert_eq!(heads.lengths.reach(4 * KIB, 1 << 20, 0), Some(4 * KIB));
+    }
+}

@@ -1,0 +1,91 @@
+//! How long streams were that are over: what the next one will be.
+
+use alloc::vec::Vec;
+
+use crate::types::BLOCK_BYTES;
+
+/// Lengths remembered, and how many it takes to say anything.
+const LENGTHS_MAX: usize = 32;
+const LENGTHS_MIN: usize = 3;
+/// The length of who came to the object's end counts as no more than this.
+const WHOLE_BYTES: u64 = 1 << 40;
+
+/// See the module's page. In bytes, in whole blocks; the oldest gives way.
+#[derive(Debug, Default)]
+pub(crate) struct Lengths {
+    ring: Vec<u64>,
+    next: usize,
+}
+
+impl Lengths {
+    /// One of `bytes` is over; `is_whole` if it came to its object's end.
+    pub(crate) fn note(&mut self, bytes: u64, is_whole: bool) {
+        let bytes = if is_whole { WHOLE_BYTES } else { bytes.next_multiple_of(BLOCK_BYTES) };
+        if self.ring.len() < LENGTHS_MAX {
+            self.ring.push(bytes);
+        } else {
+            self.ring[self.next] = bytes;
+            self.next = (self.next + 1) % LENGTHS_MAX;
+        }
+    }
+
+    /// The end that would have been cheapest for those that came as far as `own`, where a wait is worth
+    /// `wait` bytes: `u64::MAX` if that is the object's, none if there are too few of them. `others` came
+    /// as far and did not go on yet.
+    pub(crate) fn reach(&self, own: u64, wait: u64, others: u64) -> Option<u64> {
+        let own = own.next_multiple_of(BLOCK_BYTES);
+        let far = || self.ring.iter().copied().filter(|len| *len >= own);
+        if far().count() < LENGTHS_MIN {
+            return None;
+        }
+        // Whoever stopped earlier was fetched too much for; whoever went on had to wait.
+        let cost = |end: u64| {
+            let left: u64 = far().map(|len| end.saturating_sub(len)).fold(0, u64::saturating_add);
+            let waits = far().filter(|len| *len > end).count() as u64;
+            let of_others = others.saturating_mul(end - own);
+            left.saturating_add(of_others).saturating_add(waits * wait.max(BLOCK_BYTES))
+        };
+        let is_whole = |len: &u64| *len == WHOLE_BYTES;
+        let some = far().filter(|len| !is_whole(len)).chain([own]);
+        let best = some.min_by_key(|end| (cost(*end), u64::MAX - end))?;
+        // To the end it is never too much: what is left of the object is not known here.
+        let whole = far().filter(is_whole).count() as u64;
+        let waits = (far().count() as u64 - whole + others) * wait;
+        Some(if whole > 0 && waits <= cost(best) { u64::MAX } else { best })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const KIB: u64 = 1 << 10;
+
+    fn lengths(kib: &[u64]) -> Lengths {
+        let mut lengths = Lengths::default();
+        kib.iter().for_each(|len| lengths.note(len * KIB, *len == 0));
+        lengths
+    }
+
+    #[test]
+    fn the_next_ends_where_the_last_did() {
+        let same = lengths(&[64, 64, 64]);
+        assert_eq!(same.reach(4 * KIB, 64 * KIB, 0), Some(64 * KIB));
+        assert_eq!(same.reach(68 * KIB, 64 * KIB, 0), None, "none was so long");
+        assert_eq!(lengths(&[64, 64]).reach(4 * KIB, 64 * KIB, 0), None, "two are too few");
+    }
+
+    #[test]
+    fn a_wait_decides_how_many_of_them_matter() {
+        let mixed = lengths(&[4, 4, 4, 4, 4, 4, 4, 64]);
+        assert_eq!(mixed.reach(4 * KIB, 64 * KIB, 0), Some(4 * KIB));
+        assert_eq!(mixed.reach(4 * KIB, 1024 * KIB, 0), Some(64 * KIB));
+        assert_eq!(mixed.reach(4 * KIB, 1024 * KIB, 100), Some(4 * KIB), "many others did not go on");
+    }
+
+    #[test]
+    fn who_reads_whole_objects_reads_the_next() {
+        assert_eq!(lengths(&[0, 0, 0]).reach(4 * KIB, 64 * KIB, 0), Some(u64::MAX));
+        assert_eq!(lengths(&[4, 4, 4, 4, 4, 0]).reach(4 * KIB, 64 * KIB, 0), Some(4 * KIB));
+    }
+}

@@ -1,0 +1,210 @@
+//! Readahead by price: detectors say what will be read next, evidence how likely that is, and one account
+//! for each object whether it is worth fetching now.
+//!
+//! * [`detect`] finds streams, and what is read near what was;
+//! * [`evidence`] remembers what came of such predictions;
+//! * [`window`] says how much a stream keeps ahead, [`bets`] what is fetched besides;
+//! * [`budget`] says how much that may be: of waste, of memory and of the device;
+//! * [`deal`] is the door through which all of it goes, [`object`] the order in which it is asked;
+//! * [`report`] tells what is read ahead and why, [`ends`] which streams are over.
+//!
+//! What the device charges comes as numbers from [`Costs`](crate::device::Costs); nothing here asks what
+//! kind of device it is.
+
+mod bets;
+mod budget;
+mod deal;
+mod detect;
+mod ends;
+mod evidence;
+mod object;
+mod report;
+mod window;
+
+use alloc::boxed::Box;
+use alloc::vec::Vec;
+
+use super::balance::Balance;
+use super::follower::{Follower, Grant, Habit, List, Lists};
+use super::{Access, Ended, Hint, Policy, Reason, Rules, Said, View, Window};
+use crate::config::Config;
+use crate::explain::StreamReport;
+use crate::scatter::Scattered;
+use crate::types::{Extent, ListId, ObjectId, ReaderId, Time};
+use budget::{Account, Shares};
+use deal::Deal;
+use ends::Ends;
+use object::{Common, Object};
+
+/// See the module's page.
+#[derive(Debug)]
+pub(crate) struct Priced {
+    /// Boxed, since there is room for more than there are.
+    objects: Scattered<ObjectId, Box<Object>>,
+    common: Common,
+    follower: Follower,
+    balance: Balance,
+    /// What the last read's reader has behind it.
+    passed: Option<Extent>,
+    ends: Ends,
+}
+
+impl Priced {
+    pub(crate) fn new(config: &Config) -> Priced {
+        Priced {
+            objects: Scattered::default(),
+            common: Common::default(),
+            follower: Follower::default(),
+            balance: Balance::default(),
+            passed: None,
+            ends: Ends::new(config),
+        }
+    }
+
+    /// A read that nobody has said anything of, unless it `is_announced` that its reader reads on.
+    fn follow(&mut self, access: &Access, is_announced: bool, view: &View<'_>, windows: &mut Vec<Window>) {
+        let object = self.objects.get_or_default(access.object);
+        let is_new_run = object.note(access, self.common.heads.note_read());
+        let is_next = object.next(access.extent).is_some();
+        let useful = access.unread_bytes.min(access.extent.len);
+        if useful > 0 && !object.streams.iter().any(|stream| stream.awaits(access.extent)) {
+            object.come_back(useful);
+        }
+        let deal = &mut Deal {
+            access,
+            view,
+            costs: view.device.costs(),
+            account: Account::of(access, object.expected(), view),
+            credit: self.balance.credit(view),
+            windows,
+        };
+        let found = object.stream_of(is_new_run, is_announced, deal, &mut self.common, &mut self.ends);
+        if !is_next && access.extent.offset > 0 {
+            object.nearby.get_or_insert_default();
+            object.fill(deal, &mut self.common.trust);
+        }
+        object.bet_near(found, deal);
+        let Some(at) = found else { return };
+        self.passed = object.go_on(at, is_announced, deal, &mut self.common);
+        if access.extent.offset == 0 && object.streams[at].start == 0 {
+            let reading = self.common.shares.reading();
+            let head_of = |object| self.objects.get(object).map(|object| object.head());
+            self.common.heads.begin(access.object, reading, head_of);
+        }
+    }
+}
+
+/// What one of those that are followed may have: what is known beforehand may have half of the memory.
+fn grant(shares: &mut Shares, followed: u64, view: &View<'_>) -> Grant {
+    shares.set_followed(followed);
+    Grant {
+        bytes: shares.of_one(view),
+        bytes_max: view.config.memory_bytes_max / 2 / shares.reading(),
+        gap_bytes: view.device.costs().gap,
+        window_room: view.pending.room(),
+        by_address: view.device.costs().step > 0,
+    }
+}
+
+impl Policy for Priced {
+    fn rules(&self, _: &Config) -> Rules {
+        Rules::Engine
+    }
+
+    fn on_hint(&mut self, said: &Said, hint: &Hint<'_>, view: &View<'_>, windows: &mut Vec<Window>) {
+        let shares = core::cell::RefCell::new(&mut self.common.shares);
+        let grants = |followed| grant(&mut shares.borrow_mut(), followed, view);
+        self.follower.note(said, hint, &grants, windows);
+    }
+
+    fn on_list(&mut self, now: Time, id: ListId, list: List, view: &View<'_>) {
+        let shares = core::cell::RefCell::new(&mut self.common.shares);
+        let grants = |followed| grant(&mut shares.borrow_mut(), followed, view);
+        self.follower.begin_list(now, id, list, &grants);
+    }
+
+    fn lists(&self) -> Option<&Lists> {
+        Some(&self.follower.lists)
+    }
+
+    fn lists_mut(&mut self) -> Option<&mut Lists> {
+        Some(&mut self.follower.lists)
+    }
+
+    fn is_planned(&self, object: ObjectId) -> bool {
+        self.follower.is_planned(object)
+    }
+
+    fn take_dropped(&mut self) -> bool {
+        self.follower.take_dropped()
+    }
+
+    fn reason(&self, object: ObjectId, extent: Extent, view: &View<'_>) -> Option<Reason> {
+        self.reason_for(object, extent, view)
+    }
+
+    fn reason_of(&self, object: ObjectId, window: &Window, view: &View<'_>) -> Option<Reason> {
+        self.reason_for_window(object, window, view)
+    }
+
+    fn take_ended(&mut self) -> Vec<Ended> {
+        self.ends.take()
+    }
+
+    fn streams(&self, object: ObjectId, view: &View<'_>, tell: &mut dyn FnMut(StreamReport)) {
+        self.tell_streams(object, view, tell);
+    }
+
+    fn on_read(&mut self, access: &Access, view: &View<'_>, windows: &mut Vec<Window>) {
+        self.passed = None;
+        self.balance.note(access, view);
+        let is_followed = {
+            let shares = core::cell::RefCell::new(&mut self.common.shares);
+            let grants = |followed| grant(&mut shares.borrow_mut(), followed, view);
+            self.follower.on_read(access, &grants, windows)
+        };
+        if is_followed {
+            return;
+        }
+        match self.follower.habit(access) {
+            Some(Habit::Random) => {}
+            habit => self.follow(access, habit == Some(Habit::Sequential), view, windows),
+        }
+    }
+
+    fn passed(&self, _: &Access) -> Option<Extent> {
+        self.passed
+    }
+
+    fn on_lost(&mut self, object: ObjectId, extent: Extent) {
+        self.follower.on_lost(object, extent);
+        if let Some(object) = self.objects.get_mut(object) {
+            object.on_lost(extent);
+        }
+    }
+
+    fn on_failed(&mut self, object: ObjectId, extent: Extent) {
+        if let Some(object) = self.objects.get_mut(object) {
+            object.on_failed(extent);
+        }
+    }
+
+    fn on_idle(&mut self, object: ObjectId) {
+        self.follower.forget(object);
+        if let Some(state) = self.objects.get_mut(object) {
+            state.on_idle(object, &mut self.common, &mut self.ends);
+        }
+    }
+
+    fn on_close(&mut self, object: ObjectId, reader: ReaderId) {
+        self.follower.on_close(object, reader);
+    }
+
+    fn on_forget(&mut self, object: ObjectId) {
+        self.follower.forget(object);
+        self.follower.lists.forget(object);
+        if let Some(mut state) = self.objects.remove(object) {
+            state.end_all(object, &mut self.ends);
+        }
+    }
+}

@@ -9,8 +9,8 @@ use crate::types::Extent;
 
 /// How far before a file's end its index may begin, at most.
 const TAIL_BYTES_MAX: u64 = 1 << 20;
-/// The share of the file that is its tail, at most.
-const TAIL_SHARE: u64 = 4;
+/// Who reads on after so many bytes goes on with the file's head: reads overtake one another.
+const GAP_BYTES_MAX: u64 = 64 << 10;
 
 /// A file of a walk that somebody has open.
 #[derive(Debug)]
@@ -52,7 +52,7 @@ impl Opened {
 
     /// Somebody reads `extent`.
     pub(super) fn read(&mut self, extent: Extent) {
-        let goes_on = extent.offset <= self.head_end;
+        let goes_on = extent.offset <= self.head_end.saturating_add(GAP_BYTES_MAX);
         if !goes_on && self.is_in_tail(extent) {
             let start = self.tail_start.unwrap_or(u64::MAX);
             self.tail_start = Some(start.min(extent.offset));
@@ -80,7 +80,7 @@ impl Opened {
 
     fn is_in_tail(&self, extent: Extent) -> bool {
         let from_end = self.size.saturating_sub(extent.offset);
-        0 < from_end && from_end <= TAIL_BYTES_MAX.min(self.size / TAIL_SHARE)
+        0 < from_end && from_end <= TAIL_BYTES_MAX
     }
 }
 

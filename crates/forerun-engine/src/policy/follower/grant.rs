@@ -7,8 +7,6 @@ pub(crate) struct Grant {
     pub(crate) bytes: u64,
     /// And at most, once it is known that they will be read.
     pub(crate) bytes_max: u64,
-    /// What is read through between two extents rather than left out.
-    pub(crate) gap_bytes: u64,
     /// How many windows there is room for.
     pub(crate) window_room: usize,
     /// Batches are fetched in order of address, each as large as all before it together.

@@ -100,7 +100,6 @@ fn grant(shares: &mut Shares, followed: u64, view: &View<'_>) -> Grant {
     Grant {
         bytes: shares.of_one(view),
         bytes_max: view.config.memory_bytes_max / 2 / shares.reading(),
-        gap_bytes: view.device.costs().gap,
         window_room: view.pending.room(),
         by_address: view.device.costs().step > 0,
     }

@@ -110,7 +110,6 @@ impl Share {
         Grant {
             bytes: self.window_bytes_max,
             bytes_max: self.memory_bytes_max / 2 / self.reading_count,
-            gap_bytes: self.gap_bytes,
             window_room: self.window_room,
             by_address: self.turn_bytes.is_some(),
         }

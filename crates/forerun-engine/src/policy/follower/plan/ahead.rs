@@ -4,10 +4,8 @@
 use alloc::vec::Vec;
 
 use super::Plan;
+use super::order::LEG_BYTES;
 use crate::types::Extent;
-
-/// However often readahead was evicted unread, so much may be ahead of a reader: a few small fetches.
-const CAP_BYTES_MIN: u64 = 256 << 10;
 
 impl Plan {
     /// All bytes of the plan, and those that were read.
@@ -62,7 +60,7 @@ impl Plan {
         if self.shortened_at != Some(self.used) {
             self.shortened_at = Some(self.used);
             let lead = self.legs.recent().lead().min(self.lead_bytes_max);
-            self.lead_bytes_max = (lead / 2).max(CAP_BYTES_MIN);
+            self.lead_bytes_max = (lead / 2).max(LEG_BYTES);
         }
     }
 }

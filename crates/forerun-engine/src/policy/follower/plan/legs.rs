@@ -13,6 +13,7 @@
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;
 
+use super::LEFT_BYTES;
 use super::passed::Passed;
 use crate::policy::follower::route::Route;
 use crate::types::Extent;
@@ -21,8 +22,6 @@ use crate::types::Extent;
 const LEGS_MAX: usize = 32;
 /// Two reads so near one another are of one place.
 const PLACE_BYTES: u64 = 512 << 10;
-/// A leg is left once as much as it has ahead was read elsewhere, and so many bytes.
-const LEFT_BYTES: u64 = 1 << 20;
 
 /// `start <= reached <= ordered`, and none is past the next one's start.
 #[derive(Debug)]
@@ -119,11 +118,6 @@ impl Legs {
     /// Where the one ends that was read last, of a plan of `len` bytes.
     pub(super) fn recent_end(&self, len: u64) -> u64 {
         self.legs.get(self.recent + 1).map_or(len, |next| next.start)
-    }
-
-    /// Bytes that were ordered, in all.
-    pub(super) fn ordered_bytes(&self) -> u64 {
-        self.legs.iter().map(|leg| leg.ordered - leg.start).sum()
     }
 
     /// The positions that are ahead of each reader.

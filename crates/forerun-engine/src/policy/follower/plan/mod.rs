@@ -37,8 +37,8 @@ use passed::Passed;
 const JUMP_SHARE: u64 = 8;
 /// But by no more than so many times what he reads: several who read at places of their own leave nothing out.
 const JUMP_TIMES: u64 = 4;
-/// So much of what was wanted may be left behind, and nothing is said of that before as
-/// much was read.
+/// So much of what was wanted may be left behind, and a leg is left once so much was read elsewhere, and
+/// as much as it has ahead.
 const LEFT_BYTES: u64 = 1 << 20;
 /// So much of a list at first: readers side by side leave to one another what they come back for.
 const LEFT_OF_LIST_BYTES: u64 = 4 << 20;
@@ -64,10 +64,6 @@ pub(crate) struct Plan {
     parted: bool,
     /// Bytes that were read of it.
     used: u64,
-    /// And had been when it was let go last.
-    used_before: u64,
-    /// Bytes between its extents that were wanted with them.
-    gap_bytes: u64,
     passed: Passed,
     belief: Belief,
     /// When it was last counted as being read.
@@ -86,8 +82,6 @@ impl Plan {
             legs: Legs::new(),
             parted: false,
             used: 0,
-            used_before: 0,
-            gap_bytes: 0,
             belief: Belief::default(),
             seen: None,
             lead_bytes_max: u64::MAX,
@@ -152,18 +146,16 @@ impl Plan {
 
     /// True once when it is not believed any more.
     pub(super) fn lets_go(&mut self) -> bool {
-        let is_left_out = match self.origin {
-            // Its readers begin parts all over: what is left adds up at once. Each time less is allowed.
-            Origin::List => {
-                self.passed.is_too_much(self.used, LEFT_OF_LIST_BYTES >> self.belief.failed_count())
-            }
-            _ => self.used - self.used_before >= LEFT_BYTES && self.passed.is_too_much(self.used, LEFT_BYTES),
+        // The readers of a list begin parts all over: what is left adds up at once. Each time less is allowed.
+        let least = match self.origin {
+            Origin::List => LEFT_OF_LIST_BYTES >> self.belief.failed_count(),
+            Origin::Advice | Origin::Profile => LEFT_BYTES,
         };
+        let is_left_out = self.passed.is_too_much(self.used, least);
         if !self.belief.lets_go(is_left_out) {
             return false;
         }
         self.passed.forgive();
-        self.used_before = self.used;
         self.legs.iter_mut().for_each(|leg| leg.used = 0);
         true
     }
@@ -192,8 +184,9 @@ impl Plan {
             leg.early += if jump == 0 { 0 } else { fresh };
         }
         // Who jumps far in a list is followed there instead.
-        let times = if self.origin == Origin::List { 1 } else { JUMP_TIMES };
-        let mut advance = jump.min(positions.len).max((jump / JUMP_SHARE).min(times * positions.len));
+        let times = if self.origin == Origin::List { 0 } else { JUMP_TIMES };
+        let skip = (jump / JUMP_SHARE).min(times * positions.len);
+        let mut advance = jump.min(positions.len).max(skip);
         if positions.offset > leg.ordered {
             // Who begins a part of a list is about to read it.
             let begins = self.origin == Origin::List && self.route.begins_at(positions.offset);

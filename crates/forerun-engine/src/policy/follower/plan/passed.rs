@@ -11,9 +11,8 @@ use crate::types::Extent;
 
 /// A share of what was read that may be left behind.
 const USED_SHARE: u64 = 10;
-/// And so many bytes for each that was come back for, at most so many.
+/// And so many bytes for each that was come back for.
 const RETURNED_TIMES: u64 = 4;
-const RETURNED_BYTES_MAX: u64 = 32 << 20;
 
 /// See the module's page. `read` has a number for each of the route's extents.
 #[derive(Debug)]
@@ -96,7 +95,7 @@ impl Passed {
     /// Whether more was left behind than readers may who have read `used` bytes: `least`
     /// in any case.
     pub(super) fn is_too_much(&self, used: u64, least: u64) -> bool {
-        let returned = (RETURNED_TIMES * self.returned).min(RETURNED_BYTES_MAX);
+        let returned = RETURNED_TIMES * self.returned;
         self.left > least + used / USED_SHARE + returned
     }
 
@@ -145,18 +144,6 @@ mod tests {
         let mut passed = Passed::new(&route);
         passed.pass(&route, Extent::new(0, 8 * MIB), 2 * MIB, u64::MAX);
         assert!(!passed.is_too_much(0, 2 * MIB) && passed.is_too_much(0, 2 * MIB - 1));
-    }
-
-    #[test]
-    fn who_was_come_back_for_may_leave_no_more_than_that() {
-        let route = route();
-        let mut passed = Passed::new(&route);
-        (0..16).for_each(|place| _ = passed.note(&route, at(place), true));
-        let most = Extent::new(16 * MIB, RETURNED_BYTES_MAX);
-        passed.pass(&route, most, most.len, u64::MAX);
-        assert!(!passed.is_too_much(0, 0));
-        passed.pass(&route, at(most.end() / MIB), MIB, u64::MAX);
-        assert!(passed.is_too_much(0, 0));
     }
 
     #[test]

@@ -41,8 +41,8 @@ const SIZES: [Size; 3] = [
 ];
 
 /// Why Forerun takes longer on trees.
-const EACH_DIRECTORY: &str = "the disk is idle while the client reads the files of one directory: those of the next are known \
-    only once its names were read; with larger directories it holds";
+const EACH_DIRECTORY: &str = "the disk is idle while the client reads one directory, since the next one's files are known only \
+    once its names were read. With larger directories it holds";
 /// Why one file in sequence differs from the document.
 const DRIVE_HELPS: &str = "elevator and drive repair the disorder of one stream of small requests, and large requests, \
     which stock reads as they come, are late";

@@ -61,11 +61,16 @@ impl Follower {
                 // Nobody reads what is not open yet: it counts for nothing.
                 let grant = grants(self.reading.count());
                 if let Some(plan) = self.plan_of(said, extents, Origin::Profile) {
-                    plan.expect(bytes, &grant, windows);
+                    plan.order(bytes, &grant, windows);
                 }
                 return;
             }
-            Hint::DontNeed(extent) => return self.leave_out(said, extent),
+            Hint::DontNeed(extent) => {
+                if let Some(plan) = self.plans.get_mut(&said.object) {
+                    plan.leave_out(extent, said.size);
+                }
+                return;
+            }
             Hint::Normal => None,
             Hint::Sequential => Some(Habit::Sequential),
             Hint::Random => Some(Habit::Random),
@@ -96,18 +101,13 @@ impl Follower {
     /// then is all that is to be read ahead of it.
     pub(super) fn on_read(&mut self, access: &Access, grants: Grants<'_>, windows: &mut Vec<Window>) -> bool {
         let is_listed = self.lists.on_read(access, &mut self.reading, grants);
-        let is_planned = self.on_read_of_plan(access, grants, windows);
-        is_listed || is_planned
-    }
-
-    fn on_read_of_plan(&mut self, access: &Access, grants: Grants<'_>, windows: &mut Vec<Window>) -> bool {
-        let Some(plan) = self.plans.get_mut(&access.object) else { return false };
+        let Some(plan) = self.plans.get_mut(&access.object) else { return is_listed };
         let is_planned = plan.passes(access);
         // What may have been left would come before what he wants.
         self.dropped |= plan.take_parted();
         self.dropped |= plan.lets_go();
         if !is_planned || plan.is_suspended() {
-            return false;
+            return is_listed;
         }
         self.reading.note(period(access.time), plan.seen_mut());
         plan.go_on(&grants(self.reading.count()), windows);
@@ -193,11 +193,5 @@ impl Follower {
             }
         }
         self.plans.get_mut(&said.object)
-    }
-
-    fn leave_out(&mut self, said: &Said, extent: Extent) {
-        if let Some(plan) = self.plans.get_mut(&said.object) {
-            plan.leave_out(extent, said.size);
-        }
     }
 }

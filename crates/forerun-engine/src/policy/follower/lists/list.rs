@@ -34,7 +34,7 @@ pub struct List {
     /// Parts to be fetched next, which nobody was asked for yet.
     wanted: VecDeque<(u32, Extent)>,
     /// When some of it was read last, or it was told.
-    last_used: Time,
+    pub(super) last_used: Time,
 }
 
 impl List {
@@ -152,10 +152,6 @@ impl List {
 
     pub(super) fn is_done(&self) -> bool {
         self.plan.is_done()
-    }
-
-    pub(super) fn last_used(&self) -> Time {
-        self.last_used
     }
 
     /// The objects of which something is ahead of its readers.

@@ -38,7 +38,7 @@ impl Lists {
         reading: &mut Census,
         grants: Grants<'_>,
     ) {
-        let rested = self.lists.iter().min_by_key(|(_, list)| (!list.is_suspended(), list.last_used()));
+        let rested = self.lists.iter().min_by_key(|(_, list)| (!list.is_suspended(), list.last_used));
         if self.lists.len() >= LISTS_MAX
             && let Some((rested, _)) = rested
         {

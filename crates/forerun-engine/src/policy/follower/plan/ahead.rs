@@ -1,11 +1,12 @@
 //! What of a plan is ahead of its readers, and what may be: lists ask for that, since the bytes of
-//! a list lie in many objects.
+//! a list lie in many objects. And what the plan says of itself.
 
 use alloc::vec::Vec;
 
-use super::Plan;
 use super::order::LEG_BYTES;
-use crate::types::Extent;
+use super::{Origin, Plan};
+use crate::explain::{Class, StreamReport, Why};
+use crate::types::{Extent, Time};
 
 impl Plan {
     /// All bytes of the plan, and those that were read.
@@ -61,6 +62,35 @@ impl Plan {
             self.shortened_at = Some(self.used);
             let lead = self.legs.recent().lead().min(self.lead_bytes_max);
             self.lead_bytes_max = (lead / 2).max(LEG_BYTES);
+        }
+    }
+
+    /// Whether some of `extent` is of it.
+    pub(crate) fn has(&self, extent: Extent) -> bool {
+        self.route.positions(extent).next().is_some()
+    }
+
+    pub(crate) fn why(&self) -> Why {
+        match self.origin {
+            Origin::Advice | Origin::List => Why::Advised,
+            Origin::Profile => Why::Planned,
+        }
+    }
+
+    /// As it is; the policy knows how many are active, and how long a fetch takes.
+    pub(crate) fn report(&self) -> StreamReport {
+        let leg = self.legs.recent();
+        let ahead = leg.ordered - leg.reached;
+        StreamReport {
+            class: Class::Planned,
+            offset: leg.reached,
+            window_bytes: ahead,
+            ahead_bytes: ahead,
+            why: self.why(),
+            rate_bytes_per_s: 0,
+            service_ns: 0,
+            active_count: 0,
+            last_read: Time(0),
         }
     }
 }

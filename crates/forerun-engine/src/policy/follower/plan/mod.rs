@@ -15,14 +15,13 @@
 //! sorted by address and as large as all before it together, since its head turns one way.
 //!
 //! [`order`] says how far ahead it is fetched and in what batches, [`belief`] whether at all,
-//! [`ahead`] what is ahead, and [`report`] what it says of itself.
+//! and [`ahead`] what is ahead.
 
 mod ahead;
 mod belief;
 mod legs;
 mod order;
 mod passed;
-mod report;
 
 use alloc::vec::Vec;
 

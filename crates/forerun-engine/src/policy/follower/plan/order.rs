@@ -34,11 +34,6 @@ impl Plan {
         self.order(lead, grant, windows);
     }
 
-    /// It is read soon: so many bytes of it are wanted now.
-    pub(crate) fn expect(&mut self, bytes: u64, grant: &Grant, windows: &mut Vec<Window>) {
-        self.order(bytes, grant, windows);
-    }
-
     /// It is read: adds what is to be read ahead of that.
     pub(crate) fn go_on(&mut self, grant: &Grant, windows: &mut Vec<Window>) {
         let leg = self.legs.recent();
@@ -65,7 +60,8 @@ impl Plan {
         self.order(lead.min(room), grant, windows);
     }
 
-    fn order(&mut self, lead: u64, grant: &Grant, windows: &mut Vec<Window>) {
+    /// So many bytes of it are wanted ahead of who read it last.
+    pub(crate) fn order(&mut self, lead: u64, grant: &Grant, windows: &mut Vec<Window>) {
         let last = self.legs.recent_end(self.route.len());
         let leg = self.legs.recent_mut();
         let lead_end = leg.reached.saturating_add(lead).saturating_add(leg.early);

@@ -18,11 +18,12 @@ pub(super) struct Ahead {
     objects: Scattered<ObjectId, Account>,
 }
 
-/// Of one object.
+/// Of one object. In blocks, up to 16 TiB, since thousands of objects are remembered.
 #[derive(Debug, Default)]
 struct Account {
     by_class: ByClass,
-    spent: Spent,
+    open_blocks: u32,
+    missed_blocks: u32,
 }
 
 /// What was read ahead of one object has come to, in bytes of whole blocks.
@@ -38,6 +39,12 @@ pub(crate) struct Spent {
     pub(crate) missed: u64,
 }
 
+impl Account {
+    fn missed_bytes(&self) -> u64 {
+        u64::from(self.missed_blocks) * BLOCK_BYTES
+    }
+}
+
 impl Ahead {
     pub(super) fn forget(&mut self, object: ObjectId) {
         self.objects.remove(object);
@@ -50,7 +57,7 @@ impl Ahead {
         if closed > 0
             && let Some(account) = self.objects.get_mut(row.object)
         {
-            account.spent.open = account.spent.open.saturating_sub(closed);
+            account.open_blocks = account.open_blocks.saturating_sub(blocks_of(closed));
         }
         closed
     }
@@ -69,8 +76,6 @@ impl Ahead {
         // None of an object that was forgotten meanwhile.
         if let Some(account) = self.objects.get_mut(object) {
             account.by_class.add(class, counters);
-            account.spent.used += counters.in_time_bytes + counters.late_bytes;
-            account.spent.wasted += counters.wasted_bytes;
         }
     }
 }
@@ -86,7 +91,7 @@ impl Cache {
             if class.is_guess() {
                 self.ahead.guess_bytes += bytes_of(new);
             }
-            account.spent.open += bytes_of(new);
+            account.open_blocks = account.open_blocks.saturating_add(new.count_ones());
             row.ahead |= new;
             row.class = class;
         }
@@ -103,7 +108,8 @@ impl Cache {
     ) -> Option<Class> {
         let mut first = None;
         if missing_bytes > 0 {
-            self.ahead.objects.get_or_default(object).spent.missed += missing_bytes;
+            let account = self.ahead.objects.get_or_default(object);
+            account.missed_blocks = account.missed_blocks.saturating_add(blocks_of(missing_bytes));
         }
         for ((_, bits), id) in rows_of(extent).zip(rows.iter()) {
             let Some(RowId(id)) = id else { continue };
@@ -141,12 +147,19 @@ impl Cache {
     /// when asked for.
     pub(crate) fn outcomes_of(&self, object: ObjectId) -> (ByClass, u64) {
         let account = self.ahead.objects.get(object);
-        account.map_or_else(Default::default, |account| (account.by_class.clone(), account.spent.missed))
+        account.map_or_else(Default::default, |account| (account.by_class.clone(), account.missed_bytes()))
     }
 
     /// What has come of what was read ahead of `object`.
     pub(crate) fn spent(&self, object: ObjectId) -> Spent {
-        self.ahead.objects.get(object).map_or_else(Spent::default, |account| account.spent)
+        let Some(account) = self.ahead.objects.get(object) else { return Spent::default() };
+        let ClassCounters { in_time_bytes, late_bytes, wasted_bytes } = account.by_class.total();
+        Spent {
+            open: u64::from(account.open_blocks) * BLOCK_BYTES,
+            used: in_time_bytes + late_bytes,
+            wasted: wasted_bytes,
+            missed: account.missed_bytes(),
+        }
     }
 
     /// Bytes of `object` that are resident; and bytes here or in flight that were read
@@ -161,4 +174,8 @@ impl Cache {
 
 fn bytes_of(blocks: u64) -> u64 {
     u64::from(blocks.count_ones()) * BLOCK_BYTES
+}
+
+fn blocks_of(bytes: u64) -> u32 {
+    u32::try_from(bytes / BLOCK_BYTES).unwrap_or(u32::MAX)
 }

@@ -40,8 +40,6 @@ pub(crate) struct Costs {
     pub(crate) pipe: u64,
     /// What is worth going there.
     pub(crate) visit: u64,
-    /// What a wait costs, as far as was measured.
-    pub(crate) measured: u64,
 }
 
 impl Costs {
@@ -59,7 +57,7 @@ impl Costs {
             gap: gap.max(through),
             through,
             step: step.unwrap_or(0),
-            apart: step.unwrap_or(if device.may_take_turns() {
+            apart: step.unwrap_or(if device.may_be_disk() && !device.is_far() {
                 2 * device.wait_bytes().max(least)
             } else {
                 0
@@ -69,7 +67,6 @@ impl Costs {
             back_piece: if device.is_serial() { u64::MAX } else { device.fetch_bytes() / 2 },
             pipe: device.pipe_bytes(),
             visit: device.visit_bytes(),
-            measured: device.wait_bytes().max(least),
         }
     }
 }

@@ -3,7 +3,7 @@
 
 use super::deal::Deal;
 use super::detect::Shape;
-use super::evidence::{ASKED_MIN, Answer, Trust};
+use super::evidence::{ASKED_MIN, Answer};
 use super::object::Object;
 use crate::types::{BLOCK_BYTES, Extent};
 
@@ -21,7 +21,7 @@ const PRICE_PARTS: u64 = 6;
 
 impl Object {
     /// A read that no stream expected: fills what is read all over around it.
-    pub(super) fn fill(&mut self, deal: &mut Deal<'_>, trust: &mut Trust) {
+    pub(super) fn fill(&mut self, deal: &mut Deal<'_>) {
         let (access, costs) = (deal.access, deal.costs);
         let memory = deal.view.config.memory_bytes_max;
         let fits = access.size <= memory / 2;
@@ -29,19 +29,19 @@ impl Object {
         let of_use = access.unread_bytes + if access.missing { access.extent.len } else { 0 };
         if self.region.note(access, memory) {
             let hit = deal.credit.hit_bytes.min(wait);
-            self.region.filled.earn(access.unread_bytes, hit, fits, trust);
+            self.region.filled.earn(access.unread_bytes, hit, fits, &mut deal.common.trust);
         }
-        trust.note(of_use, if access.missing { wait } else { 0 });
+        deal.common.trust.note(of_use, if access.missing { wait } else { 0 });
         // Who waits all the time would wait for what is filled as well.
         let is_in_front = deal.view.is_contended && deal.credit.sharers > 1;
-        if !access.missing || is_in_front || !trust.allows(fits, &self.region.filled) {
+        if !access.missing || is_in_front || !deal.common.trust.allows(fits, &self.region.filled) {
             return;
         }
         let room = deal.account.room().min(deal.view.cache.spare_bytes()).min(self.region.filled.room(fits));
         if let Some(block) = self.region.block(access.extent.offset, access.size, fits, room, wait) {
             let bytes = deal.missing(block);
             self.region.fill(block);
-            self.region.filled.pay(bytes, wait, fits, trust);
+            self.region.filled.pay(bytes, wait, fits, &mut deal.common.trust);
             deal.account.reserve(bytes, false);
             deal.windows.push(crate::policy::Window::of_none(block, block.offset));
         }

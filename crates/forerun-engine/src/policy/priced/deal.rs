@@ -3,6 +3,7 @@
 use alloc::vec::Vec;
 
 use super::budget::Account;
+use super::common::Common;
 use crate::device::Costs;
 use crate::policy::balance::Credit;
 use crate::policy::{Access, View, Window};
@@ -17,6 +18,11 @@ pub(super) struct Deal<'a> {
     pub(super) account: Account,
     /// What all objects together leave for guesses, and what it saves who need not wait.
     pub(super) credit: Credit,
+    /// It begins a run.
+    pub(super) is_new_run: bool,
+    /// Its reader has said that it reads on.
+    pub(super) is_announced: bool,
+    pub(super) common: &'a mut Common,
     pub(super) windows: &'a mut Vec<Window>,
 }
 

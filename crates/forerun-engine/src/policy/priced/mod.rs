@@ -5,7 +5,7 @@
 //! * [`evidence`] remembers what came of such predictions;
 //! * [`window`] says how much a stream keeps ahead, [`bets`] what is fetched besides;
 //! * [`budget`] says how much that may be: of waste, of memory and of the device;
-//! * [`deal`] is the door through which all of it goes, [`object`] the order in which it is asked;
+//! * [`deal`] is the door through which all of it goes; [`object`] asks, [`whose`] finds the stream;
 //! * [`report`] tells what is read ahead and why, [`ends`] which streams are over.
 //!
 //! What the device charges comes as numbers from [`Costs`](crate::device::Costs); nothing here asks what
@@ -13,12 +13,14 @@
 
 mod bets;
 mod budget;
+mod common;
 mod deal;
 mod detect;
 mod ends;
 mod evidence;
 mod object;
 mod report;
+mod whose;
 mod window;
 
 use alloc::boxed::Box;
@@ -32,9 +34,9 @@ use crate::explain::StreamReport;
 use crate::scatter::Scattered;
 use crate::types::{Extent, ListId, ObjectId, ReaderId, Time};
 use budget::{Account, Shares};
+use common::Common;
 use deal::Deal;
-use ends::Ends;
-use object::{Common, Object};
+use object::Object;
 
 /// See the module's page.
 #[derive(Debug)]
@@ -46,23 +48,22 @@ pub(crate) struct Priced {
     balance: Balance,
     /// What the last read's reader has behind it.
     passed: Option<Extent>,
-    ends: Ends,
 }
 
 impl Priced {
     pub(crate) fn new(config: &Config) -> Priced {
         Priced {
             objects: Scattered::default(),
-            common: Common::default(),
+            common: Common::new(config),
             follower: Follower::default(),
             balance: Balance::default(),
             passed: None,
-            ends: Ends::new(config),
         }
     }
 
     /// A read that nobody has said anything of, unless it `is_announced` that its reader reads on.
     fn follow(&mut self, access: &Access, is_announced: bool, view: &View<'_>, windows: &mut Vec<Window>) {
+        self.common.tails.note(access);
         let object = self.objects.get_or_default(access.object);
         let is_new_run = object.note(access, self.common.heads.note_read());
         let is_next = object.next(access.extent).is_some();
@@ -76,16 +77,19 @@ impl Priced {
             costs: view.device.costs(),
             account: Account::of(access, object.expected(), view),
             credit: self.balance.credit(view),
+            is_new_run,
+            is_announced,
+            common: &mut self.common,
             windows,
         };
-        let found = object.stream_of(is_new_run, is_announced, deal, &mut self.common, &mut self.ends);
+        let found = object.stream_of(deal);
         if !is_next && access.extent.offset > 0 {
             object.nearby.get_or_insert_default();
-            object.fill(deal, &mut self.common.trust);
+            object.fill(deal);
         }
         object.bet_near(found, deal);
-        let Some(at) = found else { return };
-        self.passed = object.go_on(at, is_announced, deal, &mut self.common);
+        let Some(at) = found else { return bet_on_index(deal) };
+        self.passed = object.go_on(at, deal);
         if access.extent.offset == 0 && object.streams[at].start == 0 {
             let reading = self.common.shares.reading();
             let head_of = |object| self.objects.get(object).map(|object| object.head());
@@ -94,9 +98,17 @@ impl Priced {
     }
 }
 
+/// Bets on the rest of the index that the read is the end of, if it is.
+fn bet_on_index(deal: &mut Deal<'_>) {
+    let wait = if deal.costs.step > 0 { 0 } else { deal.costs.wait };
+    if let Some(before) = deal.common.tails.begin(deal.access, wait) {
+        deal.bet(before, None);
+    }
+}
+
 /// What one of those that are followed may have: what is known beforehand may have half of the memory.
-fn grant(shares: &mut Shares, followed: u64, view: &View<'_>) -> Grant {
-    shares.set_followed(followed);
+fn grant(shares: &Shares, followed: u64, view: &View<'_>) -> Grant {
+    let shares = shares.beside(followed);
     Grant {
         bytes: shares.of_one(view),
         bytes_max: view.config.memory_bytes_max / 2 / shares.reading(),
@@ -111,14 +123,14 @@ impl Policy for Priced {
     }
 
     fn on_hint(&mut self, said: &Said, hint: &Hint<'_>, view: &View<'_>, windows: &mut Vec<Window>) {
-        let shares = core::cell::RefCell::new(&mut self.common.shares);
-        let grants = |followed| grant(&mut shares.borrow_mut(), followed, view);
+        let shares = &self.common.shares;
+        let grants = |followed| grant(shares, followed, view);
         self.follower.note(said, hint, &grants, windows);
     }
 
     fn on_list(&mut self, now: Time, id: ListId, list: List, view: &View<'_>) {
-        let shares = core::cell::RefCell::new(&mut self.common.shares);
-        let grants = |followed| grant(&mut shares.borrow_mut(), followed, view);
+        let shares = &self.common.shares;
+        let grants = |followed| grant(shares, followed, view);
         self.follower.begin_list(now, id, list, &grants);
     }
 
@@ -147,7 +159,7 @@ impl Policy for Priced {
     }
 
     fn take_ended(&mut self) -> Vec<Ended> {
-        self.ends.take()
+        self.common.ends.take()
     }
 
     fn streams(&self, object: ObjectId, view: &View<'_>, tell: &mut dyn FnMut(StreamReport)) {
@@ -157,14 +169,12 @@ impl Policy for Priced {
     fn on_read(&mut self, access: &Access, view: &View<'_>, windows: &mut Vec<Window>) {
         self.passed = None;
         self.balance.note(access, view);
-        let is_followed = {
-            let shares = core::cell::RefCell::new(&mut self.common.shares);
-            let grants = |followed| grant(&mut shares.borrow_mut(), followed, view);
-            self.follower.on_read(access, &grants, windows)
-        };
-        if is_followed {
+        let shares = &self.common.shares;
+        let grants = |followed| grant(shares, followed, view);
+        if self.follower.on_read(access, &grants, windows) {
             return;
         }
+        self.common.shares = self.common.shares.beside(self.follower.reading_count(access.time));
         match self.follower.habit(access) {
             Some(Habit::Random) => {}
             habit => self.follow(access, habit == Some(Habit::Sequential), view, windows),
@@ -190,8 +200,9 @@ impl Policy for Priced {
 
     fn on_idle(&mut self, object: ObjectId) {
         self.follower.forget(object);
+        self.common.tails.on_idle(object);
         if let Some(state) = self.objects.get_mut(object) {
-            state.on_idle(object, &mut self.common, &mut self.ends);
+            state.on_idle(object, &mut self.common);
         }
     }
 
@@ -203,7 +214,7 @@ impl Policy for Priced {
         self.follower.forget(object);
         self.follower.lists.forget(object);
         if let Some(mut state) = self.objects.remove(object) {
-            state.end_all(object, &mut self.ends);
+            state.end_all(object, &mut self.common.ends);
         }
     }
 }

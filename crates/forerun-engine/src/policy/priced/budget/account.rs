@@ -56,7 +56,7 @@ impl Account {
         let reserved = spent.open + view.pending.bytes_of(access.object);
         let memory = view.config.memory_bytes_max / START_MEMORY_SHARE;
         let start_max = START_BYTES_MAX.min(memory.max(START_MEMORY_MIN));
-        let start = (START_WAITS * costs.measured).clamp(START_BYTES_MIN, start_max);
+        let start = (START_WAITS * costs.fill).clamp(START_BYTES_MIN, start_max);
         let of_use = spent.used + spent.missed;
         Account {
             allowance: start + spent.used / USEFUL_SHARE + spent.missed / MISSED_SHARE,

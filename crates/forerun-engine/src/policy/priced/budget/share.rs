@@ -12,7 +12,7 @@ const SHARE_BYTES_MIN: u64 = 1 << 20;
 const SPARE_SHARE: u64 = 8;
 
 /// How many streams are being read just now, and how many hold memory.
-#[derive(Debug, Default)]
+#[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Shares {
     reading: Census,
     holding: Census,
@@ -28,9 +28,9 @@ impl Shares {
         self.holding.note(period(now) / HOLDING_PERIODS, holding);
     }
 
-    /// Beside the streams, so many are read that are followed.
-    pub(crate) fn set_followed(&mut self, count: u64) {
-        self.followed = count;
+    /// The same if beside the streams so many are read that are followed.
+    pub(crate) fn beside(self, followed: u64) -> Shares {
+        Shares { followed, ..self }
     }
 
     /// How many are being read.

@@ -1,10 +1,11 @@
 //! What will be read next: streams that go up, down or in even steps, and what lies near what was read.
 //!
-//! * [`stream`] says whose read it is, [`shape`] which way that goes;
+//! * [`stream`] is what goes on, [`belongs`] says whether a read is its, [`shape`] which way it goes;
 //! * [`candidate`] says when reads of no stream are one, [`line`] which of them most likely are next,
 //!   [`strides`] when steps are even;
 //! * [`region`] knows what is read all over, [`nearby`] what is read near what was.
 
+mod belongs;
 mod candidate;
 mod line;
 mod nearby;

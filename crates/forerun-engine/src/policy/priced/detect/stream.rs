@@ -1,4 +1,4 @@
-//! One stream: whose read it is, and what such a read moves.
+//! One stream, and what a read of its reader moves.
 //!
 //! ```text
 //!      start          frontier            planned
@@ -8,41 +8,25 @@
 //! ```
 
 use super::Shape;
+use super::belongs::REORDER_BYTES_MIN;
 use crate::cache::Cache;
-use crate::device::Costs;
 use crate::policy::Access;
 use crate::policy::priced::window::Sizing;
 use crate::types::{BLOCK_BYTES, Extent, ObjectId, StreamId, Time};
 
-/// Requests of disorder that an established stream absorbs, and what that comes to.
-//= claims D1: NFS servers shuffle within 4 to 16 requests
-const REORDER_REQUESTS: u64 = 32;
-const REORDER_BYTES_MIN: u64 = 64 << 10;
-const REORDER_BYTES_MAX: u64 = 4 << 20;
 /// Misses behind the frontier that make its reader one who jumps to and fro.
 const BEHIND_MIN: u8 = 2;
-/// A stream leaves out at most so many times what it reads; one that leaves out the same each time, half.
-const SPARSE_MAX: u64 = 5;
-const PATCHY_MAX: u64 = 2;
-/// Reads before that is judged.
-const DENSE_COUNT_MIN: u64 = 3;
-const STRIDED_COUNT_MIN: u64 = 6;
-/// Reads before what it leaves out is weighed against the waits that saves.
-const PRICED_COUNT_MIN: u64 = 12;
 /// Of what it left out, what was longer ago counts half.
 const LATELY_BYTES: u64 = 1 << 20;
-/// A stream is over if the object was read so often since, and so many times as often as lies between two
-/// of its own reads.
-const PATIENCE_READS: u64 = 32;
-const PATIENCE_GAPS: u64 = 4;
+/// Reads between two of its own are counted up to so many.
 const GAP_READS_MAX: u64 = 256;
 
 /// What was read and passed lately, in how many reads.
 #[derive(Clone, Copy, Debug)]
-struct Lately {
-    read: u64,
-    passed: u64,
-    count: u64,
+pub(super) struct Lately {
+    pub(super) read: u64,
+    pub(super) passed: u64,
+    pub(super) count: u64,
 }
 
 /// See the module's page. `start <= frontier <= planned`.
@@ -62,13 +46,13 @@ pub(crate) struct Stream {
     pub(crate) read_bytes: u64,
     /// Bytes read ahead for it that it skipped.
     pub(crate) skipped: u64,
-    lately: Lately,
+    pub(super) lately: Lately,
     pub(crate) count: u64,
     behind: u8,
     pub(crate) last_read: Time,
     /// Which of the object's reads was its last, and how many lie between two.
-    index: u64,
-    gap: u64,
+    pub(super) index: u64,
+    pub(super) gap: u64,
     /// Nobody has read it for so long that what lies ahead counts as wasted.
     pub(crate) is_over: bool,
     /// It may be reads beside each other by chance, until it goes on.
@@ -134,33 +118,6 @@ impl Stream {
         if self.is_over { 0 } else { self.ahead().len }
     }
 
-    /// How far off a request of `len` bytes may be. Whoever comes near a stream that is over, or that is
-    /// none, is most likely somebody else.
-    pub(crate) fn reorder(&self, len: u64) -> u64 {
-        let count = if self.is_over || self.is_doubted { 1 } else { REORDER_REQUESTS };
-        (count * self.read_len.max(len)).clamp(REORDER_BYTES_MIN, REORDER_BYTES_MAX)
-    }
-
-    /// How far a read is from what comes next, if it is this stream's.
-    pub(crate) fn distance(&self, extent: Extent) -> Option<u64> {
-        let at = self.shape.positions(extent)?;
-        let reorder = self.reorder(extent.len);
-        let last = self.planned.saturating_add(if self.is_over { 0 } else { reorder + 1 });
-        let covers = at.end().saturating_add(reorder) > self.frontier
-            && (at.offset <= self.frontier.saturating_add(reorder) || at.offset < last);
-        covers.then(|| self.frontier.abs_diff(at.offset))
-    }
-
-    /// Whether a read is just what comes next.
-    pub(crate) fn expects(&self, extent: Extent) -> bool {
-        self.shape.positions(extent).is_some_and(|at| at.offset == self.frontier)
-    }
-
-    /// Whether it has wanted some of `extent` and its reader has not come to it.
-    pub(crate) fn awaits(&self, extent: Extent) -> bool {
-        !self.is_over && self.shape.positions(extent).is_some_and(|at| at.overlaps(&self.ahead()))
-    }
-
     /// Its reader jumps to and fro.
     pub(crate) fn is_disordered(&self) -> bool {
         self.behind >= BEHIND_MIN
@@ -170,34 +127,6 @@ impl Stream {
     pub(crate) fn passes(&self, extent: Extent) -> Option<Extent> {
         let goes_up = self.shape == Shape::FORWARD && !self.is_disordered() && extent.end() > self.frontier;
         goes_up.then(|| Extent::between(self.frontier, extent.end()))
-    }
-
-    /// Whether to read through what it leaves out costs more than the waits that saves.
-    pub(crate) fn is_dear(&self, costs: &Costs) -> bool {
-        let Lately { read, passed, count } = self.lately;
-        let left_out = passed.saturating_sub(read);
-        self.shape.is_dense()
-            && self.count >= DENSE_COUNT_MIN
-            && left_out > costs.through * count
-            && left_out > costs.wait * count
-    }
-
-    /// Whether it leaves out too much to be a stream.
-    pub(crate) fn leaves_out(&self, costs: &Costs) -> bool {
-        let Lately { read, passed, count } = self.lately;
-        if !self.shape.is_dense() {
-            let is_patchy = self.count >= STRIDED_COUNT_MIN && PATCHY_MAX * read < passed;
-            return is_patchy || !self.shape.is_worth_it(costs);
-        }
-        let left_out = passed.saturating_sub(read);
-        let is_dear = self.count >= PRICED_COUNT_MIN && self.is_dear(costs) && left_out > costs.gap * count;
-        let is_sparse = SPARSE_MAX * read < passed && left_out > costs.through * count;
-        is_dear || self.count >= DENSE_COUNT_MIN && is_sparse
-    }
-
-    /// Whether nobody reads it any more, by the object's read number `reads`.
-    pub(crate) fn is_left(&self, reads: u64) -> bool {
-        reads > self.index + PATIENCE_READS + PATIENCE_GAPS * self.gap
     }
 
     /// The object's read number `reads` is its own, at position `at`: where a run begins if it was over.

@@ -50,13 +50,14 @@ impl Strides {
         let before = self.runs.len() - 1;
         (0..before).rev().find_map(|at| {
             let run = self.runs[at];
-            let step = newest.offset as i64 - run.offset as i64;
+            let step = newest.offset.cast_signed() - run.offset.cast_signed();
             if step.unsigned_abs() <= run.len {
                 return None;
             }
             let steps = STEPS_MIN + self.doubt + usize::from(at + 1 < before);
             let first = (1..steps as i64).try_fold(run, |_, count| {
-                let offset = u64::try_from(run.offset as i64 - count * step).ok()?;
+                let back = step.checked_mul(count)?;
+                let offset = u64::try_from(run.offset.cast_signed().checked_sub(back)?).ok()?;
                 self.runs.iter().find(|other| other.offset == offset && other.len == run.len).copied()
             })?;
             Some((Shape::strided(first, step), steps as u64 * run.len))

@@ -1,4 +1,4 @@
-//! The read under way, and the one door through which anything is wanted because of it.
+//! The read under way, and the door through which bets go because of it.
 
 use alloc::vec::Vec;
 

@@ -5,7 +5,7 @@
 //! * [`evidence`] remembers what came of such predictions;
 //! * [`window`] says how much a stream keeps ahead, [`bets`] what is fetched besides;
 //! * [`budget`] says how much that may be: of waste, of memory and of the device;
-//! * [`deal`] is the door through which all of it goes; [`object`] asks, [`whose`] finds the stream;
+//! * [`deal`] is the read under way; [`whose`] finds its stream, [`object`] asks what that wants;
 //! * [`report`] tells what is read ahead and why, [`ends`] which streams are over.
 //!
 //! What the device charges comes as numbers from [`Costs`](crate::device::Costs); nothing here asks what

@@ -1,4 +1,4 @@
-//! How much a stream keeps ahead: twice as much each time its reader had to wait, as far as it may.
+//! How much a stream keeps ahead: twice as much with each window consumed, as far as it may.
 
 use alloc::vec::Vec;
 
@@ -19,14 +19,14 @@ const WINDOW_BYTES_ANNOUNCED: u64 = 1 << 20;
 const OPENING_TIMES: [u64; 2] = [4, 16];
 /// and no more than so many waits are worth, unless it was read twice.
 const OPENING_WAITS: u64 = 16;
-/// A window of less than so small a share of what is allowed grows by four.
+/// Whose reader waits, a window of less than so small a share of what is allowed grows by four.
 const SMALL_SHARE: u64 = 16;
 /// A step does as much as so many waits are worth, and no more than so many times what was read.
 const STEP_WAITS: u64 = 4;
 const STEP_TIMES: u64 = 8;
 /// Elements that are wanted of a strided stream at most.
 const ELEMENTS_MAX: u64 = 256;
-/// A window is topped up when this share of it was consumed; in leaps, the other.
+/// A window is topped up when this share of it was consumed; where that is to be seldom, the other.
 const TOP_UP_SHARE: u64 = 4;
 const LEAP_SHARE: u64 = 2;
 
@@ -58,6 +58,8 @@ pub(super) struct Sizing {
     quiet_until: u64,
     /// The reader had to wait since for something that was wanted.
     late: bool,
+    /// It did not before that.
+    is_fed: bool,
     why: Why,
     kept: u64,
 }
@@ -152,14 +154,15 @@ impl Stream {
         self.sizing.late && self.count > 1 && is_known && self.step(costs, bounds) > self.sizing.window
     }
 
-    /// It has consumed a window.
+    /// It has consumed a window. The next is larger in any case: whoever does not wait makes the device come
+    /// as well, and the larger its batches, the fewer.
     fn reconsider(&mut self, costs: &Costs, share: u64, bounds: &Bounds) {
-        self.sizing.why = Why::Steady;
-        if self.sizing.late {
-            let times = if self.sizing.window < share / SMALL_SHARE { 4 } else { 2 };
-            self.sizing.window = (times * self.sizing.window).max(self.step(costs, bounds));
-            self.sizing.why = Why::Growing;
-        }
+        let Sizing { window, late, .. } = self.sizing;
+        let times = if late && window < share / SMALL_SHARE { 4 } else { 2 };
+        let least = if late { self.step(costs, bounds) } else { 0 };
+        self.sizing.window = (times * window).max(least);
+        self.sizing.why = if late { Why::Growing } else { Why::Steady };
+        self.sizing.is_fed = !late;
         self.sizing.late = false;
         self.sizing.turn = u64::MAX;
     }
@@ -167,7 +170,9 @@ impl Stream {
     /// Wants what is missing of `window`, up to position `limit`, unless that is too little yet.
     fn extend(&mut self, costs: &Costs, window: u64, limit: u64, windows: &mut Vec<Window>) {
         let is_dense = self.shape.is_dense();
-        let leaps = is_dense && self.shape.is_back() && costs.back_piece > window;
+        // Where it is dear to come back, or its reader does not wait, that is done seldom.
+        let is_dear = costs.step > 0 || self.shape.is_back() && costs.back_piece > window;
+        let leaps = is_dense && (is_dear || self.sizing.is_fed);
         let step = if leaps {
             window / LEAP_SHARE
         } else {

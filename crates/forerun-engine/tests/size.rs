@@ -1,0 +1,104 @@
+//! The policy stays small: code lines, named constants, and files of one idea each. It asks for no kind of
+//! device.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// What may be in some folders and files of `src`, without comments, blanks and tests.
+struct Limit {
+    of: &'static [&'static str],
+    lines: usize,
+    constants: usize,
+}
+
+/// They only ever fall.
+const LIMITS: [Limit; 3] = [
+    Limit {
+        of: &["policy/priced", "policy/follower", "policy/census.rs", "policy/balance.rs"],
+        lines: 3200,
+        constants: 135,
+    },
+    Limit { of: &["walk"], lines: 700, constants: 20 },
+    Limit { of: &["device", "scheduler", "cache"], lines: 3200, constants: 86 },
+];
+/// Of the files of `policy/priced`, `policy/follower` and `walk`, tests included; and files of a folder.
+const FILE_LINES_MAX: usize = 250;
+const FOLDER_FILES_MAX: usize = 10;
+/// What only `device/` may ask.
+const KINDS: [&str; 8] = [
+    "is_far(",
+    "is_far_link(",
+    "is_serial(",
+    "may_be_disk(",
+    "may_take_turns(",
+    "has_head(",
+    "turn_bytes(",
+    "is_full(",
+];
+
+fn src() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("src")
+}
+
+/// The files below `path`, or itself; `see` is told how many each folder has.
+fn files(path: &Path, see: &mut impl FnMut(&Path, usize)) -> Vec<PathBuf> {
+    if path.is_file() {
+        return vec![path.to_owned()];
+    }
+    let entries = fs::read_dir(path).expect("a folder of the sources");
+    let (folders, files_here): (Vec<PathBuf>, Vec<PathBuf>) =
+        entries.map(|entry| entry.expect("an entry").path()).partition(|path| path.is_dir());
+    see(path, files_here.len());
+    let below = folders.iter().flat_map(|folder| files(folder, see)).collect::<Vec<_>>();
+    files_here.into_iter().chain(below).collect()
+}
+
+/// Code lines of `text`: what stands before its tests, without comments and blanks.
+fn code(text: &str) -> impl Iterator<Item = &str> {
+    let code = text.split("#[cfg(test)]\nmod tests {").next().unwrap_or_default();
+    code.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with("//"))
+}
+
+fn is_constant(line: &&str) -> bool {
+    let words = line.split_whitespace().skip_while(|word| word.starts_with("pub"));
+    let mut words = words.skip_while(|word| word.ends_with(')') && !word.contains(':'));
+    let is_const = matches!(words.next(), Some("const" | "static"));
+    is_const && words.next().is_some_and(|name| name.starts_with(|first: char| first.is_ascii_uppercase()))
+}
+
+#[test]
+fn lines_and_constants_are_few() {
+    for Limit { of, lines, constants } in LIMITS {
+        let paths = of.iter().flat_map(|part| files(&src().join(part), &mut |_, _| {}));
+        let texts: Vec<String> = paths
+            .filter(|path| !path.ends_with("tests.rs"))
+            .map(|path| fs::read_to_string(path).expect("a source"))
+            .collect();
+        let line_count = texts.iter().map(|text| code(text).count()).sum::<usize>();
+        let constant_count = texts.iter().map(|text| code(text).filter(is_constant).count()).sum::<usize>();
+        println!("{of:?}: {line_count} lines, {constant_count} constants");
+        assert!(line_count > 0 && line_count <= lines, "{of:?}: {line_count} code lines, {lines} may be");
+        assert!(constant_count <= constants, "{of:?}: {constant_count} constants, {constants} may be");
+    }
+}
+
+#[test]
+fn files_and_folders_are_short() {
+    for part in ["policy/priced", "policy/follower", "walk"] {
+        let few = |path: &Path, count| assert!(count <= FOLDER_FILES_MAX, "{count} files in {path:?}");
+        for path in files(&src().join(part), &mut { few }) {
+            let count = fs::read_to_string(&path).expect("a source").lines().count();
+            assert!(count <= FILE_LINES_MAX, "{path:?} has {count} lines");
+        }
+    }
+}
+
+#[test]
+fn the_policy_asks_for_no_kind_of_device() {
+    for path in files(&src().join("policy/priced"), &mut |_, _| {}) {
+        let text = fs::read_to_string(&path).expect("a source");
+        for kind in KINDS {
+            assert!(!text.contains(kind), "{path:?} asks {kind})");
+        }
+    }
+}

@@ -66,7 +66,7 @@ impl Priced {
         self.common.tails.note(access);
         let object = self.objects.get_or_default(access.object);
         let is_new_run = object.note(access, self.common.heads.note_read());
-        let is_next = object.next(access.extent).is_some();
+        let is_expected = object.expects(access.extent);
         let useful = access.unread_bytes.min(access.extent.len);
         if useful > 0 && !object.streams.iter().any(|stream| stream.awaits(access.extent)) {
             object.come_back(useful);
@@ -83,7 +83,7 @@ impl Priced {
             windows,
         };
         let found = object.stream_of(deal);
-        if !is_next && access.extent.offset > 0 {
+        if !is_expected && access.extent.offset > 0 {
             object.nearby.get_or_insert_default();
             object.fill(deal);
         }

@@ -12,9 +12,14 @@ const STREAMS_MAX: usize = 128;
 
 impl Object {
     /// The stream that just goes on with `extent`, if it is the one that was read last or its neighbour.
-    pub(super) fn next(&self, extent: Extent) -> Option<usize> {
+    fn next(&self, extent: Extent) -> Option<usize> {
         let near = [self.last, self.last + 1].into_iter();
         near.filter(|at| *at < self.streams.len()).find(|at| self.streams[*at].expects(extent))
+    }
+
+    /// Whether some stream just goes on with `extent`.
+    pub(super) fn expects(&self, extent: Extent) -> bool {
+        self.next(extent).is_some() || self.streams.iter().any(|stream| stream.expects(extent))
     }
 
     /// The stream that the read belongs to, or a new one.

@@ -69,6 +69,7 @@ fn serve_connection(
                 connection.write_all(text.as_bytes())?;
                 for byte in b"X-Header: value\r\n".iter().cycle() {
                     connection.write_all(&[*byte])?;
+                    // The pause is the misbehaviour: a head that hardly arrives.
                     thread::sleep(Duration::from_millis(500));
                 }
             }
@@ -82,6 +83,7 @@ fn serve_connection(
                     let mut log = log.lock().unwrap();
                     log.flood_max = log.flood_max.max(sent);
                     drop(log);
+                    // The pause bounds how much this server writes while the client decides.
                     thread::sleep(pause);
                 }
             }

@@ -67,6 +67,7 @@ impl Repeats {
     /// Tells of repeated warnings when their time is over, as long as there are any.
     fn watch(&self) {
         loop {
+            // Time itself ends a window, and nothing else wakes this thread.
             thread::sleep(WINDOW / 60);
             let mut told = self.told.lock();
             let ended = told.take_ended(Instant::now());

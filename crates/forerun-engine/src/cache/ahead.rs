@@ -26,16 +26,16 @@ struct Account {
     missed_blocks: u32,
 }
 
-/// What was read ahead of one object has come to, in bytes of whole blocks.
+/// The outcome of one object's readahead, in bytes of whole blocks.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Spent {
-    /// Here or in flight, and nobody has asked for it yet.
+    /// Bytes in memory or in flight that no reader has asked for yet.
     pub(crate) open: u64,
-    /// Somebody asked for it.
+    /// Bytes that a reader asked for.
     pub(crate) used: u64,
-    /// It went before anybody asked for it.
+    /// Bytes that left the memory before a reader asked for them.
     pub(crate) wasted: u64,
-    /// Asked for, and neither here nor in flight.
+    /// Bytes that a reader asked for while they were neither in memory nor in flight.
     pub(crate) missed: u64,
 }
 
@@ -150,7 +150,7 @@ impl Cache {
         account.map_or_else(Default::default, |account| (account.by_class.clone(), account.missed_bytes()))
     }
 
-    /// What has come of what was read ahead of `object`.
+    /// The outcome of the readahead of `object`.
     pub(crate) fn spent(&self, object: ObjectId) -> Spent {
         let Some(account) = self.ahead.objects.get(object) else { return Spent::default() };
         let ClassCounters { in_time_bytes, late_bytes, wasted_bytes } = account.by_class.total();

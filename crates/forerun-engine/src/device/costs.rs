@@ -1,44 +1,47 @@
-//! What the device charges, for those who do not ask what kind of device it is.
+//! The costs of fetches, for a policy that does not ask what kind of device it has.
 //!
-//! All costs are counted in bytes: as many as the device delivers in that time.
+//! Each cost is a time, counted in the bytes that the device delivers in that time.
 
 use super::{Device, TURN_MOVES};
 use crate::types::BLOCK_BYTES;
 
-/// What a wait is worth at least as long as no fetch has shown how fast bytes come.
+/// The least cost of a wait, until a fetch has shown the device's bandwidth.
 const WAIT_BYTES_UNKNOWN: u64 = 64 << 10;
-/// A gap is read through if one of so many bytes in flight takes as long, and no more than that.
+/// The longest gap that is read through, on a device that serves fetches side by side: this share of the
+/// bytes in flight, and at most so many bytes.
 const PIPE_SHARE: u64 = 64;
 const GAP_BYTES_MAX: u64 = 64 << 10;
-/// Who reads on where the head is waits for so small a share of a move.
+/// A reader that continues at the head's position waits for this share of a move.
 const MOVE_SHARE: u64 = 4;
 
-/// See the module's page. Worked out when the measurements change, because every read asks for it.
+/// The costs. The device computes them when its measurements change, because every read needs them.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Costs {
-    /// What a wait costs the reader of a stream,
+    /// The cost of a wait to the reader of a stream.
     pub(crate) wait: u64,
-    /// who reads all over,
+    /// The cost of a wait to a reader without order.
     pub(crate) fill: u64,
-    /// who comes back to a place near one that was read lately,
+    /// The cost of a wait near a recently read place, to a reader that returns there.
     pub(crate) near: u64,
-    /// and who reads right on.
+    /// The cost of a wait to a reader that continues at once.
     pub(crate) next: u64,
-    /// What one more request costs beside others, and where no other overlaps it.
+    /// The cost of one more request beside others.
     pub(crate) gap: u64,
+    /// The cost of one more request that no other overlaps; 0 if requests overlap.
     pub(crate) through: u64,
-    /// What it costs to go elsewhere; 0 if fetches overlap.
+    /// The cost of a move to another place; 0 if fetches overlap.
     pub(crate) step: u64,
-    /// What a fetch apart from others costs besides a wait, as far as is known: 0 if they overlap.
+    /// The cost of a separate fetch besides its wait, as far as is known; 0 if fetches overlap.
     pub(crate) apart: u64,
-    /// What one fetch could carry in the time of its latency.
+    /// The bytes that one fetch carries in the time of its latency.
     pub(crate) opening: u64,
-    /// What a fetch should have, and a piece of one that goes against the order of addresses.
+    /// The size of a fetch.
     pub(crate) fetch: u64,
+    /// The size of a piece of a backward window; `u64::MAX` if a window is one piece.
     pub(crate) back_piece: u64,
-    /// What keeps the device busy.
+    /// The bytes in flight that keep the device busy.
     pub(crate) pipe: u64,
-    /// What is worth going there.
+    /// The least bytes of a visit that are worth its move.
     pub(crate) visit: u64,
 }
 

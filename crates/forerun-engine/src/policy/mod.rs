@@ -14,6 +14,7 @@ mod none;
 mod priced;
 mod rbd;
 mod rules;
+mod tails;
 
 use alloc::boxed::Box;
 use alloc::vec::Vec;

@@ -28,6 +28,7 @@ use alloc::boxed::Box;
 use alloc::vec::Vec;
 
 use super::balance::Balance;
+use super::tails::Tails;
 use super::{Access, Ended, Follower, Habit, Hint, List, Lists, Policy, Reason, Rules, Said, View, Window};
 use crate::config::Config;
 use crate::explain::{End, StreamReport};
@@ -36,7 +37,8 @@ use crate::types::{Extent, ListId, ObjectId, ReaderId, Time};
 use amounts::{Activity, Share};
 use coast::Coast;
 use fill::Trust;
-use lengths::{Heads, Tails};
+use lengths::Heads;
+pub(super) use lengths::Runs;
 use streams::{Ends, Streams};
 
 #[derive(Debug)]

@@ -2,8 +2,9 @@
 
 use super::budget::Shares;
 use super::ends::Ends;
-use super::evidence::{Heads, Tails, Trust};
+use super::evidence::{Heads, Trust};
 use crate::config::Config;
+use crate::policy::tails::Tails;
 use crate::types::StreamId;
 
 /// See the module's page.

@@ -101,7 +101,7 @@ impl Priced {
 /// Bets on the rest of the index that the read is the end of, if it is.
 fn bet_on_index(deal: &mut Deal<'_>) {
     let wait = if deal.costs.step > 0 { 0 } else { deal.costs.wait };
-    if let Some(before) = deal.common.tails.begin(deal.access, wait) {
+    if let Some(before) = deal.common.tails.begin(deal.access, wait, wait) {
         deal.bet(before, None);
     }
 }

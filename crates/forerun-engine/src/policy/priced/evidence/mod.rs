@@ -4,10 +4,8 @@ mod answers;
 mod filled;
 mod heads;
 mod lengths;
-mod tails;
 
 pub(super) use answers::{ASKED_MIN, Answer, Answers, DISTANCES};
 pub(super) use filled::{Filled, Trust};
 pub(super) use heads::{Head, Heads};
 pub(super) use lengths::Lengths;
-pub(super) use tails::Tails;

@@ -6,7 +6,7 @@
 
 use alloc::collections::VecDeque;
 
-use super::runs::Runs;
+use super::adaptive::Runs;
 use crate::policy::Access;
 use crate::types::{BLOCK_BYTES, Extent, ObjectId};
 

@@ -52,6 +52,7 @@ mod objects;
 mod policy;
 pub mod profile;
 mod reads;
+mod recent;
 mod scatter;
 mod scheduler;
 mod table;

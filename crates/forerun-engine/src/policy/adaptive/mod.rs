@@ -9,7 +9,7 @@
 //! * [`amounts`] says how much each of them may have ahead, and what may be wasted;
 //! * [`lengths`] remembers how far readers go, and so where to stop;
 //! * [`nearby`] bets on what is read soon near what was, [`fill`] fetches the rest of what is
-//!   read all over; [`recent`] finds what both know of a place, and forgets it;
+//!   read all over; [`recent`](crate::recent) finds what both know of a place, and forgets it;
 //! * [`report`] says in which class and why.
 
 mod amounts;
@@ -19,7 +19,6 @@ mod fill;
 mod follow;
 mod lengths;
 mod nearby;
-mod recent;
 mod report;
 mod stream;
 mod streams;

@@ -22,27 +22,28 @@ const PRICE_PARTS: u64 = 6;
 impl Object {
     /// A read that no stream expected: fills what is read all over around it.
     pub(super) fn fill(&mut self, deal: &mut Deal<'_>) {
-        let (access, costs) = (deal.access, deal.costs);
+        let (access, costs, credit) = (deal.access, deal.costs, deal.credit());
         let memory = deal.view.config.memory_bytes_max;
         let fits = access.size <= memory / 2;
-        let wait = costs.fill / deal.credit.sharers;
+        let wait = costs.fill / credit.sharers;
         let of_use = access.unread_bytes + if access.missing { access.extent.len } else { 0 };
         if self.region.note(access, memory) {
-            let hit = deal.credit.hit_bytes.min(wait);
+            let hit = credit.hit_bytes.min(wait);
             self.region.filled.earn(access.unread_bytes, hit, fits, &mut deal.common.trust);
         }
         deal.common.trust.note(of_use, if access.missing { wait } else { 0 });
         // Who waits all the time would wait for what is filled as well.
-        let is_in_front = deal.view.is_contended && deal.credit.sharers > 1;
+        let is_in_front = deal.view.is_contended && credit.sharers > 1;
         if !access.missing || is_in_front || !deal.common.trust.allows(fits, &self.region.filled) {
             return;
         }
-        let room = deal.account.room().min(deal.view.cache.spare_bytes()).min(self.region.filled.room(fits));
+        let room =
+            deal.account().room().min(deal.view.cache.spare_bytes()).min(self.region.filled.room(fits));
         if let Some(block) = self.region.block(access.extent.offset, access.size, fits, room, wait) {
             let bytes = deal.missing(block);
             self.region.fill(block);
             self.region.filled.pay(bytes, wait, fits, &mut deal.common.trust);
-            deal.account.reserve(bytes, false);
+            deal.account().reserve(bytes, false);
             deal.windows.push(crate::policy::Window::of_none(block, block.offset));
         }
     }
@@ -58,7 +59,7 @@ impl Object {
         }
         let is_near = costs.near < FAR_BYTES && (self.region.is_passed() || costs.step > 0);
         let share = if is_near { YIELD_SHARE_NEAR } else { YIELD_SHARE };
-        let price = deal.account.taken(PRICE_PARTS);
+        let price = deal.account().taken(PRICE_PARTS);
         let next = costs.next.min(costs.near);
         let reach = nearby.reach(|answer: &Answer| {
             let (fetched, useful) = (answer.asked * CHUNK_BYTES, answer.blocks * BLOCK_BYTES);
@@ -68,7 +69,7 @@ impl Object {
                 && useful * share >= fetched
                 && likely * saved / answer.reads.max(1) >= fetched.saturating_sub(useful) << price
         });
-        let reach = reach.min(deal.account.room() / BET_SHARE / BLOCK_BYTES * BLOCK_BYTES);
+        let reach = reach.min(deal.account().room() / BET_SHARE / BLOCK_BYTES * BLOCK_BYTES);
         let from = access.extent.end().max(stream.map_or(0, |stream| stream.planned));
         let end = access.extent.end().saturating_add(reach).min(access.size);
         let bet = Extent::between(from, end.max(from));

@@ -33,7 +33,7 @@ use crate::config::Config;
 use crate::explain::StreamReport;
 use crate::scatter::Scattered;
 use crate::types::{Extent, ListId, ObjectId, ReaderId, Time};
-use budget::{Account, Shares};
+use budget::Shares;
 use common::Common;
 use deal::Deal;
 use object::Object;
@@ -66,23 +66,24 @@ impl Priced {
         self.common.tails.note(access);
         let object = self.objects.get_or_default(access.object);
         let is_new_run = object.note(access, self.common.heads.note_read());
-        let is_expected = object.expects(access.extent);
+        let (found, is_expected) = object.find(access.extent);
         let useful = access.unread_bytes.min(access.extent.len);
-        if useful > 0 && !object.streams.iter().any(|stream| stream.awaits(access.extent)) {
+        if useful > 0 && !object.awaits(found, access.extent) {
             object.come_back(useful);
         }
         let deal = &mut Deal {
             access,
             view,
             costs: view.device.costs(),
-            account: Account::of(access, object.expected(), view),
-            credit: self.balance.credit(view),
+            expected: object.expected(),
+            account: None,
+            balance: &self.balance,
             is_new_run,
             is_announced,
             common: &mut self.common,
             windows,
         };
-        let found = object.stream_of(deal);
+        let found = object.stream_of(found, deal);
         if !is_expected && access.extent.offset > 0 {
             object.nearby.get_or_insert_default();
             object.fill(deal);

@@ -42,6 +42,8 @@ pub(super) struct Object {
     /// Which of all objects' reads was its last.
     last_read: u64,
     pub(super) size: u64,
+    /// What all streams have ahead that are expected to read it.
+    pub(super) ahead: u64,
     /// Fetched, and passed over since a request that leaves it out costs more.
     passed: u64,
 }
@@ -49,8 +51,12 @@ pub(super) struct Object {
 impl Object {
     /// What is reserved for it that is not lost.
     pub(super) fn expected(&self) -> Expected {
-        let ahead: u64 = self.streams.iter().map(Stream::expected).sum();
-        Expected { ahead: ahead + self.region.filled.unread, passed: self.passed }
+        debug_assert_eq!(
+            self.ahead,
+            self.streams.iter().map(Stream::expected).sum(),
+            "it is kept up to date"
+        );
+        Expected { ahead: self.ahead + self.region.filled.unread, passed: self.passed }
     }
 
     /// Takes note of the read, whosesoever it is: of all objects' reads it is that `number`. Whether it begins
@@ -80,6 +86,7 @@ impl Object {
         let (access, costs) = (deal.access, deal.costs);
         let stream = &mut self.streams[at];
         let positions = stream.shape.positions(access.extent)?;
+        let expected = stream.expected();
         stream.resume(self.reads, positions.offset);
         let useful = access.unread_bytes.min(access.extent.len);
         if positions.end() < stream.frontier {
@@ -87,7 +94,7 @@ impl Object {
         }
         let passed = stream.passes(access.extent);
         if let Some(left) = stream.left_out(access, positions)
-            && left.len <= deal.account.left() + LEFT_OUT_WAITS * costs.wait
+            && left.len <= deal.account().left() + LEFT_OUT_WAITS * costs.wait
         {
             deal.bet(left, Some(stream.id));
         }
@@ -98,6 +105,7 @@ impl Object {
         if !stream.sizing.is_quiet(stream.frontier) {
             self.want(at, deal);
         }
+        self.ahead = self.ahead - expected + self.streams[at].expected();
         passed
     }
 
@@ -116,7 +124,7 @@ impl Object {
     }
 
     fn want(&mut self, at: usize, deal: &mut Deal<'_>) {
-        let (costs, account) = (deal.costs, &deal.account);
+        let (costs, account, credit) = (deal.costs, *deal.account(), deal.credit());
         let stream = &self.streams[at];
         let is_up = stream.shape == Shape::FORWARD;
         let lengths = if stream.start == 0 { &deal.common.heads.lengths } else { &self.lengths };
@@ -139,7 +147,7 @@ impl Object {
             } else {
                 shares.of_one(deal.view)
             },
-            allowed: allowed.min(deal.credit.room),
+            allowed: allowed.min(credit.room),
             limit: self.limit(at, deal.access.time).min(end),
             reach,
             reading: shares.reading().max(others),
@@ -178,6 +186,7 @@ impl Object {
         self.streams.sort_by_key(|stream| core::cmp::Reverse(stream.last_read));
         self.streams.truncate(STREAMS_IDLE_MAX);
         self.streams.shrink_to_fit();
+        self.sum_up();
         self.line.clear();
         self.strides.clear();
         self.nearby = None;
@@ -196,8 +205,13 @@ impl Object {
         self.streams.iter_mut().for_each(|stream| ends.note(object, stream, self.size, End::Forgotten));
     }
 
+    fn sum_up(&mut self) {
+        self.ahead = self.streams.iter().map(Stream::expected).sum();
+    }
+
     pub(super) fn on_lost(&mut self, extent: Extent) {
         self.streams.iter_mut().for_each(|stream| stream.on_lost(extent));
+        self.sum_up();
         if self.region.on_lost(extent) {
             self.region.filled.lose(extent.len);
         }
@@ -205,6 +219,7 @@ impl Object {
 
     pub(super) fn on_failed(&mut self, extent: Extent) {
         self.streams.iter_mut().for_each(|stream| stream.on_failed(extent));
+        self.sum_up();
         self.region.on_lost(extent);
     }
 

@@ -17,19 +17,35 @@ impl Object {
         near.filter(|at| *at < self.streams.len()).find(|at| self.streams[*at].expects(extent))
     }
 
-    /// Whether some stream just goes on with `extent`.
-    pub(super) fn expects(&self, extent: Extent) -> bool {
-        self.next(extent).is_some() || self.streams.iter().any(|stream| stream.expects(extent))
+    /// The stream whose read it most likely is, and whether some stream just goes on with `extent`.
+    pub(super) fn find(&self, extent: Extent) -> (Option<usize>, bool) {
+        if let Some(next) = self.next(extent) {
+            return (Some(next), true);
+        }
+        let mut is_expected = false;
+        let near = self.streams.iter().enumerate().filter_map(|(at, stream)| {
+            let distance = stream.distance(extent)?;
+            is_expected |= distance == 0;
+            Some((!stream.shape.is_dense(), distance, at))
+        });
+        (near.min().map(|(.., at)| at), is_expected)
     }
 
-    /// The stream that the read belongs to, or a new one.
-    pub(super) fn stream_of(&mut self, deal: &mut Deal<'_>) -> Option<usize> {
+    /// Whether `found` or another stream has wanted some of `extent`.
+    pub(super) fn awaits(&self, found: Option<usize>, extent: Extent) -> bool {
+        found.is_some_and(|at| self.streams[at].awaits(extent))
+            || self.streams.iter().any(|stream| stream.awaits(extent))
+    }
+
+    /// The stream that the read belongs to: the one that was found, or a new one.
+    pub(super) fn stream_of(&mut self, mut found: Option<usize>, deal: &mut Deal<'_>) -> Option<usize> {
         let access = deal.access;
-        let mut found = self.next(access.extent).or_else(|| self.nearest(access.extent));
         if let Some(at) = found {
-            let is_expected = self.streams[at].expects(access.extent);
             // A step of a strided stream may be one of a dense stream as well.
-            if is_expected && deal.is_new_run && !self.streams[at].shape.is_dense() {
+            if self.streams[at].expects(access.extent)
+                && deal.is_new_run
+                && !self.streams[at].shape.is_dense()
+            {
                 found = self.begin_beside(deal).or(found);
             }
         }
@@ -44,14 +60,6 @@ impl Object {
             self.settle(deal);
         }
         found.or_else(|| self.begin(deal))
-    }
-
-    fn nearest(&self, extent: Extent) -> Option<usize> {
-        let near = self.streams.iter().enumerate().filter_map(|(at, stream)| {
-            let distance = stream.distance(extent)?;
-            Some((!stream.shape.is_dense(), distance, at))
-        });
-        near.min().map(|(.., at)| at)
     }
 
     /// Takes the read as evidence, which may be enough for a stream.
@@ -74,7 +82,8 @@ impl Object {
             return Some(self.insert(stream, deal));
         }
         if shape.is_none() && candidate.is_new() && deal.costs.step == 0 {
-            let wait = deal.account.priced(deal.costs.wait);
+            let costs = deal.costs;
+            let wait = deal.account().priced(costs.wait);
             let reach = self.lengths.reach(candidate.bytes, wait, self.line.count());
             shape = reach.filter(|reach| *reach > candidate.bytes).map(|_| Shape::FORWARD);
         }
@@ -124,12 +133,15 @@ impl Object {
         };
         let mut place = self.streams.iter().position(is_done);
         if place.is_none() && self.streams.len() < STREAMS_MAX {
+            // Most objects have one.
+            self.streams.reserve_exact(usize::from(self.streams.is_empty()));
             self.streams.push(stream);
             return self.streams.len() - 1;
         }
         place = place.or_else(|| (0..self.streams.len()).min_by_key(|at| self.streams[*at].last_read));
         let place = place.unwrap_or(0);
         deal.common.ends.note(deal.access.object, &mut self.streams[place], self.size, End::PushedOut);
+        self.ahead -= self.streams[place].expected();
         self.streams[place] = stream;
         place
     }
@@ -146,6 +158,7 @@ impl Object {
     /// The stream at `at` is over; how long it was says how long the next one will be.
     fn end(&mut self, at: usize, cause: End, deal: &mut Deal<'_>) {
         let stream = &mut self.streams[at];
+        self.ahead -= stream.expected();
         if core::mem::replace(&mut stream.is_over, true) {
             return;
         }

@@ -7,7 +7,7 @@
 use core::ops::{AddAssign, Range};
 
 use super::account::Evidence;
-use crate::policy::adaptive::recent::Recent;
+use crate::recent::Recent;
 use crate::types::Extent;
 
 /// Areas of one object.

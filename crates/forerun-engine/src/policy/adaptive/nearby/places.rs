@@ -3,7 +3,7 @@
 //! Places of 1 MiB, each of 16 chunks; the place that nothing was read in, or asked about, for
 //! longest gives way. A chunk also keeps what was [asked](super) about it.
 
-use crate::policy::adaptive::recent::Recent;
+use crate::recent::Recent;
 use crate::types::{BLOCK_BYTES, Extent};
 
 /// Places of one object.

@@ -46,11 +46,15 @@ impl Candidate {
         }
     }
 
-    /// Whether a read of `extent` could belong to it.
-    pub(crate) fn is_near(&self, extent: Extent) -> bool {
+    /// How far around a read of `extent` those lie that it could belong to.
+    pub(crate) fn around(extent: Extent) -> Extent {
         let slack = DISORDER_REQUESTS * extent.len;
-        extent.offset.saturating_sub(slack) <= self.extent.end()
-            && extent.end().saturating_add(slack) >= self.extent.offset
+        Extent::between(extent.offset.saturating_sub(slack), extent.end().saturating_add(slack))
+    }
+
+    /// Whether it touches `around`.
+    pub(crate) fn is_near(&self, around: &Extent) -> bool {
+        around.offset <= self.extent.end() && around.end() >= self.extent.offset
     }
 
     /// The object's read number `index`, of `extent`, belongs to it.

@@ -38,7 +38,8 @@ impl Line {
         let places = (size / extent.len.max(1)).max(1) as i64;
         let share = CLUSTER * self.candidates.len() as i64 * ONE / places;
         self.accidents = (self.accidents + share.min(2 * ONE)).min(ACCIDENTS_MAX);
-        let near = self.candidates.iter().rposition(|candidate| candidate.is_near(extent));
+        let around = Candidate::around(extent);
+        let near = self.candidates.iter().rposition(|candidate| candidate.is_near(&around));
         self.in_order = if near == Some(0) { (self.in_order + 1).min(IN_ORDER_MAX) } else { 0 };
         let Some(mut candidate) = near.and_then(|at| self.candidates.remove(at)) else {
             return Candidate::new(extent, index);

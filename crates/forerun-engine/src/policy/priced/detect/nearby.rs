@@ -62,8 +62,8 @@ impl Nearby {
     /// Blocks `first..end` were read: what they say to those who asked about chunk `number`.
     fn answer(&mut self, number: u64, first: u64, end: u64, returns: bool) {
         let start = number * CHUNK_BLOCKS;
-        let blocks = first.max(start)..end.min(start + CHUNK_BLOCKS);
-        let bits = blocks.fold(0, |bits, block| bits | 1_u16 << (block - start));
+        let blocks = Extent::between(first.max(start), end.min(start + CHUNK_BLOCKS));
+        let bits = u16::MAX >> (CHUNK_BLOCKS - blocks.len) << (blocks.offset - start);
         let chunk = self.chunk(number);
         let (new, before) = (bits & !chunk.read, chunk.read);
         chunk.read |= bits;
@@ -108,10 +108,18 @@ impl Nearby {
 
     /// Blocks right before `block` that were read.
     fn run_before(&self, block: u64) -> u64 {
-        let is_read = |block: u64| {
-            let chunk = self.chunks.get(&(block / CHUNK_BLOCKS));
-            chunk.is_some_and(|chunk| chunk.read >> (block % CHUNK_BLOCKS) & 1 == 1)
-        };
-        (1..=block.min(RUN_BLOCKS_MAX)).take_while(|back| is_read(block - back)).count() as u64
+        let mut at = block;
+        while at > 0 && block - at < RUN_BLOCKS_MAX {
+            let number = (at - 1) / CHUNK_BLOCKS;
+            let Some(chunk) = self.chunks.get(&number) else { break };
+            // The block before is the highest bit.
+            let rest = (number + 1) * CHUNK_BLOCKS - at;
+            let run = u64::from((chunk.read << rest).leading_ones());
+            at -= run;
+            if at > number * CHUNK_BLOCKS {
+                break;
+            }
+        }
+        (block - at).min(RUN_BLOCKS_MAX)
     }
 }

@@ -4,14 +4,13 @@
 //! missed. Around it the largest block is filled for which readers have waited as long as its rest takes;
 //! a smaller one where little came of that, a larger one where it paid.
 
-use alloc::collections::BTreeMap;
-
 use super::super::evidence::Filled;
 use crate::policy::Access;
+use crate::recent::Recent;
 use crate::types::Extent;
 
 /// Areas of one object that are remembered, and the least of one, in parts.
-const AREAS_MAX: u64 = 128;
+const AREAS_MAX: usize = 128;
 const AREA_BYTES_MIN: u64 = 1 << 20;
 const PARTS: u64 = 64;
 /// The smallest block is a sixteenth of an area; the largest of an object that does not fit into memory.
@@ -24,20 +23,18 @@ const TURNS_MAX: u32 = 32;
 /// Readers pass over it if they turn less than once in so many reads.
 const PASSED_SHARE: u32 = 8;
 
-/// One area: its parts that were missed and filled, and when it was touched last.
-#[derive(Clone, Copy, Debug, Default)]
+/// One area: its parts that were missed and filled.
+#[derive(Debug, Default)]
 struct Area {
     missed: u64,
     filled: u64,
-    touched: u64,
 }
 
 /// See the module's page.
 #[derive(Debug, Default)]
 pub(crate) struct Region {
     area_shift: u32,
-    areas: BTreeMap<u64, Area>,
-    touches: u64,
+    areas: Recent<Area, AREAS_MAX>,
     missed_count: u64,
     /// Where the last read was, and how many went up and down lately.
     last: u64,
@@ -51,17 +48,18 @@ impl Region {
     pub(crate) fn note(&mut self, access: &Access, memory: u64) -> bool {
         self.note_turn(access.extent.offset);
         let fits = access.size <= memory / 2;
-        let area = if fits { (access.size / AREAS_MAX).next_power_of_two() } else { 0 }.max(AREA_BYTES_MIN);
+        let area =
+            if fits { (access.size / AREAS_MAX as u64).next_power_of_two() } else { 0 }.max(AREA_BYTES_MIN);
         if self.area_shift != area.trailing_zeros() {
             self.area_shift = area.trailing_zeros();
-            self.areas.clear();
+            self.areas = Recent::default();
         }
         let offset = access.extent.offset;
         if !access.missing {
             return access.unread_bytes > 0 && self.is_filled(offset);
         }
         let bit = self.bit(offset);
-        self.touch(offset >> self.area_shift).missed |= bit;
+        self.areas.touch(offset >> self.area_shift).missed |= bit;
         self.missed_count += 1;
         false
     }
@@ -83,10 +81,12 @@ impl Region {
         let misses_min = if boost > 1 { 1 } else { MISSES_MIN };
         let len_max = if fits { size.next_power_of_two() } else { BLOCK_BYTES_MAX };
         let mut len = (1 << self.area_shift) / BLOCK_SHARE;
-        let mut found = None;
+        let mut more = Extent::new(offset & !(len - 1), len);
+        let (mut found, mut missed, mut filled) = (None, 0, 0);
         while len <= len_max {
             let block = Extent::new(offset & !(len - 1), len);
-            let (missed, filled) = self.known(block);
+            let known = self.known(more);
+            (missed, filled) = (missed + known.0, filled + known.1);
             let end = block.end().min(size);
             let rest = (end - block.offset).saturating_sub(filled * ((1 << self.area_shift) / PARTS));
             if rest > room {
@@ -95,6 +95,7 @@ impl Region {
             if rest > 0 && missed >= misses_min && missed * wait * boost >= rest + wait {
                 found = Some(Extent::between(block.offset, end));
             }
+            more = Extent::new(block.offset ^ len, len);
             len *= 2;
         }
         found
@@ -104,7 +105,7 @@ impl Region {
     pub(crate) fn fill(&mut self, extent: Extent) {
         for offset in self.parts(extent) {
             let bit = self.bit(offset);
-            let area = self.touch(offset >> self.area_shift);
+            let area = self.areas.touch(offset >> self.area_shift);
             area.filled |= bit;
             area.missed &= !bit;
         }
@@ -112,7 +113,7 @@ impl Region {
 
     /// Whether what lies at `offset` was filled.
     pub(crate) fn is_filled(&self, offset: u64) -> bool {
-        let area = self.areas.get(&(offset >> self.area_shift));
+        let area = self.areas.get(offset >> self.area_shift);
         self.area_shift > 0 && area.is_some_and(|area| area.filled & self.bit(offset) != 0)
     }
 
@@ -121,7 +122,7 @@ impl Region {
         let mut was_filled = false;
         for offset in self.parts(extent) {
             let bit = self.bit(offset);
-            if let Some(area) = self.areas.get_mut(&(offset >> self.area_shift)) {
+            if let Some(area) = self.areas.get_mut(offset >> self.area_shift) {
                 was_filled |= area.filled & bit != 0;
                 area.filled &= !bit;
             }
@@ -153,22 +154,11 @@ impl Region {
         (extent.offset & !(part - 1)..end).step_by(part as usize)
     }
 
-    fn touch(&mut self, number: u64) -> &mut Area {
-        self.touches += 1;
-        if !self.areas.contains_key(&number) && self.areas.len() as u64 >= AREAS_MAX {
-            let oldest = self.areas.iter().min_by_key(|(_, area)| area.touched).map(|(number, _)| *number);
-            oldest.and_then(|oldest| self.areas.remove(&oldest));
-        }
-        let area = self.areas.entry(number).or_default();
-        area.touched = self.touches;
-        area
-    }
-
     /// How many parts of `block` were missed and filled.
     fn known(&self, block: Extent) -> (u64, u64) {
         let mut sum = (0, 0);
         let numbers = block.offset >> self.area_shift..=(block.end() - 1) >> self.area_shift;
-        for (number, area) in self.areas.range(numbers) {
+        for (number, area) in numbers.filter_map(|number| Some((number, self.areas.get(number)?))) {
             let inside = block.intersection(&Extent::new(number << self.area_shift, 1 << self.area_shift));
             let first = (inside.offset >> self.part_shift()) % PARTS;
             let count = inside.len >> self.part_shift();

@@ -3,6 +3,7 @@
 use alloc::collections::VecDeque;
 
 use super::Shape;
+use crate::scatter::slot_of;
 use crate::types::Extent;
 
 /// Runs remembered.
@@ -48,6 +49,10 @@ impl Strides {
     pub(crate) fn find(&self) -> Option<(Shape, u64)> {
         let newest = *self.runs.back()?;
         let before = self.runs.len() - 1;
+        // Most offsets at which no run begins share their slot with none of them.
+        let mut slots = [false; 8 * RUNS_MAX];
+        let slot = |offset| slot_of(offset, 8 * RUNS_MAX);
+        self.runs.iter().for_each(|run| slots[slot(run.offset)] = true);
         (0..before).rev().find_map(|at| {
             let run = self.runs[at];
             let step = newest.offset.cast_signed() - run.offset.cast_signed();
@@ -58,7 +63,8 @@ impl Strides {
             let first = (1..steps as i64).try_fold(run, |_, count| {
                 let back = step.checked_mul(count)?;
                 let offset = u64::try_from(run.offset.cast_signed().checked_sub(back)?).ok()?;
-                self.runs.iter().find(|other| other.offset == offset && other.len == run.len).copied()
+                let is_same = |other: &&Extent| other.offset == offset && other.len == run.len;
+                if slots[slot(offset)] { self.runs.iter().find(is_same).copied() } else { None }
             })?;
             Some((Shape::strided(first, step), steps as u64 * run.len))
         })

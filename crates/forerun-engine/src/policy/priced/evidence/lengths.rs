@@ -1,5 +1,6 @@
 //! How long streams were that are over: what the next one will be.
 
+use alloc::collections::VecDeque;
 use alloc::vec::Vec;
 
 use crate::types::BLOCK_BYTES;
@@ -13,19 +14,22 @@ const WHOLE_BYTES: u64 = 1 << 40;
 /// See the module's page. In bytes, in whole blocks; the oldest gives way.
 #[derive(Debug, Default)]
 pub(crate) struct Lengths {
-    ring: Vec<u64>,
-    next: usize,
+    recent: VecDeque<u64>,
+    /// The same, the shortest first.
+    sorted: Vec<u64>,
 }
 
 impl Lengths {
     /// One of `bytes` is over; `is_whole` if it came to its object's end.
     pub(crate) fn note(&mut self, bytes: u64, is_whole: bool) {
         let bytes = if is_whole { WHOLE_BYTES } else { bytes.next_multiple_of(BLOCK_BYTES) };
-        if self.ring.len() < LENGTHS_MAX {
-            self.ring.push(bytes);
-        } else {
-            self.ring[self.next] = bytes;
-            self.next = (self.next + 1) % LENGTHS_MAX;
+        let oldest = if self.recent.len() == LENGTHS_MAX { self.recent.pop_front() } else { None };
+        self.recent.push_back(bytes);
+        if oldest != Some(bytes) {
+            if let Some(oldest) = oldest {
+                self.sorted.remove(self.count_below(oldest));
+            }
+            self.sorted.insert(self.count_below(bytes), bytes);
         }
     }
 
@@ -34,24 +38,33 @@ impl Lengths {
     /// as far and did not go on yet.
     pub(crate) fn reach(&self, own: u64, wait: u64, others: u64) -> Option<u64> {
         let own = own.next_multiple_of(BLOCK_BYTES);
-        let far = || self.ring.iter().copied().filter(|len| *len >= own);
-        if far().count() < LENGTHS_MIN {
+        let far = &self.sorted[self.count_below(own)..];
+        let count = far.len() as u64;
+        if far.len() < LENGTHS_MIN {
             return None;
         }
         // Whoever stopped earlier was fetched too much for; whoever went on had to wait.
-        let cost = |end: u64| {
-            let left: u64 = far().map(|len| end.saturating_sub(len)).fold(0, u64::saturating_add);
-            let waits = far().filter(|len| *len > end).count() as u64;
-            let of_others = others.saturating_mul(end - own);
-            left.saturating_add(of_others).saturating_add(waits * wait.max(BLOCK_BYTES))
-        };
-        let is_whole = |len: &u64| *len == WHOLE_BYTES;
-        let some = far().filter(|len| !is_whole(len)).chain([own]);
-        let best = some.min_by_key(|end| (cost(*end), u64::MAX - end))?;
+        let wait_at_least = wait.max(BLOCK_BYTES);
+        let (mut best, mut least) = (own, count * wait_at_least);
+        let (mut left, mut last, mut whole) = (0_u64, own, 0);
+        for (over, end) in (0..).zip(far.iter().copied()) {
+            left = left.saturating_add((end - last).saturating_mul(over));
+            last = end;
+            let waits = (count - over - 1) * wait_at_least;
+            let cost = left.saturating_add(others.saturating_mul(end - own)).saturating_add(waits);
+            if end == WHOLE_BYTES {
+                whole += 1;
+            } else if cost <= least {
+                (best, least) = (end, cost);
+            }
+        }
         // To the end it is never too much: what is left of the object is not known here.
-        let whole = far().filter(is_whole).count() as u64;
-        let waits = (far().count() as u64 - whole + others) * wait;
-        Some(if whole > 0 && waits <= cost(best) { u64::MAX } else { best })
+        let waits = (count - whole + others) * wait;
+        Some(if whole > 0 && waits <= least { u64::MAX } else { best })
+    }
+
+    fn count_below(&self, bytes: u64) -> usize {
+        self.sorted.partition_point(|len| *len < bytes)
     }
 }
 

@@ -3,12 +3,13 @@
 //! The one that was used longest ago gives way. Finding a number and using it take as long
 //! however many there are: every read does it several times.
 
+use alloc::vec;
 use alloc::vec::Vec;
 
 use crate::scatter::slot_of;
 
 /// No entry's place.
-const NONE: u8 = u8::MAX;
+const NONE: u16 = u16::MAX;
 /// Slots for each number: of most that are not remembered, one look says so.
 const SPARSE: usize = 4;
 
@@ -17,43 +18,43 @@ struct Entry<T> {
     number: u64,
     value: T,
     /// The places of the one that was used next before it, and of the one after it.
-    older: u8,
-    newer: u8,
+    older: u16,
+    newer: u16,
     /// Of the next one in the same slot.
-    next: u8,
+    next: u16,
 }
 
-/// See the module's page. `MAX` is a power of two below 256.
+/// See the module's page. `MAX` is a power of two below 65,536.
 #[derive(Debug)]
-pub(super) struct Recent<T, const MAX: usize> {
+pub(crate) struct Recent<T, const MAX: usize> {
     entries: Vec<Entry<T>>,
-    /// Of the numbers that share a slot, the place of the first.
-    slots: [[u8; SPARSE]; MAX],
-    oldest: u8,
-    newest: u8,
+    /// Of the numbers that share a slot, the place of the first. No slots until there is a number.
+    slots: Vec<u16>,
+    oldest: u16,
+    newest: u16,
 }
 
 impl<T, const MAX: usize> Default for Recent<T, MAX> {
     fn default() -> Recent<T, MAX> {
         const { assert!(MAX.is_power_of_two() && MAX < NONE as usize) };
-        Recent { entries: Vec::new(), slots: [[NONE; SPARSE]; MAX], oldest: NONE, newest: NONE }
+        Recent { entries: Vec::new(), slots: Vec::new(), oldest: NONE, newest: NONE }
     }
 }
 
 impl<T: Default, const MAX: usize> Recent<T, MAX> {
     /// What is known of `number`, if it is remembered.
-    pub(super) fn get(&self, number: u64) -> Option<&T> {
+    pub(crate) fn get(&self, number: u64) -> Option<&T> {
         self.find(number).map(|place| &self.entries[place].value)
     }
 
     /// The same, to be changed.
-    pub(super) fn get_mut(&mut self, number: u64) -> Option<&mut T> {
+    pub(crate) fn get_mut(&mut self, number: u64) -> Option<&mut T> {
         self.find(number).map(|place| &mut self.entries[place].value)
     }
 
     /// What is known of `number`, which is used now.
     #[inline]
-    pub(super) fn touch(&mut self, number: u64) -> &mut T {
+    pub(crate) fn touch(&mut self, number: u64) -> &mut T {
         // Most often it is the same again.
         let place = match self.entries.get(usize::from(self.newest)) {
             Some(newest) if newest.number == number => usize::from(self.newest),
@@ -63,7 +64,7 @@ impl<T: Default, const MAX: usize> Recent<T, MAX> {
     }
 
     fn find(&self, number: u64) -> Option<usize> {
-        let mut place = self.slots.as_flattened()[slot_of(number, SPARSE * MAX)];
+        let mut place = *self.slots.get(slot_of(number, SPARSE * MAX))?;
         while place != NONE {
             let entry = &self.entries[usize::from(place)];
             if entry.number == number {
@@ -86,10 +87,10 @@ impl<T: Default, const MAX: usize> Recent<T, MAX> {
         let entry = &mut self.entries[place];
         (entry.older, entry.newer) = (self.newest, NONE);
         match self.newest {
-            NONE => self.oldest = place as u8,
-            newest => self.entries[usize::from(newest)].newer = place as u8,
+            NONE => self.oldest = place as u16,
+            newest => self.entries[usize::from(newest)].newer = place as u16,
         }
-        self.newest = place as u8;
+        self.newest = place as u16;
         place
     }
 
@@ -110,9 +111,12 @@ impl<T: Default, const MAX: usize> Recent<T, MAX> {
     fn insert(&mut self, number: u64) -> usize {
         let place = self.entries.len();
         let place = if place < MAX { place } else { self.forget_oldest() };
+        if self.slots.is_empty() {
+            self.slots = vec![NONE; SPARSE * MAX];
+        }
         let first = self.slot_mut(number);
         let new = Entry { number, value: T::default(), older: NONE, newer: NONE, next: *first };
-        *first = place as u8;
+        *first = place as u16;
         match self.entries.get_mut(place) {
             Some(entry) => *entry = new,
             None => self.entries.push(new),
@@ -120,8 +124,8 @@ impl<T: Default, const MAX: usize> Recent<T, MAX> {
         place
     }
 
-    fn slot_mut(&mut self, number: u64) -> &mut u8 {
-        &mut self.slots.as_flattened_mut()[slot_of(number, SPARSE * MAX)]
+    fn slot_mut(&mut self, number: u64) -> &mut u16 {
+        &mut self.slots[slot_of(number, SPARSE * MAX)]
     }
 
     /// The place that nothing leads to any more.

@@ -2,13 +2,11 @@
 //! read near what was.
 
 use super::deal::Deal;
-use super::detect::Shape;
+use super::detect::{CHUNK_BYTES, Shape};
 use super::evidence::{ASKED_MIN, Answer};
 use super::object::Object;
 use crate::types::{BLOCK_BYTES, Extent};
 
-/// What one question is about.
-const CHUNK_BYTES: u64 = 64 << 10;
 /// Of what is bet one byte in so many must be of use, and of more where its readers pass over the object
 /// and a wait is worth less than so much.
 const YIELD_SHARE: u64 = 16;
@@ -62,12 +60,14 @@ impl Object {
         let price = deal.account().taken(PRICE_PARTS);
         let next = costs.next.min(costs.near);
         let reach = nearby.reach(|answer: &Answer| {
-            let (fetched, useful) = (answer.asked * CHUNK_BYTES, answer.blocks * BLOCK_BYTES);
-            let likely = answer.reads.saturating_sub(answer.reads.isqrt());
-            let saved = answer.returns * costs.near + (answer.reads - answer.returns) * next;
+            let [asked, blocks] = [answer.asked, answer.blocks].map(u64::from);
+            let [reads, returns] = [answer.reads, answer.returns].map(u64::from);
+            let (fetched, useful) = (asked * CHUNK_BYTES, blocks * BLOCK_BYTES);
+            let likely = reads.saturating_sub(reads.isqrt());
+            let saved = returns * costs.near + (reads - returns) * next;
             answer.asked >= ASKED_MIN
                 && useful * share >= fetched
-                && likely * saved / answer.reads.max(1) >= fetched.saturating_sub(useful) << price
+                && likely * saved / reads.max(1) >= fetched.saturating_sub(useful) << price
         });
         let reach = reach.min(deal.account().room() / BET_SHARE / BLOCK_BYTES * BLOCK_BYTES);
         let from = access.extent.end().max(stream.map_or(0, |stream| stream.planned));

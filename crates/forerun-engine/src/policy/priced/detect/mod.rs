@@ -16,7 +16,7 @@ mod strides;
 
 pub(super) use candidate::Candidate;
 pub(super) use line::Line;
-pub(super) use nearby::Nearby;
+pub(super) use nearby::{CHUNK_BYTES, Nearby};
 pub(super) use region::Region;
 pub(super) use shape::Shape;
 pub(super) use stream::Stream;

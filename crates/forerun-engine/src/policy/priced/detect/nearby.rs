@@ -4,40 +4,38 @@
 //! was read right before it, and how long it is. Whoever comes there answers. A bet goes as far as the
 //! answers pay.
 
-use alloc::collections::BTreeMap;
-
 use super::super::evidence::{Answers, DISTANCES};
+use crate::recent::Recent;
 use crate::types::{BLOCK_BYTES, Extent};
 
 /// What one question is about, in bytes and in blocks.
-const CHUNK_BYTES: u64 = 64 << 10;
+pub(crate) const CHUNK_BYTES: u64 = 64 << 10;
 const CHUNK_BLOCKS: u64 = CHUNK_BYTES / BLOCK_BYTES;
 /// In chunks from where a read ends.
 const AWAY: [u64; DISTANCES] = [0, 1, 3, 6, 12];
 /// What a bet as far as each of them has.
 const REACHES: [u64; DISTANCES] = [64 << 10, 128 << 10, 256 << 10, 512 << 10, 1 << 20];
-/// Chunks remembered; when there are more, a quarter of them goes, the oldest.
-const CHUNKS_MAX: usize = 1024;
+/// Places that are remembered, each of so many chunks; the one that was used longest ago gives way.
+const PLACES_MAX: usize = 256;
+const CHUNKS: u64 = 16;
 /// The longest run before a read that is told from longer ones, in blocks.
 const RUN_BLOCKS_MAX: u64 = 128;
 
-/// Its blocks that were read, and the kind that asked from each distance, from 1.
+/// Of each of its chunks, the blocks that were read, and the kind that asked from each distance, from 1.
 #[derive(Debug, Default)]
-struct Chunk {
-    read: u16,
-    asked: [u8; DISTANCES],
-    touched: u64,
+struct Place {
+    read: [u16; CHUNKS as usize],
+    asked: [[u8; DISTANCES]; CHUNKS as usize],
 }
 
 /// See the module's page.
 #[derive(Debug, Default)]
 pub(crate) struct Nearby {
-    chunks: BTreeMap<u64, Chunk>,
+    places: Recent<Place, PLACES_MAX>,
     pub(crate) answers: Answers,
     kind: u8,
     /// Where the last read ended.
     end: u64,
-    touches: u64,
 }
 
 impl Nearby {
@@ -64,10 +62,10 @@ impl Nearby {
         let start = number * CHUNK_BLOCKS;
         let blocks = Extent::between(first.max(start), end.min(start + CHUNK_BLOCKS));
         let bits = u16::MAX >> (CHUNK_BLOCKS - blocks.len) << (blocks.offset - start);
-        let chunk = self.chunk(number);
-        let (new, before) = (bits & !chunk.read, chunk.read);
-        chunk.read |= bits;
-        let asked = chunk.asked;
+        let (place, at) = (self.places.touch(number / CHUNKS), (number % CHUNKS) as usize);
+        let (before, asked) = (place.read[at], place.asked[at]);
+        place.read[at] |= bits;
+        let new = bits & !before;
         if new == 0 {
             return;
         }
@@ -85,25 +83,12 @@ impl Nearby {
             if number >= size.div_ceil(CHUNK_BYTES) {
                 return;
             }
-            let chunk = self.chunk(number);
-            if chunk.read == 0 && chunk.asked[at] == 0 {
-                chunk.asked[at] = kind + 1;
+            let (place, chunk) = (self.places.touch(number / CHUNKS), (number % CHUNKS) as usize);
+            if place.read[chunk] == 0 && place.asked[chunk][at] == 0 {
+                place.asked[chunk][at] = kind + 1;
                 self.answers.ask(kind, at);
             }
         }
-    }
-
-    fn chunk(&mut self, number: u64) -> &mut Chunk {
-        self.touches += 1;
-        if self.chunks.len() >= CHUNKS_MAX && !self.chunks.contains_key(&number) {
-            let mut touched: alloc::vec::Vec<u64> = self.chunks.values().map(|chunk| chunk.touched).collect();
-            let (_, limit, _) = touched.select_nth_unstable(CHUNKS_MAX / 4);
-            let limit = *limit;
-            self.chunks.retain(|_, chunk| chunk.touched > limit);
-        }
-        let chunk = self.chunks.entry(number).or_default();
-        chunk.touched = self.touches;
-        chunk
     }
 
     /// Blocks right before `block` that were read.
@@ -111,11 +96,10 @@ impl Nearby {
         let mut at = block;
         while at > 0 && block - at < RUN_BLOCKS_MAX {
             let number = (at - 1) / CHUNK_BLOCKS;
-            let Some(chunk) = self.chunks.get(&number) else { break };
+            let Some(place) = self.places.get(number / CHUNKS) else { break };
             // The block before is the highest bit.
             let rest = (number + 1) * CHUNK_BLOCKS - at;
-            let run = u64::from((chunk.read << rest).leading_ones());
-            at -= run;
+            at -= u64::from((place.read[(number % CHUNKS) as usize] << rest).leading_ones());
             if at > number * CHUNK_BLOCKS {
                 break;
             }

@@ -163,17 +163,11 @@ impl Object {
         if !stream.shape.is_dense() {
             return limit;
         }
-        let is_ahead = |other: &&Stream| {
-            other.shape == stream.shape
-                && other.start > stream.frontier
-                && now.since(other.last_read) < LIVE_NS
-        };
-        self.streams
-            .iter()
-            .filter(is_ahead)
-            .map(|other| other.start)
-            .min()
-            .map_or(limit, |start| start.min(limit))
+        self.streams.iter().fold(limit, |limit, other| {
+            let is_nearer = stream.frontier < other.start && other.start < limit;
+            let is_met = is_nearer && other.shape == stream.shape && now.since(other.last_read) < LIVE_NS;
+            if is_met { other.start } else { limit }
+        })
     }
 
     /// Nobody has it open any more.

@@ -39,7 +39,9 @@ impl Line {
         let share = CLUSTER * self.candidates.len() as i64 * ONE / places;
         self.accidents = (self.accidents + share.min(2 * ONE)).min(ACCIDENTS_MAX);
         let around = Candidate::around(extent);
-        let near = self.candidates.iter().rposition(|candidate| candidate.is_near(&around));
+        let youngest = |part: &[Candidate]| part.iter().rposition(|candidate| candidate.is_near(&around));
+        let (older, younger) = self.candidates.as_slices();
+        let near = youngest(younger).map(|at| older.len() + at).or_else(|| youngest(older));
         self.in_order = if near == Some(0) { (self.in_order + 1).min(IN_ORDER_MAX) } else { 0 };
         let Some(mut candidate) = near.and_then(|at| self.candidates.remove(at)) else {
             return Candidate::new(extent, index);

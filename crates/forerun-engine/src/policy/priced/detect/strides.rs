@@ -1,6 +1,6 @@
 //! Runs that begin at even steps, whoever reads in between.
 
-use alloc::collections::VecDeque;
+use alloc::vec::Vec;
 
 use super::Shape;
 use crate::scatter::slot_of;
@@ -8,6 +8,7 @@ use crate::types::Extent;
 
 /// Runs remembered.
 const RUNS_MAX: usize = 32;
+const SLOTS: usize = 16 * RUNS_MAX;
 /// Equal steps that make a stride; more where others read in between, and where such were so by chance.
 const STEPS_MIN: usize = 3;
 const DOUBT: usize = 2;
@@ -17,14 +18,14 @@ const DOUBT_MAX: usize = 6;
 #[derive(Debug, Default)]
 pub(crate) struct Strides {
     /// Reads that go on where the one before ended are one run.
-    runs: VecDeque<Extent>,
+    runs: Vec<Extent>,
     doubt: usize,
 }
 
 impl Strides {
     /// Somebody reads; whether that begins a run.
     pub(crate) fn note(&mut self, extent: Extent) -> bool {
-        if let Some(last) = self.runs.back_mut() {
+        if let Some(last) = self.runs.last_mut() {
             if last.end() == extent.offset {
                 last.len += extent.len;
                 return false;
@@ -34,9 +35,9 @@ impl Strides {
             }
         }
         if self.runs.len() == RUNS_MAX {
-            self.runs.pop_front();
+            self.runs.remove(0);
         }
-        self.runs.push_back(extent);
+        self.runs.push(extent);
         true
     }
 
@@ -47,14 +48,17 @@ impl Strides {
 
     /// Even steps that lead to the run that has just begun, and the bytes that were read on the way.
     pub(crate) fn find(&self) -> Option<(Shape, u64)> {
-        let newest = *self.runs.back()?;
+        let newest = *self.runs.last()?;
         let before = self.runs.len() - 1;
-        // Most offsets at which no run begins share their slot with none of them.
-        let mut slots = [false; 8 * RUNS_MAX];
-        let slot = |offset| slot_of(offset, 8 * RUNS_MAX);
+        // Most places one step back share their slot with no run.
+        let slot = |offset| slot_of(offset, SLOTS);
+        let mut slots = [false; SLOTS];
         self.runs.iter().for_each(|run| slots[slot(run.offset)] = true);
         (0..before).rev().find_map(|at| {
             let run = self.runs[at];
+            if !slots[slot(run.offset.wrapping_mul(2).wrapping_sub(newest.offset))] {
+                return None;
+            }
             let step = newest.offset.cast_signed() - run.offset.cast_signed();
             if step.unsigned_abs() <= run.len {
                 return None;
@@ -64,7 +68,7 @@ impl Strides {
                 let back = step.checked_mul(count)?;
                 let offset = u64::try_from(run.offset.cast_signed().checked_sub(back)?).ok()?;
                 let is_same = |other: &&Extent| other.offset == offset && other.len == run.len;
-                if slots[slot(offset)] { self.runs.iter().find(is_same).copied() } else { None }
+                self.runs.iter().find(is_same).copied()
             })?;
             Some((Shape::strided(first, step), steps as u64 * run.len))
         })

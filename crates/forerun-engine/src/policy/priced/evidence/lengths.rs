@@ -39,15 +39,17 @@ impl Lengths {
     pub(crate) fn reach(&self, own: u64, wait: u64, others: u64) -> Option<u64> {
         let own = own.next_multiple_of(BLOCK_BYTES);
         let far = &self.sorted[self.count_below(own)..];
-        let count = far.len() as u64;
         if far.len() < LENGTHS_MIN {
             return None;
         }
+        let count = far.len() as u64;
+        // Those that stopped here are many where nothing goes on, and all alike.
+        let here = self.count_below(own + 1) + far.len() - self.sorted.len();
         // Whoever stopped earlier was fetched too much for; whoever went on had to wait.
         let wait_at_least = wait.max(BLOCK_BYTES);
-        let (mut best, mut least) = (own, count * wait_at_least);
+        let (mut best, mut least) = (own, (count - here as u64) * wait_at_least);
         let (mut left, mut last, mut whole) = (0_u64, own, 0);
-        for (over, end) in (0..).zip(far.iter().copied()) {
+        for (over, end) in (here as u64..).zip(far[here..].iter().copied()) {
             left = left.saturating_add((end - last).saturating_mul(over));
             last = end;
             let waits = (count - over - 1) * wait_at_least;

@@ -55,7 +55,10 @@ impl Candidate {
     /// Whether it touches `around`.
     pub(crate) fn is_near(&self, around: &Extent) -> bool {
         // Asked in one: of reads at random half lie above, and a processor cannot guess which.
-        (around.offset <= self.extent.end()) & (around.end() >= self.extent.offset)
+        let end = self.extent.offset.wrapping_add(self.extent.len);
+        let above = end.wrapping_sub(around.offset).cast_signed();
+        let below = around.end().wrapping_sub(self.extent.offset).cast_signed();
+        above | below >= 0
     }
 
     /// The object's read number `index`, of `extent`, belongs to it.

@@ -28,7 +28,7 @@ struct Entry<T> {
 #[derive(Debug)]
 pub(crate) struct Recent<T, const MAX: usize> {
     entries: Vec<Entry<T>>,
-    /// Of the numbers that share a slot, the place of the first. No slots until there is a number.
+    /// Of the numbers that share a slot, the place of the first. Their number is a power of two.
     slots: Vec<u16>,
     oldest: u16,
     newest: u16,
@@ -64,7 +64,10 @@ impl<T: Default, const MAX: usize> Recent<T, MAX> {
     }
 
     fn find(&self, number: u64) -> Option<usize> {
-        let mut place = *self.slots.get(slot_of(number, SPARSE * MAX))?;
+        if self.slots.is_empty() {
+            return None;
+        }
+        let mut place = self.slots[slot_of(number, self.slots.len())];
         while place != NONE {
             let entry = &self.entries[usize::from(place)];
             if entry.number == number {
@@ -111,8 +114,8 @@ impl<T: Default, const MAX: usize> Recent<T, MAX> {
     fn insert(&mut self, number: u64) -> usize {
         let place = self.entries.len();
         let place = if place < MAX { place } else { self.forget_oldest() };
-        if self.slots.is_empty() {
-            self.slots = vec![NONE; SPARSE * MAX];
+        if SPARSE * place >= self.slots.len() {
+            self.spread();
         }
         let first = self.slot_mut(number);
         let new = Entry { number, value: T::default(), older: NONE, newer: NONE, next: *first };
@@ -124,8 +127,19 @@ impl<T: Default, const MAX: usize> Recent<T, MAX> {
         place
     }
 
+    /// Twice as many slots.
+    fn spread(&mut self) {
+        self.slots = vec![NONE; (2 * self.slots.len()).max(4 * SPARSE)];
+        for place in 0..self.entries.len() {
+            let first = self.slot_mut(self.entries[place].number);
+            let next = core::mem::replace(first, place as u16);
+            self.entries[place].next = next;
+        }
+    }
+
     fn slot_mut(&mut self, number: u64) -> &mut u16 {
-        &mut self.slots[slot_of(number, SPARSE * MAX)]
+        let slot = slot_of(number, self.slots.len());
+        &mut self.slots[slot]
     }
 
     /// The place that nothing leads to any more.

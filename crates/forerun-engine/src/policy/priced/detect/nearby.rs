@@ -16,7 +16,7 @@ const AWAY: [u64; DISTANCES] = [0, 1, 3, 6, 12];
 /// What a bet as far as each of them has.
 const REACHES: [u64; DISTANCES] = [64 << 10, 128 << 10, 256 << 10, 512 << 10, 1 << 20];
 /// Places that are remembered, each of so many chunks; the one that was used longest ago gives way.
-const PLACES_MAX: usize = 256;
+const PLACES_MAX: usize = 128;
 const CHUNKS: u64 = 16;
 /// The longest run before a read that is told from longer ones, in blocks.
 const RUN_BLOCKS_MAX: u64 = 128;
@@ -71,7 +71,7 @@ impl Nearby {
         }
         let comes = before == 0 || first >= start && new >> (first - start) & 1 == 1;
         for (at, kind) in asked.iter().enumerate().filter(|(_, kind)| **kind > 0) {
-            self.answers.add(kind - 1, at, new.count_ones(), comes, comes && returns);
+            self.answers.add(kind - 1, at, new.count_ones() as u16, comes, comes && returns);
         }
     }
 

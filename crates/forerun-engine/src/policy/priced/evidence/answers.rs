@@ -7,17 +7,17 @@ const RUNS: u8 = 5;
 const LENS: u8 = 4;
 const KINDS: usize = (RUNS * LENS) as usize;
 /// Questions after which what was longer ago counts half, and before which there is no opinion.
-const ASKED_MAX: u32 = 1024;
-pub(crate) const ASKED_MIN: u32 = 4;
+const ASKED_MAX: u16 = 1024;
+pub(crate) const ASKED_MIN: u16 = 4;
 
 /// Of so many questions, how many were answered by a read, by one that came back from elsewhere, and blocks
 /// that were read.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Answer {
-    pub(crate) asked: u32,
-    pub(crate) reads: u32,
-    pub(crate) returns: u32,
-    pub(crate) blocks: u32,
+    pub(crate) asked: u16,
+    pub(crate) reads: u16,
+    pub(crate) returns: u16,
+    pub(crate) blocks: u16,
 }
 
 /// See the module's page.
@@ -60,10 +60,10 @@ impl Answers {
     }
 
     /// So many blocks were read that one of `kind` had asked about.
-    pub(crate) fn add(&mut self, kind: u8, at: usize, blocks: u32, comes: bool, returns: bool) {
+    pub(crate) fn add(&mut self, kind: u8, at: usize, blocks: u16, comes: bool, returns: bool) {
         let answer = &mut self.kinds[usize::from(kind)][at];
-        answer.blocks += blocks;
-        answer.reads += u32::from(comes);
-        answer.returns += u32::from(returns);
+        answer.blocks = answer.blocks.saturating_add(blocks);
+        answer.reads = answer.reads.saturating_add(u16::from(comes));
+        answer.returns = answer.returns.saturating_add(u16::from(returns));
     }
 }

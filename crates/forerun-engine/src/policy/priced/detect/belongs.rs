@@ -34,6 +34,12 @@ impl Stream {
     /// How far a read is from what comes next, if it is this stream's.
     pub(crate) fn distance(&self, extent: Extent) -> Option<u64> {
         let at = self.shape.positions(extent)?;
+        // Most reads are far from most streams, and a processor cannot guess on which side: asked in one.
+        let above = at.end().wrapping_add(REORDER_BYTES_MAX).wrapping_sub(self.frontier).cast_signed();
+        let below = self.planned.wrapping_add(REORDER_BYTES_MAX).wrapping_sub(at.offset).cast_signed();
+        if above | below < 0 {
+            return None;
+        }
         let reorder = self.reorder(extent.len);
         let last = self.planned.saturating_add(if self.is_over { 0 } else { reorder + 1 });
         let covers = at.end().saturating_add(reorder) > self.frontier

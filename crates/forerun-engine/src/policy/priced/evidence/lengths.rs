@@ -42,21 +42,20 @@ impl Lengths {
         if far.len() < LENGTHS_MIN {
             return None;
         }
-        let count = far.len() as u64;
-        // Those that stopped here are many where nothing goes on, and all alike.
-        let here = self.count_below(own + 1) + far.len() - self.sorted.len();
+        // Often all stopped here, or all came to the end.
+        let here = far.partition_point(|len| *len <= own);
+        let some = far.partition_point(|len| *len < WHOLE_BYTES);
+        let (count, whole) = (far.len() as u64, (far.len() - some) as u64);
         // Whoever stopped earlier was fetched too much for; whoever went on had to wait.
         let wait_at_least = wait.max(BLOCK_BYTES);
         let (mut best, mut least) = (own, (count - here as u64) * wait_at_least);
-        let (mut left, mut last, mut whole) = (0_u64, own, 0);
-        for (over, end) in (here as u64..).zip(far[here..].iter().copied()) {
+        let (mut left, mut last) = (0_u64, own);
+        for (over, end) in (here as u64..).zip(far[..some].iter().copied().skip(here)) {
             left = left.saturating_add((end - last).saturating_mul(over));
             last = end;
             let waits = (count - over - 1) * wait_at_least;
             let cost = left.saturating_add(others.saturating_mul(end - own)).saturating_add(waits);
-            if end == WHOLE_BYTES {
-                whole += 1;
-            } else if cost <= least {
+            if cost <= least {
                 (best, least) = (end, cost);
             }
         }

@@ -5,6 +5,7 @@
 
 use alloc::vec;
 use alloc::vec::Vec;
+use core::mem;
 
 use crate::scatter::slot_of;
 
@@ -28,7 +29,7 @@ struct Entry<T> {
 #[derive(Debug)]
 pub(crate) struct Recent<T, const MAX: usize> {
     entries: Vec<Entry<T>>,
-    /// Of the numbers that share a slot, the place of the first. Their number is a power of two.
+    /// Of the numbers that share a slot, the place of the first. The count of slots is a power of two.
     slots: Vec<u16>,
     oldest: u16,
     newest: u16,
@@ -127,12 +128,12 @@ impl<T: Default, const MAX: usize> Recent<T, MAX> {
         place
     }
 
-    /// Twice as many slots.
+    /// Doubles the slots.
     fn spread(&mut self) {
         self.slots = vec![NONE; (2 * self.slots.len()).max(4 * SPARSE)];
         for place in 0..self.entries.len() {
             let first = self.slot_mut(self.entries[place].number);
-            let next = core::mem::replace(first, place as u16);
+            let next = mem::replace(first, place as u16);
             self.entries[place].next = next;
         }
     }

@@ -14,9 +14,9 @@ pub(super) struct Deal<'a> {
     pub(super) access: &'a Access,
     pub(super) view: &'a View<'a>,
     pub(super) costs: &'a Costs,
-    /// Of the object, as the read finds it.
+    /// The object's expected bytes when the read came.
     pub(super) expected: Expected,
-    /// Most reads do not ask for it.
+    /// [`Deal::account`] computes it when a decision first needs it; most reads do not.
     pub(super) account: Option<Account>,
     pub(super) balance: &'a Balance,
     /// It begins a run.
@@ -28,11 +28,12 @@ pub(super) struct Deal<'a> {
 }
 
 impl Deal<'_> {
+    /// The object's account when the read came, less the bytes that were reserved since.
     pub(super) fn account(&mut self) -> &mut Account {
         self.account.get_or_insert_with(|| Account::of(self.access, self.expected, self.view))
     }
 
-    /// What all objects together leave for guesses, and what it saves who need not wait.
+    /// The bytes that all objects together leave for guesses, and the worth of a saved wait.
     pub(super) fn credit(&self) -> Credit {
         self.balance.credit(self.view)
     }

@@ -42,7 +42,7 @@ pub(super) struct Object {
     /// Which of all objects' reads was its last.
     last_read: u64,
     pub(super) size: u64,
-    /// What all streams have ahead that are expected to read it.
+    /// The sum of [`Stream::expected`].
     pub(super) ahead: u64,
     /// Fetched, and passed over since a request that leaves it out costs more.
     passed: u64,

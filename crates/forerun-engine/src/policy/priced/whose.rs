@@ -133,7 +133,7 @@ impl Object {
         };
         let mut place = self.streams.iter().position(is_done);
         if place.is_none() && self.streams.len() < STREAMS_MAX {
-            // Most objects have one.
+            // Most objects have one stream.
             self.streams.reserve_exact(usize::from(self.streams.is_empty()));
             self.streams.push(stream);
             return self.streams.len() - 1;

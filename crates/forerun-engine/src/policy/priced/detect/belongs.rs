@@ -34,7 +34,8 @@ impl Stream {
     /// How far a read is from what comes next, if it is this stream's.
     pub(crate) fn distance(&self, extent: Extent) -> Option<u64> {
         let at = self.shape.positions(extent)?;
-        // Most reads are far from most streams, and a processor cannot guess on which side: asked in one.
+        // Most reads are far from most streams, on a side that a processor cannot predict: one branch is
+        // cheaper than two.
         let above = at.end().wrapping_add(REORDER_BYTES_MAX).wrapping_sub(self.frontier).cast_signed();
         let below = self.planned.wrapping_add(REORDER_BYTES_MAX).wrapping_sub(at.offset).cast_signed();
         if above | below < 0 {

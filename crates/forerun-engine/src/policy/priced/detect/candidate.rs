@@ -46,7 +46,7 @@ impl Candidate {
         }
     }
 
-    /// How far around a read of `extent` those lie that it could belong to.
+    /// The bytes that a candidate touches if a read of `extent` could belong to it.
     pub(crate) fn around(extent: Extent) -> Extent {
         let slack = DISORDER_REQUESTS * extent.len;
         Extent::between(extent.offset.saturating_sub(slack), extent.end().saturating_add(slack))
@@ -54,7 +54,7 @@ impl Candidate {
 
     /// Whether it touches `around`.
     pub(crate) fn is_near(&self, around: &Extent) -> bool {
-        // Asked in one: of reads at random half lie above, and a processor cannot guess which.
+        // A processor cannot predict which of the two fails for random reads: one branch is cheaper than two.
         let end = self.extent.offset.wrapping_add(self.extent.len);
         let above = end.wrapping_sub(around.offset).cast_signed();
         let below = around.end().wrapping_sub(self.extent.offset).cast_signed();

@@ -15,13 +15,13 @@ const CHUNK_BLOCKS: u64 = CHUNK_BYTES / BLOCK_BYTES;
 const AWAY: [u64; DISTANCES] = [0, 1, 3, 6, 12];
 /// What a bet as far as each of them has.
 const REACHES: [u64; DISTANCES] = [64 << 10, 128 << 10, 256 << 10, 512 << 10, 1 << 20];
-/// Places that are remembered, each of so many chunks; the one that was used longest ago gives way.
+/// The table has so many places, each of so many chunks. The place used longest ago gives way.
 const PLACES_MAX: usize = 128;
 const CHUNKS: u64 = 16;
 /// The longest run before a read that is told from longer ones, in blocks.
 const RUN_BLOCKS_MAX: u64 = 128;
 
-/// Of each of its chunks, the blocks that were read, and the kind that asked from each distance, from 1.
+/// For each chunk: the blocks that were read, and the kind that asked from each distance, counted from 1.
 #[derive(Debug, Default)]
 struct Place {
     read: [u16; CHUNKS as usize],

@@ -50,7 +50,7 @@ impl Strides {
     pub(crate) fn find(&self) -> Option<(Shape, u64)> {
         let newest = *self.runs.last()?;
         let before = self.runs.len() - 1;
-        // Most places one step back share their slot with no run.
+        // A bit for each slot rules out most steps without a search.
         let slot = |offset| slot_of(offset, SLOTS);
         let mut slots = [false; SLOTS];
         self.runs.iter().for_each(|run| slots[slot(run.offset)] = true);

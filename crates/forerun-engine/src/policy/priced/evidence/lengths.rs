@@ -15,7 +15,7 @@ const WHOLE_BYTES: u64 = 1 << 40;
 #[derive(Debug, Default)]
 pub(crate) struct Lengths {
     recent: VecDeque<u64>,
-    /// The same, the shortest first.
+    /// The same lengths, the shortest first.
     sorted: Vec<u64>,
 }
 
@@ -42,7 +42,7 @@ impl Lengths {
         if far.len() < LENGTHS_MIN {
             return None;
         }
-        // Often all stopped here, or all came to the end.
+        // The loop needs neither those that stopped here nor those that came to the end.
         let here = far.partition_point(|len| *len <= own);
         let some = far.partition_point(|len| *len < WHOLE_BYTES);
         let (count, whole) = (far.len() as u64, (far.len() - some) as u64);

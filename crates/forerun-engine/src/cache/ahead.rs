@@ -15,6 +15,8 @@ use crate::types::{BLOCK_BYTES, Extent, ObjectId};
 pub(super) struct Ahead {
     all: ByClass,
     guess_bytes: u64,
+    /// Bytes of all objects that are here or in flight, and that nobody has asked for yet.
+    open_bytes: u64,
     objects: Scattered<ObjectId, Account>,
 }
 
@@ -54,6 +56,7 @@ impl Ahead {
     pub(super) fn close(&mut self, row: &mut Row, bits: u64) -> u64 {
         let closed = bytes_of(row.ahead & bits);
         row.ahead &= !bits;
+        self.open_bytes -= closed;
         if closed > 0
             && let Some(account) = self.objects.get_mut(row.object)
         {
@@ -93,6 +96,7 @@ impl Cache {
             }
             account.open_blocks = account.open_blocks.saturating_add(new.count_ones());
             row.ahead |= new;
+            self.ahead.open_bytes += bytes_of(new);
             row.class = class;
         }
     }
@@ -136,6 +140,13 @@ impl Cache {
     /// Bytes that were read ahead on a guess and that nobody has asked for, here or gone.
     pub(crate) fn guess_bytes(&self) -> u64 {
         self.ahead.guess_bytes
+    }
+
+    /// The outcome of the readahead of all objects; `missed` is not counted.
+    pub(crate) fn spent_by_all(&self) -> Spent {
+        let ClassCounters { in_time_bytes, late_bytes, wasted_bytes } = self.ahead.all.total();
+        let used = in_time_bytes + late_bytes;
+        Spent { open: self.ahead.open_bytes, used, wasted: wasted_bytes, missed: 0 }
     }
 
     /// What became of what was read ahead of all objects.

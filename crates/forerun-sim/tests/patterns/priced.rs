@@ -46,6 +46,6 @@ fn random_reads_are_left_alone() {
     for device in ["demo", "ide-2006", "nvme"] {
         let (priced, none) = (reading.on(device, Priced), reading.on(device, None));
         assert!(priced.seconds <= 1.01 * none.seconds, "{device}: {} s, {} s", priced.seconds, none.seconds);
-        assert!(priced.fetched <= 1.05, "{device}: {} fetched for each asked", priced.fetched);
+        assert!(priced.fetched <= 1.08, "{device}: {} fetched for each asked", priced.fetched);
     }
 }

@@ -75,7 +75,14 @@ impl Accesses {
     fn check_by(&self, policy: PolicyKind, readers: usize) {
         let Some(run) = self.run(policy, readers) else { return };
         let used = run.demand_bytes + run.readahead_bytes - run.wasted_bytes;
-        let most = Config::waste_bytes_max(used, self.sizes.iter().copied());
+        let most = match policy {
+            PolicyKind::Priced => {
+                // Half of the memory for each object, and no more than twice its size or this.
+                let of_one = |size: &u64| (2 * size).min(self.memory_bytes / 2).min(128 * MIB);
+                used / Config::USEFUL_SHARE + self.sizes.iter().map(of_one).sum::<u64>()
+            }
+            _ => Config::waste_bytes_max(used, self.sizes.iter().copied()),
+        };
         assert!(
             run.wasted_bytes <= most,
             "{policy:?} on {}, {readers} readers, {} bytes of memory: {} bytes wasted where {most} may be, objects of {:?} bytes",

@@ -242,7 +242,7 @@ impl Switching {
 
     /// Hardly any fetch overlapped another: some do where an elevator below
     /// changes their order.
-    fn is_alone(&self) -> bool {
+    pub(crate) fn is_alone(&self) -> bool {
         self.overlapping < 256
     }
 

@@ -14,8 +14,8 @@ const YIELD_SHARE_NEAR: u64 = 4;
 const FAR_BYTES: u64 = 1 << 20;
 /// A bet has at most one byte of so many that may be fetched in vain, and each of so many parts of those
 /// that is taken makes it twice as dear.
-const BET_SHARE: u64 = 64;
-const PRICE_PARTS: u64 = 6;
+const BET_SHARE: u64 = 128;
+const PRICE_PARTS: u64 = 12;
 
 impl Object {
     /// A read that no stream expected: fills what is read all over around it.

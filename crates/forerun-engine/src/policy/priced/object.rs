@@ -133,14 +133,15 @@ impl Object {
         let reach = if known { lengths.reach(stream.run(), wait, 0) } else { None };
         let is_decided = reach.is_some_and(|reach| reach < u64::MAX);
         let own = if stream.is_dear(costs) { 0 } else { stream.trusted() };
-        let trusted = account.trust(own, stream.read_len, stream.skipped, costs);
+        let trusted = account.trust(own, stream.skipped, costs.wait);
         let allowed = if is_decided { u64::MAX } else { trusted };
         // What lies ahead of it has its room already.
         let allowed = allowed.min(account.room() + stream.expected());
         let end = (stream.frontier - stream.run()).saturating_add(reach.unwrap_or(u64::MAX));
-        let shares = &deal.common.shares;
-        // All that may be streams wait as well.
+        // All that may be streams wait as well, and are about to open windows.
         let others = self.streams.len() as u64 + self.line.count();
+        let shares = deal.common.shares;
+        let shares = if stream.sizing.is_new() { shares.among(others) } else { shares };
         let bounds = Bounds {
             share: if reach.is_some() {
                 shares.of_one_that_ends(deal.view)
@@ -164,7 +165,7 @@ impl Object {
             return limit;
         }
         self.streams.iter().fold(limit, |limit, other| {
-            let is_nearer = stream.frontier < other.start && other.start < limit;
+            let is_nearer = stream.frontier <= other.start && other.start < limit;
             let is_met = is_nearer && other.shape == stream.shape && now.since(other.last_read) < LIVE_NS;
             if is_met { other.start } else { limit }
         })
@@ -175,6 +176,7 @@ impl Object {
         for at in 0..self.streams.len() {
             let stream = &mut self.streams[at];
             common.ends.note(object, stream, self.size, End::Closed);
+            common.shares.leave(&mut stream.counted);
         }
         common.heads.on_idle(object, self.head());
         self.streams.sort_by_key(|stream| core::cmp::Reverse(stream.last_read));

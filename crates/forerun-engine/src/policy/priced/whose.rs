@@ -1,7 +1,7 @@
 //! Whose read it is: some stream's, or evidence for a new one.
 
 use super::deal::Deal;
-use super::detect::{Candidate, Shape, Stream};
+use super::detect::{Candidate, DISORDER_REQUESTS, Shape, Stream};
 use super::object::Object;
 use crate::explain::End;
 use crate::policy::Access;
@@ -66,7 +66,7 @@ impl Object {
     fn begin(&mut self, deal: &mut Deal<'_>) -> Option<usize> {
         let access = deal.access;
         // Whoever reads an object's start most often reads on.
-        let at_start = access.extent.offset == 0 || deal.is_announced;
+        let at_start = access.extent.offset == 0 || deal.is_announced || self.is_near_start(access);
         if !access.missing && !at_start && !self.line.has_helped() {
             return None;
         }
@@ -87,6 +87,9 @@ impl Object {
             let reach = self.lengths.reach(candidate.bytes, wait, self.line.count());
             shape = reach.filter(|reach| *reach > candidate.bytes).map(|_| Shape::FORWARD);
         }
+        if self.is_near_start(access) {
+            deal.bet(Extent::new(0, access.extent.offset), None);
+        }
         let Some(shape) = shape else {
             if let Some(bytes) = self.line.keep(candidate) {
                 self.lengths.note(bytes, false);
@@ -94,6 +97,11 @@ impl Object {
             return None;
         };
         Some(self.insert_dense(shape, &candidate, deal))
+    }
+
+    /// Whether the object's first read is one of those at its start, which came out of order.
+    fn is_near_start(&self, access: &Access) -> bool {
+        self.reads == 1 && access.extent.offset <= DISORDER_REQUESTS * access.extent.len
     }
 
     /// The same of a read that is a step of a strided stream.

@@ -26,7 +26,8 @@ const STEP_WAITS: u64 = 4;
 const STEP_TIMES: u64 = 8;
 /// Elements that are wanted of a strided stream at most.
 const ELEMENTS_MAX: u64 = 256;
-/// A window is topped up when this share of it was consumed; where that is to be seldom, the other.
+/// A window is topped up when this share of it was consumed, and that of a reader who does not wait when
+/// this share is left; where it is dear to come back, when the other share was consumed.
 const TOP_UP_SHARE: u64 = 4;
 const LEAP_SHARE: u64 = 2;
 
@@ -80,6 +81,11 @@ impl Sizing {
         frontier < self.quiet_until && !self.late
     }
 
+    /// Whether no window was decided yet.
+    pub(super) fn is_new(&self) -> bool {
+        self.window == 0
+    }
+
     /// Bytes kept ahead, and what decided how many.
     pub(super) fn kept(&self) -> (u64, Why) {
         (self.kept, self.why)
@@ -97,7 +103,7 @@ impl Stream {
         } else if self.frontier >= self.sizing.turn || self.steps_early(costs, bounds) {
             self.reconsider(costs, share, bounds);
         }
-        if self.is_disordered() {
+        if self.is_disordered() && self.sizing.window > 0 {
             self.sizing.window = self.sizing.window.max(2 * self.reorder(self.read_len));
             self.sizing.why = Why::Disordered;
         }
@@ -131,7 +137,8 @@ impl Stream {
             self.sizing.why = Why::Advised;
             WINDOW_BYTES_ANNOUNCED
         } else if self.is_doubted {
-            self.read_bytes.max(WINDOW_BYTES_WORTH)
+            // A move for a chance costs more than it can save: its next read decides.
+            if costs.apart > 0 { 0 } else { self.read_bytes.max(WINDOW_BYTES_WORTH) }
         } else if let Some(reach) = reach {
             self.sizing.why = Why::EndKnown;
             reach.saturating_sub(self.run()).max(GRAIN)
@@ -170,10 +177,11 @@ impl Stream {
     /// Wants what is missing of `window`, up to position `limit`, unless that is too little yet.
     fn extend(&mut self, costs: &Costs, window: u64, limit: u64, windows: &mut Vec<Window>) {
         let is_dense = self.shape.is_dense();
-        // Where it is dear to come back, or its reader does not wait, that is done seldom.
+        // Where it is dear to come back, that is done seldom; and more seldom if its reader does not wait.
         let is_dear = costs.step > 0 || self.shape.is_back() && costs.back_piece > window;
-        let leaps = is_dense && (is_dear || self.sizing.is_fed);
-        let step = if leaps {
+        let step = if is_dense && self.sizing.is_fed && costs.step == 0 {
+            window - window / TOP_UP_SHARE
+        } else if is_dense && (is_dear || self.sizing.is_fed) {
             window / LEAP_SHARE
         } else {
             (window / TOP_UP_SHARE).max(costs.step.min(window)).min(costs.fetch)

@@ -6,7 +6,6 @@
 //! and a share of what was of use. And no more is ever reserved than the *room*, whatever comes of it.
 
 use crate::config::Config;
-use crate::device::Costs;
 use crate::policy::{Access, View};
 
 /// So many waits may be lost before anything is known; in bytes at least, and at most, where they are also
@@ -16,18 +15,22 @@ const START_BYTES_MIN: u64 = 64 << 10;
 const START_BYTES_MAX: u64 = 8 << 20;
 const START_MEMORY_SHARE: u64 = 8;
 const START_MEMORY_MIN: u64 = 4 << 20;
+/// All objects together may lose so many starts, and one of so many bytes that were of use.
+const ALL_STARTS: u64 = 4;
+const ALL_USEFUL_SHARE: u64 = 4;
 /// Of so many bytes that were of use, and of so many that readers waited for, one may be lost.
 const USEFUL_SHARE: u64 = 20;
 const MISSED_SHARE: u64 = 256;
-/// Each such a share of the allowance makes a wait worth half.
+/// Each such share of the allowance halves the worth of a wait, up to so many times.
 const PRICE_SHARE: u64 = 8;
-const PRICE_MAX: u64 = 20;
-/// What a stream may have ahead: so many times what it has read, and at first as much again,
+const PRICE_MAX: u64 = 4;
+/// No more may ever be wasted of an object, besides a share of the bytes that were of use.
+const WASTE_BYTES_MAX: u64 = 128 << 20;
+/// So much of that is reserved at most: fetches bring whole blocks, and a little besides.
+const ROOM_EIGHTHS: u64 = 7;
+/// A stream may have so many times as much ahead as it has read,
 const TRUST: u64 = 2;
-const TRUST_AT_FIRST: u64 = 4;
-/// where a read is no longer than so many waits; else as much less.
-const READ_WAITS: u64 = 6;
-/// It is trusted no more once it skipped one of so many bytes.
+/// unless it skipped one of so many bytes.
 const SKIPPED_SHARE: u64 = 10;
 /// Past the allowance it has one byte ahead for so many that it has read.
 const OVERDRAWN_SHARE: u64 = 16;
@@ -49,24 +52,38 @@ pub(crate) struct Expected {
     pub(crate) passed: u64,
 }
 
+/// The bytes of an object that may be wasted, besides a share of those that were of use: half of the memory,
+/// and no more than twice the object, since bytes that went unread may be fetched again.
+fn waste_bytes_of(size: u64, view: &View<'_>) -> u64 {
+    size.saturating_mul(2).min(view.config.memory_bytes_max / 2).min(WASTE_BYTES_MAX)
+}
+
+/// The part of an allowance that does not depend on the object's readers. Many objects that are each read
+/// a little would lose it many times: all objects together lose a few such parts at most, and a share of
+/// the bytes that were of use.
+fn start(view: &View<'_>) -> u64 {
+    let memory = view.config.memory_bytes_max / START_MEMORY_SHARE;
+    let most = START_BYTES_MAX.min(memory.max(START_MEMORY_MIN));
+    let start = (START_WAITS * view.device.costs().fill).clamp(START_BYTES_MIN, most);
+    let all = view.cache.spent_by_all();
+    let of_all = (ALL_STARTS * start + all.used / ALL_USEFUL_SHARE).saturating_sub(all.wasted + all.open);
+    start.min(of_all.max(START_BYTES_MIN))
+}
+
 impl Account {
     pub(crate) fn of(access: &Access, expected: Expected, view: &View<'_>) -> Account {
-        let costs = view.device.costs();
         let spent = view.cache.spent(access.object);
         let reserved = spent.open + view.pending.bytes_of(access.object);
-        let memory = view.config.memory_bytes_max / START_MEMORY_SHARE;
-        let start_max = START_BYTES_MAX.min(memory.max(START_MEMORY_MIN));
-        let start = (START_WAITS * costs.fill).clamp(START_BYTES_MIN, start_max);
         let of_use = spent.used + spent.missed;
         Account {
-            allowance: start + spent.used / USEFUL_SHARE + spent.missed / MISSED_SHARE,
+            allowance: start(view) + spent.used / USEFUL_SHARE + spent.missed / MISSED_SHARE,
             lost: (spent.wasted + reserved).saturating_sub(expected.ahead + expected.passed),
-            most: Config::waste_bytes_of(access.size) + of_use / Config::USEFUL_SHARE,
+            most: ROOM_EIGHTHS * (waste_bytes_of(access.size, view) / 8) + of_use / Config::USEFUL_SHARE,
             taken: (spent.wasted + reserved).saturating_sub(expected.passed),
         }
     }
 
-    /// Bytes are reserved; for a stream that is expected to read them, unless they are a bet.
+    /// Bytes are reserved, for a stream that is expected to read them, unless they are a bet.
     pub(crate) fn reserve(&mut self, bytes: u64, is_bet: bool) {
         self.taken += bytes;
         self.lost += if is_bet { bytes } else { 0 };
@@ -92,24 +109,14 @@ impl Account {
         wait >> (PRICE_SHARE * self.lost / self.allowance.max(1)).min(PRICE_MAX)
     }
 
-    /// How far ahead of a stream one may be that has read `own` bytes, `read_len` at a time, and skipped
-    /// `skipped` of what was read ahead for it.
-    pub(crate) fn trust(&self, own: u64, read_len: u64, skipped: u64, costs: &Costs) -> u64 {
-        let worth = u128::from(own) * u128::from(READ_WAITS * costs.wait) / u128::from(read_len.max(1));
-        let worth = u64::try_from(worth).unwrap_or(u64::MAX);
-        let is_dear = costs.apart == 0 && worth < own;
-        let at_first = costs.apart == 0 && 2 * self.lost < self.allowance;
-        let own = if is_dear { worth } else { own };
-        let trusted = if at_first && !is_dear {
-            (worth / READ_WAITS).clamp(TRUST * own, TRUST_AT_FIRST * own)
-        } else {
-            TRUST * own
-        };
+    /// How far ahead of a stream one may be that has read `own` bytes, and skipped `skipped` of those that were
+    /// read ahead for it. A wait costs as much as `wait` bytes.
+    pub(crate) fn trust(&self, own: u64, skipped: u64, wait: u64) -> u64 {
         let debt = self.lost.saturating_sub(self.allowance);
         let ahead = if debt <= own && skipped <= own / SKIPPED_SHARE {
-            trusted
+            TRUST * own
         } else {
-            (own / 2).min(costs.wait).max(own / OVERDRAWN_SHARE).saturating_sub(skipped)
+            (own / 4).min(wait).max(own / OVERDRAWN_SHARE).saturating_sub(skipped)
         };
         ahead.max(self.left())
     }

@@ -28,9 +28,22 @@ impl Shares {
         self.holding.note(period(now) / HOLDING_PERIODS, holding);
     }
 
+    /// The stream that is remembered as `counted` is not read any more.
+    pub(crate) fn leave(&mut self, counted: &mut [Option<u32>; 2]) {
+        let [reading, holding] = counted;
+        for (census, seen) in [(&mut self.reading, reading), (&mut self.holding, holding)] {
+            seen.take().into_iter().for_each(|period| census.leave(period));
+        }
+    }
+
     /// The same if beside the streams so many are read that are followed.
     pub(crate) fn beside(self, followed: u64) -> Shares {
         Shares { followed, ..self }
+    }
+
+    /// The same if there are `count` at least.
+    pub(crate) fn among(self, count: u64) -> Shares {
+        Shares { followed: self.followed.max(count.saturating_sub(self.reading.count())), ..self }
     }
 
     /// How many are being read.

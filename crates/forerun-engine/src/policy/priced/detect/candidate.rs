@@ -5,7 +5,7 @@ use crate::types::Extent;
 
 /// Requests of disorder that still belong together: eight threads that each take the next request stay
 /// within it.
-const DISORDER_REQUESTS: u64 = 8;
+pub(crate) const DISORDER_REQUESTS: u64 = 8;
 /// Reads in disorder that are a stream, if they fill half of what they span; and of reads that only ever go
 /// up and leave something out, since fewer may be even steps.
 const DISORDERED_COUNT: u32 = 3;

@@ -14,7 +14,7 @@ mod shape;
 mod stream;
 mod strides;
 
-pub(super) use candidate::Candidate;
+pub(super) use candidate::{Candidate, DISORDER_REQUESTS};
 pub(super) use line::Line;
 pub(super) use nearby::{CHUNK_BYTES, Nearby};
 pub(super) use region::Region;

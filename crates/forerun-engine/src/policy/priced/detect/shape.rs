@@ -3,7 +3,7 @@
 use crate::device::Costs;
 use crate::types::Extent;
 
-/// Positions of who goes down count from here.
+/// The positions of a dense stream that goes down count from here.
 const TOP: u64 = 1 << 62;
 
 /// See the module's page.
@@ -23,10 +23,10 @@ impl Shape {
         Shape { is_back, origin: 0, period: 0, element: 0 }
     }
 
-    /// Elements like `first`, `step` bytes apart.
+    /// Elements like `first`, `step` bytes apart. Each element is read upward, whichever way they go.
     pub(crate) fn strided(first: Extent, step: i64) -> Shape {
-        let shape = Shape::dense(step < 0);
-        Shape { origin: shape.along(first).offset, period: step.unsigned_abs(), element: first.len, ..shape }
+        let period = step.unsigned_abs();
+        Shape { is_back: step < 0, origin: first.offset, period, element: first.len }
     }
 
     pub(crate) fn is_dense(&self) -> bool {
@@ -48,19 +48,26 @@ impl Shape {
         self.period.saturating_sub(self.element) > costs.through && costs.step <= costs.wait
     }
 
-    /// Mirrors who goes down; its own inverse.
+    /// The place of `extent` in a dense stream. Going down mirrors it; that is its own inverse.
     fn along(&self, extent: Extent) -> Extent {
         if self.is_back { Extent::new(TOP - extent.end().min(TOP), extent.len) } else { extent }
     }
 
     /// Where `extent` lies on the way, if it does.
     pub(crate) fn positions(&self, extent: Extent) -> Option<Extent> {
-        let extent = self.along(extent);
         if self.is_dense() {
-            return Some(extent);
+            return Some(self.along(extent));
         }
-        let distance = extent.offset.checked_sub(self.origin)?;
-        let (number, within) = (distance / self.period, distance % self.period);
+        let (number, within) = if self.is_back && extent.offset < self.origin {
+            let number = (self.origin - extent.offset).div_ceil(self.period);
+            (number, number * self.period - (self.origin - extent.offset))
+        } else {
+            let distance = extent.offset.checked_sub(self.origin)?;
+            if self.is_back && distance >= self.element {
+                return None;
+            }
+            (distance / self.period, distance % self.period)
+        };
         let len = extent.len.min(self.element.saturating_sub(within));
         (len > 0).then(|| Extent::new(number * self.element + within, len))
     }
@@ -70,26 +77,37 @@ impl Shape {
     pub(crate) fn extents(&self, positions: Extent, piece: u64, mut want: impl FnMut(Extent)) {
         let (mut at, end) = (positions.offset, positions.end());
         while at < end {
-            let (start, len) = if !self.is_dense() {
-                let (number, within) = (at / self.element, at % self.element);
-                (self.origin + number * self.period + within, (self.element - within).min(end - at))
+            let len = if !self.is_dense() {
+                (self.element - at % self.element).min(end - at)
             } else if self.is_back {
-                (at, piece.max(4096).min(end - at))
+                piece.max(4096).min(end - at)
             } else {
-                (at, end - at)
+                end - at
             };
-            want(self.along(Extent::new(start, len)));
+            want(self.extent(Extent::new(at, len)));
             at += len;
         }
     }
 
+    /// What lies at `positions`, which are of one element.
+    fn extent(&self, positions: Extent) -> Extent {
+        if self.is_dense() {
+            return self.along(positions);
+        }
+        let (number, within) = (positions.offset / self.element, positions.offset % self.element);
+        let away = number * self.period;
+        let start = if self.is_back { self.origin.saturating_sub(away) } else { self.origin + away };
+        Extent::new(start + within, positions.len)
+    }
+
     /// The first position past what there is in an object of `size` bytes.
     pub(crate) fn limit(&self, size: u64) -> u64 {
-        let end = if self.is_back { TOP } else { size };
-        if self.is_dense() {
-            return end;
+        match (self.is_dense(), self.is_back) {
+            (true, false) => size,
+            (true, true) => TOP,
+            (false, false) => size.saturating_sub(self.origin).div_ceil(self.period) * self.element,
+            (false, true) => (self.origin / self.period + 1) * self.element,
         }
-        end.saturating_sub(self.origin).div_ceil(self.period) * self.element
     }
 }
 
@@ -110,12 +128,17 @@ mod tests {
         let up = Shape::strided(Extent::new(100, 10), 50);
         let down = Shape::strided(Extent::new(200, 10), -50);
         assert_eq!(extents(up, Extent::new(5, 20)), [(105, 5), (150, 10), (200, 5)]);
-        assert_eq!(extents(down, Extent::new(0, 20)), [(200, 10), (150, 10)]);
+        assert_eq!(extents(down, Extent::new(5, 20)), [(205, 5), (150, 10), (100, 5)]);
         for shape in [Shape::FORWARD, Shape::dense(true), up, down] {
             let at = shape.positions(Extent::new(150, 10)).expect("it is on the way");
             assert_eq!(extents(shape, at), [(150, 10)], "{shape:?}");
         }
-        assert_eq!(up.positions(Extent::new(120, 10)), None, "it is left out");
+        for at in [120, 90, 290] {
+            assert_eq!(up.positions(Extent::new(at, 10)), None, "{at} is left out");
+        }
+        for at in [120, 190, 220, 250] {
+            assert_eq!(down.positions(Extent::new(at, 10)), None, "{at} is left out");
+        }
     }
 
     #[test]

@@ -1,5 +1,5 @@
-//! What is fetched besides the windows of streams: the rest of what is read all over, and what is often
-//! read near what was.
+//! Fetches besides the windows of streams: the rest of a region that is read all over, and places that are
+//! often read near others.
 
 use super::deal::Deal;
 use super::detect::{CHUNK_BYTES, Shape};
@@ -30,7 +30,7 @@ impl Object {
             self.region.filled.earn(access.unread_bytes, hit, fits, &mut deal.common.trust);
         }
         deal.common.trust.note(of_use, if access.missing { wait } else { 0 });
-        // Who waits all the time would wait for what is filled as well.
+        // A reader that waits all the time would wait for the filled bytes as well.
         let is_in_front = deal.view.is_contended && credit.sharers > 1;
         if !access.missing || is_in_front || !deal.common.trust.allows(fits, &self.region.filled) {
             return;

@@ -1,4 +1,4 @@
-//! What all objects have in common.
+//! The state that all objects have in common.
 
 use super::budget::Shares;
 use super::ends::Ends;

@@ -8,8 +8,8 @@
 //! * [`deal`] is the read under way; [`whose`] finds its stream, [`object`] asks what that wants;
 //! * [`report`] tells what is read ahead and why, [`ends`] which streams are over.
 //!
-//! What the device charges comes as numbers from [`Costs`](crate::device::Costs); nothing here asks what
-//! kind of device it is.
+//! The device's costs come as numbers from [`Costs`](crate::device::Costs). Nothing here asks which kind of
+//! device it is.
 
 mod bets;
 mod budget;
@@ -46,7 +46,7 @@ pub(crate) struct Priced {
     common: Common,
     follower: Follower,
     balance: Balance,
-    /// What the last read's reader has behind it.
+    /// The bytes that the last read's reader has passed.
     passed: Option<Extent>,
 }
 
@@ -107,7 +107,7 @@ fn bet_on_index(deal: &mut Deal<'_>) {
     }
 }
 
-/// What one of those that are followed may have: what is known beforehand may have half of the memory.
+/// The grant of one followed order. Orders that are known beforehand may have half of the memory.
 fn grant(shares: &Shares, followed: u64, view: &View<'_>) -> Grant {
     let shares = shares.beside(followed);
     Grant {

@@ -20,9 +20,9 @@ use crate::types::{Extent, ObjectId, Time};
 const STREAMS_IDLE_MAX: usize = 4;
 /// A stream that was not read for so long does not stop others at its start.
 const LIVE_NS: u64 = 10_000_000_000;
-/// What is read through at a time without being counted, or what each request costs if that is more.
+/// A gap up to this size does not count as skipped readahead, nor one that is cheaper than a request.
 const PASSED_BYTES_MAX: u64 = 64 << 10;
-/// What disorder left behind may cost so many waits besides what may be lost.
+/// The bytes that disorder left out may cost this many waits besides the rest of the allowance.
 const LEFT_OUT_WAITS: u64 = 4;
 
 /// See the module's page.
@@ -49,7 +49,7 @@ pub(super) struct Object {
 }
 
 impl Object {
-    /// What is reserved for it that is not lost.
+    /// The reserved bytes that are not lost.
     pub(super) fn expected(&self) -> Expected {
         debug_assert_eq!(
             self.ahead,
@@ -135,7 +135,7 @@ impl Object {
         let own = if stream.is_dear(costs) { 0 } else { stream.trusted() };
         let trusted = account.trust(own, stream.skipped, costs.wait);
         let allowed = if is_decided { u64::MAX } else { trusted };
-        // What lies ahead of it has its room already.
+        // The bytes ahead of it have their room already.
         let allowed = allowed.min(account.room() + stream.expected());
         let end = (stream.frontier - stream.run()).saturating_add(reach.unwrap_or(u64::MAX));
         // All that may be streams wait as well, and are about to open windows.

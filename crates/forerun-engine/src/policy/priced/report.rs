@@ -1,4 +1,4 @@
-//! What is read ahead, and why, for those who ask.
+//! Reports of the readahead and its reasons.
 
 use core::cmp::Reverse;
 
@@ -51,7 +51,7 @@ impl Stream {
 }
 
 impl Object {
-    /// What `extent`, which no stream wants, was wanted for.
+    /// Why `extent` was wanted, if no stream wants it.
     fn reason_of_no_stream(&self, extent: Extent) -> Reason {
         let is_filled = self.region.is_filled(extent.offset);
         Reason { class: if is_filled { Class::Filled } else { Class::Guessed }, why: Why::Bet }
@@ -59,7 +59,7 @@ impl Object {
 }
 
 impl Priced {
-    /// What `extent` is or was wanted for, if any of `object` was.
+    /// Why `extent` is or was wanted, if any of `object` was.
     pub(super) fn reason_for(&self, object: ObjectId, extent: Extent, view: &View<'_>) -> Option<Reason> {
         if let Some(reason) = self.follower.reason(object, extent) {
             return Some(reason);
@@ -70,7 +70,7 @@ impl Priced {
         Some(self.narrower(found.map_or_else(|| object.reason_of_no_stream(extent), Stream::reason), view))
     }
 
-    /// What `window` of `object`, which was just wanted, is for.
+    /// The reason of `window` of `object`, which was just wanted.
     pub(super) fn reason_for_window(
         &self,
         object: ObjectId,

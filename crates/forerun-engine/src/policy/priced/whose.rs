@@ -65,7 +65,7 @@ impl Object {
     /// Takes the read as evidence, which may be enough for a stream.
     fn begin(&mut self, deal: &mut Deal<'_>) -> Option<usize> {
         let access = deal.access;
-        // Whoever reads an object's start most often reads on.
+        // A reader of an object's start most often reads on.
         let at_start = access.extent.offset == 0 || deal.is_announced || self.is_near_start(access);
         if !access.missing && !at_start && !self.line.has_helped() {
             return None;
@@ -154,7 +154,7 @@ impl Object {
         place
     }
 
-    /// What lies ahead of streams that nobody reads any more is lost.
+    /// Streams that nobody reads any more end, so that the bytes ahead of them count as lost.
     fn settle(&mut self, deal: &mut Deal<'_>) {
         for at in 0..self.streams.len() {
             if !self.streams[at].is_over && self.streams[at].is_left(self.reads) {

@@ -31,12 +31,12 @@ const ELEMENTS_MAX: u64 = 256;
 const TOP_UP_SHARE: u64 = 4;
 const LEAP_SHARE: u64 = 2;
 
-/// What bounds a window at the read under way.
+/// The bounds of a window at the read under way.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Bounds {
-    /// What one stream may have of memory and device.
+    /// Its share of memory and device.
     pub(super) share: u64,
-    /// What it is trusted for.
+    /// The bytes that it is trusted with.
     pub(super) allowed: u64,
     /// The position where it ends, or will most likely.
     pub(super) limit: u64,
@@ -71,7 +71,7 @@ impl Sizing {
         self.late |= late;
     }
 
-    /// What was wanted is not there.
+    /// Wanted bytes are gone.
     pub(super) fn look_again(&mut self) {
         self.quiet_until = 0;
     }
@@ -149,7 +149,7 @@ impl Stream {
         };
     }
 
-    /// What one step of a window should come to.
+    /// The least size that one step of a window should reach.
     fn step(&self, costs: &Costs, bounds: &Bounds) -> u64 {
         let worth = STEP_WAITS * costs.wait.max(costs.opening) / bounds.reading;
         if self.start == 0 { worth } else { worth.min(STEP_TIMES * self.own()) }

@@ -1,9 +1,9 @@
-//! What may be read ahead of one object: one account for every class of readahead.
+//! The limits of one object's readahead: one account for every class of it.
 //!
 //! Bytes are reserved when they are wanted, and given back when somebody reads them. What is reserved and
-//! not expected any more, or has gone unread, is lost. That is kept within two bounds. What was lost makes
-//! every wait worth less: by half for each eighth of the *allowance*, which is what a few waits are worth
-//! and a share of what was of use. And no more is ever reserved than the *room*, whatever comes of it.
+//! not expected any more, or has gone unread, is lost. Two bounds limit that. Lost bytes make
+//! every wait worth less: by half for each eighth of the *allowance*, which is the worth of a few waits and
+//! a share of the used bytes. And no more is ever reserved than the *room*.
 
 use crate::config::Config;
 use crate::policy::{Access, View};
@@ -44,8 +44,8 @@ pub(crate) struct Account {
     taken: u64,
 }
 
-/// What was reserved for an object that is not lost: expected by some stream, or passed over since a
-/// request that leaves it out costs more.
+/// The reserved bytes of an object that are not lost: some stream expects them, or passed over them since a
+/// request that leaves them out costs more.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Expected {
     pub(crate) ahead: u64,
@@ -99,12 +99,12 @@ impl Account {
         parts * self.taken.min(self.most) / self.most.max(1)
     }
 
-    /// What of the allowance is not lost.
+    /// The part of the allowance that is not lost.
     pub(crate) fn left(&self) -> u64 {
         self.allowance.saturating_sub(self.lost)
     }
 
-    /// What a wait is worth that is worth `wait` as long as nothing is lost.
+    /// The worth of a wait, which is `wait` bytes as long as nothing is lost.
     pub(crate) fn priced(&self, wait: u64) -> u64 {
         wait >> (PRICE_SHARE * self.lost / self.allowance.max(1)).min(PRICE_MAX)
     }

@@ -1,4 +1,4 @@
-//! What one stream may have of memory and device.
+//! One stream's share of memory and device.
 
 use crate::policy::View;
 use crate::policy::census::{Census, period};

@@ -1,4 +1,4 @@
-//! What will be read next: streams that go up, down or in even steps, and what lies near what was read.
+//! Predictions of the next reads: streams that go up, down or in even steps, and places near earlier reads.
 //!
 //! * [`stream`] is what goes on, [`belongs`] says whether a read is its, [`shape`] which way it goes;
 //! * [`candidate`] says when reads of no stream are one, [`line`] which of them most likely are next,

@@ -1,4 +1,4 @@
-//! What is read near what was read.
+//! Reads near earlier reads.
 //!
 //! Every read asks about a chunk at each of five distances ahead of it, in the name of its kind: how much
 //! was read right before it, and how long it is. Whoever comes there answers. A bet goes as far as the
@@ -8,12 +8,12 @@ use super::super::evidence::{Answers, DISTANCES};
 use crate::recent::Recent;
 use crate::types::{BLOCK_BYTES, Extent};
 
-/// What one question is about, in bytes and in blocks.
+/// The size of the chunk that a question is about, in bytes and in blocks.
 pub(crate) const CHUNK_BYTES: u64 = 64 << 10;
 const CHUNK_BLOCKS: u64 = CHUNK_BYTES / BLOCK_BYTES;
 /// In chunks from where a read ends.
 const AWAY: [u64; DISTANCES] = [0, 1, 3, 6, 12];
-/// What a bet as far as each of them has.
+/// The size of a bet that reaches as far as each of them.
 const REACHES: [u64; DISTANCES] = [64 << 10, 128 << 10, 256 << 10, 512 << 10, 1 << 20];
 /// The table has so many places, each of so many chunks. The place used longest ago gives way.
 const PLACES_MAX: usize = 128;

@@ -72,8 +72,7 @@ impl Shape {
         (len > 0).then(|| Extent::new(number * self.element + within, len))
     }
 
-    /// What lies at `positions`, in order: in pieces of about `piece` where that is against the order of
-    /// addresses.
+    /// Tells the extents at `positions`, in order: in pieces of about `piece` bytes where the stream goes down.
     pub(crate) fn extents(&self, positions: Extent, piece: u64, mut want: impl FnMut(Extent)) {
         let (mut at, end) = (positions.offset, positions.end());
         while at < end {
@@ -89,7 +88,7 @@ impl Shape {
         }
     }
 
-    /// What lies at `positions`, which are of one element.
+    /// The extent at `positions`, which are of one element.
     fn extent(&self, positions: Extent) -> Extent {
         if self.is_dense() {
             return self.along(positions);

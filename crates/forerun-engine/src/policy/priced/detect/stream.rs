@@ -21,7 +21,7 @@ const LATELY_BYTES: u64 = 1 << 20;
 /// Reads between two of its own are counted up to so many.
 const GAP_READS_MAX: u64 = 256;
 
-/// What was read and passed lately, in how many reads.
+/// Bytes that were read and passed lately, and the number of those reads.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Lately {
     pub(super) read: u64,
@@ -108,7 +108,7 @@ impl Stream {
         if 2 * self.read_bytes >= self.own() { self.own() } else { self.read_bytes }
     }
 
-    /// What it has wanted and has not come to.
+    /// The positions that it has wanted and not reached.
     pub(crate) fn ahead(&self) -> Extent {
         Extent::between(self.frontier, self.planned)
     }
@@ -140,7 +140,7 @@ impl Stream {
         }
     }
 
-    /// What its reader left out in its disorder, once it came behind the frontier more than once.
+    /// The bytes that its reader left out in its disorder, once it came behind the frontier more than once.
     pub(crate) fn left_out(&mut self, access: &Access, at: Extent) -> Option<Extent> {
         if self.shape != Shape::FORWARD {
             return None;

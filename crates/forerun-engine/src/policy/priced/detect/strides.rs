@@ -41,7 +41,7 @@ impl Strides {
         true
     }
 
-    /// What was taken for even steps was none.
+    /// A stride turned out to be none.
     pub(crate) fn doubt(&mut self) {
         self.doubt = (self.doubt + DOUBT).min(DOUBT_MAX);
     }

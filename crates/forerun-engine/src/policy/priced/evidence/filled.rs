@@ -1,8 +1,8 @@
-//! What came of filling what is read all over: of one object, and of all.
+//! The outcome of filling regions that are read all over: of one object, and of all.
 
-/// What waits saved are worth, less what was fetched, is not counted further than this.
+/// The gain, which is the worth of saved waits less the fetched bytes, counts up to this.
 const GAINED_MAX: i64 = 64 << 20;
-/// What may be bet before anything was gained.
+/// The bytes that may be bet before anything was gained.
 const BET_BYTES: i64 = 512 << 10;
 /// Of so many bytes read, one may be filled in vain where the object does not fit into memory; of so many
 /// where filling has paid.
@@ -11,7 +11,7 @@ const READ_SHARE_PAID: u64 = 32;
 /// Waits that are worth so much make who fills a whole object bolder by one.
 const BOLD_BYTES: u64 = 96 << 10;
 const BOLD_MAX: u64 = 8;
-/// What may be bet to fill whole objects, and for so many bytes that readers waited for one more.
+/// The bytes that may be bet to fill whole objects, and one more for so many that readers waited for.
 const KEPT_BYTES: i64 = 8 << 20;
 const WAITED_SHARE: u64 = 128;
 

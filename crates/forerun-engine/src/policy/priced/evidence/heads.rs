@@ -1,7 +1,7 @@
 //! How far objects are read from their start, whichever they are.
 //!
-//! Who opens many objects and looks at the first block of each does not want more of the next one either;
-//! who reads all of each does.
+//! A reader that looks at the first block of many objects does not want more of the next one. A reader of
+//! whole objects does.
 
 use alloc::collections::VecDeque;
 

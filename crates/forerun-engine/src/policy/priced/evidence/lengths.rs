@@ -46,7 +46,7 @@ impl Lengths {
         let here = far.partition_point(|len| *len <= own);
         let some = far.partition_point(|len| *len < WHOLE_BYTES);
         let (count, whole) = (far.len() as u64, (far.len() - some) as u64);
-        // Whoever stopped earlier was fetched too much for; whoever went on had to wait.
+        // Too much was fetched for streams that stopped earlier. Streams that went on had to wait.
         let wait_at_least = wait.max(BLOCK_BYTES);
         let (mut best, mut least) = (own, (count - here as u64) * wait_at_least);
         let (mut left, mut last) = (0_u64, own);

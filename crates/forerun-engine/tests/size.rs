@@ -4,7 +4,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// What may be in some folders and files of `src`, without comments, blanks and tests.
+/// The most code lines and constants of some folders and files of `src`. Comments, blanks and tests do not count.
 struct Limit {
     of: &'static [&'static str],
     lines: usize,
@@ -24,7 +24,7 @@ const LIMITS: [Limit; 3] = [
 /// Of the files of `policy/priced`, `policy/follower` and `walk`, tests included; and files of a folder.
 const FILE_LINES_MAX: usize = 250;
 const FOLDER_FILES_MAX: usize = 10;
-/// What only `device/` may ask.
+/// Questions about the kind of device. Only `device/` may ask them.
 const KINDS: [&str; 8] = [
     "is_far(",
     "is_far_link(",

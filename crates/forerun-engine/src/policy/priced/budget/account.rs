@@ -8,17 +8,17 @@
 use crate::config::Config;
 use crate::policy::{Access, View};
 
-/// So many waits may be lost before anything is known; in bytes at least, and at most, where they are also
-/// a share of the memory or this.
+/// An object may lose this many waits before anything is known. The limits are in bytes; the upper one is also
+/// a share of the memory, but not less than the last.
 const START_WAITS: u64 = 8;
 const START_BYTES_MIN: u64 = 64 << 10;
 const START_BYTES_MAX: u64 = 8 << 20;
 const START_MEMORY_SHARE: u64 = 8;
 const START_MEMORY_MIN: u64 = 4 << 20;
-/// All objects together may lose so many starts, and one of so many bytes that were of use.
+/// All objects together may lose this many starts, and one byte for this many that were used.
 const ALL_STARTS: u64 = 4;
 const ALL_USEFUL_SHARE: u64 = 4;
-/// Of so many bytes that were of use, and of so many that readers waited for, one may be lost.
+/// An object may lose one byte for this many that were used, and for this many that readers waited for.
 const USEFUL_SHARE: u64 = 20;
 const MISSED_SHARE: u64 = 256;
 /// Each such share of the allowance halves the worth of a wait, up to so many times.
@@ -26,13 +26,13 @@ const PRICE_SHARE: u64 = 8;
 const PRICE_MAX: u64 = 4;
 /// No more may ever be wasted of an object, besides a share of the bytes that were of use.
 const WASTE_BYTES_MAX: u64 = 128 << 20;
-/// So much of that is reserved at most: fetches bring whole blocks, and a little besides.
+/// The policy reserves at most this share of that, since a fetch may bring more than was reserved for it.
 const ROOM_EIGHTHS: u64 = 7;
-/// A stream may have so many times as much ahead as it has read,
+/// A stream may have this many times as much ahead as it has read,
 const TRUST: u64 = 2;
-/// unless it skipped one of so many bytes.
+/// unless it skipped one byte of this many.
 const SKIPPED_SHARE: u64 = 10;
-/// Past the allowance it has one byte ahead for so many that it has read.
+/// Past the allowance, a stream has at least one byte ahead for this many that it has read.
 const OVERDRAWN_SHARE: u64 = 16;
 
 /// See the module's page. As it is at the read under way.

@@ -32,13 +32,11 @@ pub enum PolicyKind {
     /// Several streams per object, windows from measured latency and rate.
     #[default]
     Adaptive,
-    /// The same with fewer rules: one price and one account for all that is read ahead of an object.
-    Priced,
 }
 
 impl PolicyKind {
     /// Every policy, in the order tables show them.
-    pub const ALL: [PolicyKind; 12] = [
+    pub const ALL: [PolicyKind; 11] = [
         PolicyKind::None,
         PolicyKind::Plain,
         PolicyKind::Aligned,
@@ -50,7 +48,6 @@ impl PolicyKind {
         PolicyKind::Ara,
         PolicyKind::Amp,
         PolicyKind::Adaptive,
-        PolicyKind::Priced,
     ];
 
     /// The name users write.
@@ -67,14 +64,13 @@ impl PolicyKind {
             PolicyKind::Ara => "ara",
             PolicyKind::Amp => "amp",
             PolicyKind::Adaptive => "adaptive",
-            PolicyKind::Priced => "priced",
         }
     }
 
     /// Whether it heeds what it is told: advice, profiles, lists, and listings of directories. Those of
     /// other software do not.
     pub const fn is_told(self) -> bool {
-        matches!(self, PolicyKind::Adaptive | PolicyKind::Priced)
+        matches!(self, PolicyKind::Adaptive)
     }
 
     /// The policy that users call `name`.
@@ -98,8 +94,8 @@ pub struct Config {
     /// Fetches in flight at which no more are started. A read whose bytes lie in
     /// many pieces may pass it by its pieces.
     pub in_flight_count_max: usize,
-    /// Ceiling of a window of every policy but `none`, `ara`, `adaptive` and `priced`,
-    /// in bytes. The last two size their windows themselves.
+    /// Ceiling of a window of every policy but `none`, `ara` and `adaptive`,
+    /// in bytes. The last sizes its windows itself.
     pub window_bytes_max: u64,
     /// The size of the storage objects that an object is striped over, for `aligned`
     /// and `eager`, in bytes.
@@ -127,16 +123,13 @@ impl Config {
     /// Of so many bytes that were of use `adaptive` may waste one.
     pub const USEFUL_SHARE: u64 = 10;
 
-    /// And so many besides of each object, which no length of reading makes more. 64 MiB, since
-    /// so large an object is fetched that is read all over, as soon as that costs less than
-    /// the waits for its parts, and whoever reads so may stop at any time; 4 MiB for others
-    /// who read the same object; and 4 MiB for what shows only once it was fetched.
-    pub const WASTE_BYTES_PER_OBJECT: u64 = 72 << 20;
+    /// And besides, of each object, half of the memory or this many bytes, whichever is less.
+    pub const WASTE_BYTES_PER_OBJECT: u64 = 128 << 20;
 
     /// How much of an object of `size` bytes `adaptive` may waste besides: no more than twice what
     /// there is, since what went unread may be fetched again.
-    pub fn waste_bytes_of(size: u64) -> u64 {
-        size.saturating_mul(2).min(Config::WASTE_BYTES_PER_OBJECT)
+    pub fn waste_bytes_of(&self, size: u64) -> u64 {
+        size.saturating_mul(2).min(self.memory_bytes_max / 2).min(Config::WASTE_BYTES_PER_OBJECT)
     }
 
     /// The most that `adaptive` wastes, as told by [`Event::Wasted`](crate::Event::Wasted), of
@@ -144,8 +137,8 @@ impl Config {
     /// not part of that: what a stream reads through because a request that leaves it out costs
     /// more, up to 64 KiB at a time, or as much as each costs where it waits for the one before, and
     /// four times what it reads.
-    pub fn waste_bytes_max(useful_bytes: u64, object_sizes: impl IntoIterator<Item = u64>) -> u64 {
-        let of_objects = object_sizes.into_iter().map(Config::waste_bytes_of).sum::<u64>();
+    pub fn waste_bytes_max(&self, useful_bytes: u64, object_sizes: impl IntoIterator<Item = u64>) -> u64 {
+        let of_objects = object_sizes.into_iter().map(|size| self.waste_bytes_of(size)).sum::<u64>();
         useful_bytes / Config::USEFUL_SHARE + of_objects
     }
 

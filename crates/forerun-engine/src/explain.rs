@@ -13,8 +13,6 @@ pub enum Class {
     Backward,
     /// A stream that leaves out the same between what it reads, again and again.
     Strided,
-    /// The same with several elements in each period, of lengths and distances of their own.
-    TwoLevel,
     /// The rest of an object that is read all over.
     Filled,
     /// What advice or a profile says will be read.
@@ -31,7 +29,7 @@ pub enum Class {
 impl Class {
     /// Whether it rests on nothing but how was read before: nobody has said that it will be read.
     pub(crate) const fn is_guess(self) -> bool {
-        matches!(self, Class::Forward | Class::Backward | Class::Strided | Class::TwoLevel | Class::Guessed)
+        matches!(self, Class::Forward | Class::Backward | Class::Strided | Class::Guessed)
     }
 
     /// One word for it, of lower-case letters and dashes.
@@ -40,7 +38,6 @@ impl Class {
             Class::Forward => "forward",
             Class::Backward => "backward",
             Class::Strided => "strided",
-            Class::TwoLevel => "two-level",
             Class::Filled => "filled",
             Class::Planned => "planned",
             Class::Walk => "walk",

@@ -86,7 +86,7 @@ fn slices_at_even_steps_are_read_ahead_wherever_their_bytes_begin() {
     for (way, step) in
         [(Way::Up, 5 * MIB), (Way::Down, 5 * MIB), (Way::Either, 5 * MIB + 700), (Way::Up, 5 * MIB - 4000)]
     {
-        let slices: Vec<_> = (1..150).map(|index| Extent::new(index * step, MIB + 100)).collect();
+        let slices: Vec<_> = (1..200).map(|index| Extent::new(index * step, MIB + 100)).collect();
         let (ns, fetched) = copy(&slices, way);
         let slice_ns = ns / slices.len() as u64;
         // Alone each would wait for its own latency.

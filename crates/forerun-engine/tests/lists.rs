@@ -227,13 +227,13 @@ fn small_files_are_read_to_the_end_of_the_list() {
 
 #[test]
 fn nothing_is_read_ahead_any_more_where_the_listed_files_are_read_elsewhere() {
-    let mut bed = Bed::new(64 * MIB, 16 * MIB);
+    let mut bed = Bed::new(64 * MIB, 256 * MIB);
     let parts: Vec<_> = (0..64).map(|file| (file, Extent::new(0, 2 * MIB))).collect();
     bed.tell(LIST, &parts);
     let ahead = bed.report().ahead_bytes;
     assert!(ahead > 0 && bed.report().is_followed);
     for step in 0..64_u64 {
-        let at = 4 * MIB + step * 7919 % 2000 * 4 * KIB;
+        let at = 4 * MIB + step * 7919 % 2000 * 64 * KIB;
         bed.visit(step as u32 % 4, Extent::new(at, 4 * KIB));
     }
     assert!(!bed.report().is_followed);

@@ -136,14 +136,6 @@ fn adaptive_sees_readers_of_less_than_a_block() {
 }
 
 #[test]
-fn adaptive_bets_a_little_on_a_large_first_read() {
-    check(PolicyKind::Adaptive, "r 1m 64k", "1088k+64k mark 1088k");
-    let first_reads: Vec<String> = (1..30).map(|i| format!("r {}m 64k", i * i * i % 67)).collect();
-    let guesses = windows(PolicyKind::Adaptive, &first_reads.join("; "));
-    assert_eq!(guesses.split("; ").count(), 8, "{guesses}");
-}
-
-#[test]
 fn adaptive_leaves_random_reads_alone() {
     check(PolicyKind::Adaptive, "r 1m 4k; r 9m 4k; r 5m 4k; r 33m 4k; r 17m 4k; r 60m 4k; r 2m 4k", "");
 }
@@ -153,7 +145,7 @@ fn adaptive_tells_streams_on_one_handle_apart() {
     check(
         PolicyKind::Adaptive,
         "r 1m 64k; r 32m 64k; r 1088k 64k; r 32832k 64k",
-        "1088k+64k mark 1088k; 32832k+64k mark 32832k; 1152k+512k mark 1280k; 32896k+128k mark 32928k",
+        "1152k+512k mark 1280k; 32896k+512k mark 33024k",
     );
 }
 
@@ -174,11 +166,7 @@ fn adaptive_stops_where_another_stream_began() {
 
 #[test]
 fn adaptive_takes_disorder_for_a_stream() {
-    check(
-        PolicyKind::Adaptive,
-        "r 2112k 32k; r 2m 32k; r 2080k 32k",
-        "2144k+32k mark 2144k; 2144k+352k mark 2240k",
-    );
+    check(PolicyKind::Adaptive, "r 2112k 32k; r 2m 32k; r 2080k 32k", "2144k+352k mark 2240k");
 }
 
 #[test]
@@ -203,9 +191,10 @@ fn adaptive_goes_on_in_equal_steps_and_fetches_just_those() {
 
 #[test]
 fn adaptive_sees_steps_within_steps() {
-    let reads = "r 1m 8k; r 1100k 8k; r 2m 8k; r 2124k 8k; r 3m 8k; r 3148k 8k";
-    let wanted = windows(PolicyKind::Adaptive, reads);
-    assert!(wanted.starts_with("3148k+8k mark 3148k; 4m+8k mark 4m; 4172k+8k mark 4172k"), "{wanted}");
+    let reads: Vec<String> = (1..6).map(|i| format!("r {i}m 8k; r {}k 8k", i * 1024 + 76)).collect();
+    let wanted = windows(PolicyKind::Adaptive, &reads.join("; "));
+    assert!(wanted.starts_with("6m+8k mark 6m; 7m+8k mark 7m"), "{wanted}");
+    assert!(wanted.contains("6220k+8k mark 6220k; 7244k+8k mark 7244k"), "{wanted}");
 }
 
 #[test]

@@ -87,7 +87,7 @@ fn build(
             return None;
         }
     };
-    let policies = [PolicyKind::Adaptive, PolicyKind::Priced, PolicyKind::None, PolicyKind::OnDemand];
+    let policies = [PolicyKind::Adaptive, PolicyKind::None, PolicyKind::OnDemand];
     let (memory_bytes, ttl) = (4 << 20, Duration::from_millis(random.pick(&[0, 100, 1000, 10_000])));
     let options = Options {
         memory_bytes,

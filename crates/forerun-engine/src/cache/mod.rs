@@ -128,13 +128,6 @@ impl Cache {
         row.is_some_and(|row| (row.unread & row.resident) >> (block % row::ROW_BLOCKS) & 1 == 1)
     }
 
-    /// Whether the block at `offset` was read, or is on its way to a reader.
-    pub(crate) fn is_read(&self, object: ObjectId, offset: u64) -> bool {
-        let block = offset / BLOCK_BYTES;
-        let row = self.index.get(object, block / row::ROW_BLOCKS).map(|id| &self.rows[id.0 as usize]);
-        row.is_some_and(|row| (row.held() & !row.unread) >> (block % row::ROW_BLOCKS) & 1 == 1)
-    }
-
     /// Whether the block at `offset` was read, once, and is still here.
     pub(crate) fn is_read_once(&self, object: ObjectId, offset: u64) -> bool {
         let block = offset / BLOCK_BYTES;
@@ -178,17 +171,6 @@ impl Cache {
             id.map_or(0, |id| u64::from((self.rows[id.0 as usize].unread & bits).count_ones()))
         });
         unread.sum::<u64>() * BLOCK_BYTES
-    }
-
-    /// Bytes of `extent`, in whole blocks, that were read or are on their way to a reader.
-    pub(crate) fn read_bytes(&self, object: ObjectId, extent: Extent) -> u64 {
-        let read = self.index.rows(object, extent).map(|(_, bits, id)| {
-            id.map_or(0, |id| {
-                let row = &self.rows[id.0 as usize];
-                u64::from((row.held() & !row.unread & bits).count_ones())
-            })
-        });
-        read.sum::<u64>() * BLOCK_BYTES
     }
 
     /// The first run of blocks of `extent` that are neither resident nor in

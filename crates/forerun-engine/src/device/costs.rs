@@ -50,8 +50,11 @@ impl Costs {
         let least = if device.knows_bandwidth() { BLOCK_BYTES } else { WAIT_BYTES_UNKNOWN };
         let step = device.turn_bytes().map(|turn| turn / TURN_MOVES);
         let is_unknown = step.is_none() && !device.switching.is_judged() && device.switching.is_alone();
-        let through =
-            if is_unknown { device.wait_bytes().min(GAP_BYTES_MAX) } else { device.through_bytes() };
+        let through = if is_unknown {
+            device.wait_bytes().max(least).min(GAP_BYTES_MAX)
+        } else {
+            device.through_bytes()
+        };
         let gap = step.unwrap_or((device.pipe_bytes() / PIPE_SHARE).min(GAP_BYTES_MAX));
         let returned = || step.map_or(device.wait_bytes(), |step| step / 2);
         Costs {

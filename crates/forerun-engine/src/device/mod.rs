@@ -37,7 +37,6 @@ pub(crate) use rates::{bytes_in, rate, time_of, whole_blocks};
 pub(crate) use sample::Sample;
 use spread::Spread;
 use switching::Switching;
-pub(crate) use worth::MOVES_OF_A_RETURN;
 use worth::Worth;
 
 /// Before anything is measured: a store in the same region.

@@ -6,6 +6,8 @@ use super::{Device, LATENCY_NS_GUESS, bytes_in};
 const BANDWIDTH_GUESS: u64 = 100_000_000;
 /// Who makes a head come back to him sends it away from others: there and back.
 pub(crate) const MOVES_OF_A_RETURN: u64 = 2;
+/// A reader that leaves out less is still near.
+const NEAR_BYTES: u64 = 1 << 20;
 
 /// Worked out when the measurements change, because every read asks for it.
 #[derive(Clone, Copy, Debug, Default)]
@@ -54,14 +56,26 @@ impl Device {
         self.worth.wait_ns
     }
 
-    /// The same for what comes right after what it has read.
-    pub(crate) fn next_ns(&self) -> u64 {
-        self.worth.next_ns
+    /// How long a reader waits that goes on `gap` bytes after where the last read ended; none if that was elsewhere.
+    /// A head that takes turns is there already, or near.
+    pub(crate) fn wait_after_ns(&self, gap: Option<u64>) -> u64 {
+        match gap {
+            Some(0) if self.turn_bytes().is_some() => 0,
+            Some(0) => self.worth.next_ns.min(self.wait_ns()),
+            Some(1..NEAR_BYTES) if self.turn_bytes().is_some() => self.lone.near_ns.unwrap_or(self.wait_ns()),
+            _ => self.wait_ns(),
+        }
     }
 
-    /// The same for what comes soon after what was read lately, if that was seen.
-    pub(crate) fn near_ns(&self) -> Option<u64> {
-        self.lone.near_ns
+    /// How many readers lose time by a fetch that comes in front, if `others_count` wait: on a head that takes turns
+    /// they wait for one another in any case.
+    pub(crate) fn waiters(&self, others_count: usize) -> u64 {
+        if self.turn_bytes().is_some() { 1 } else { 1 + others_count as u64 }
+    }
+
+    /// Whether bytes that are fetched in vain make readers wait as long as they take.
+    pub(crate) fn is_vain_dear(&self) -> bool {
+        self.is_full()
     }
 
     /// Bytes that all fetches together deliver in `ns`, at most: as many as ever came while one was on

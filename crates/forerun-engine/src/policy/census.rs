@@ -46,12 +46,12 @@ impl Census {
         self.count.max(self.count_before)
     }
 
-    /// Takes one out that was seen last in `period`.
-    pub(super) fn leave(&mut self, period: u32) {
-        if period == self.period {
-            self.count -= 1;
-        } else if period + 1 == self.period {
-            self.count_before -= 1;
+    /// Counts one out that was seen last in the period `seen`.
+    pub(super) fn leave(&mut self, seen: &mut Option<u32>) {
+        match seen.take() {
+            Some(period) if period == self.period => self.count -= 1,
+            Some(period) if period + 1 == self.period => self.count_before -= 1,
+            _ => {}
         }
     }
 }

@@ -6,15 +6,12 @@
 
 mod adaptive;
 mod amp;
-mod balance;
 mod census;
 mod follower;
 mod kernel;
 mod none;
-mod priced;
 mod rbd;
 mod rules;
-mod tails;
 
 use alloc::boxed::Box;
 use alloc::vec::Vec;
@@ -29,7 +26,7 @@ use crate::scheduler::Pending;
 use crate::types::{BLOCK_BYTES, Extent, ListId, ObjectId, ReaderId, StreamId, Time};
 pub use follower::List;
 pub(crate) use follower::Lists;
-use follower::{Follower, Grant, Grants, Habit};
+use follower::{Grant, Grants};
 use kernel::Kernel;
 pub(crate) use rules::Rules;
 
@@ -224,6 +221,5 @@ pub(crate) fn build(config: &Config) -> Box<dyn Policy> {
         PolicyKind::Ara => Box::new(Kernel::new(Ara::new(config.ara))),
         PolicyKind::Amp => Box::new(amp::Amp::new(window)),
         PolicyKind::Adaptive => Box::new(adaptive::Adaptive::new(config)),
-        PolicyKind::Priced => Box::new(priced::Priced::new(config)),
     }
 }

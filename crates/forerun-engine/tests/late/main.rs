@@ -16,7 +16,7 @@ fn one_slow_fetch_of_many_is_asked_for_again() {
     for budget in [4 * MIB, 256 * MIB] {
         let mut bed = Bed::new(budget, |at, _| if at == 60 { 2000 * MS } else { 10 * MS });
         let longest = bed.stream(0, 128 * MIB);
-        assert!(longest < 50 * MS, "somebody waited {longest} ns");
+        assert!(longest < 60 * MS, "somebody waited {longest} ns");
         let counters = bed.engine.counters();
         assert_eq!((counters.repeated_count, counters.won_count, counters.cancelled_count), (1, 1, 1));
         assert!(counters.repeated_bytes <= counters.readahead_bytes / 16, "{counters:?}");
@@ -51,7 +51,7 @@ fn what_slows_down_for_good_is_asked_again_a_few_times() {
     let latency_ns = |_, now| if now >= slow_from { 1000 * MS } else { 10 * MS };
     let mut bed = Bed::new(64 * MIB, latency_ns);
     bed.random(20);
-    bed.stream(0, 2048 * MIB);
+    bed.stream(0, 8192 * MIB);
     assert!(bed.now > Time(2 * slow_from.0) && bed.repeated_count() <= 2, "{}", bed.repeated_count());
     let mut bed = Bed::new(64 * MIB, latency_ns);
     bed.random(400);

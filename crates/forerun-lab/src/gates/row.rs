@@ -51,7 +51,7 @@ impl Gate {
             Gate::Peers => "not 2 % slower than the best peer",
             Gate::Bound => "streams within 25 % of the clairvoyant bound",
             Gate::Learned => "boots and starts within 15 % of the clairvoyant bound with a profile",
-            Gate::Regret => "unread bytes at most a tenth of the read ones and 72 MiB per object",
+            Gate::Regret => "unread bytes at most a tenth of the read ones and half of the memory per object",
         }
     }
 }
@@ -137,7 +137,7 @@ impl Row {
             is_vague: !crate::show::is_narrow(own.bounds),
             fetched: mean(own, |run| run.device.read_bytes) / mean(own, |run| run.read_bytes).max(1.0),
             wasted_bytes,
-            waste_bytes_max: Config::waste_bytes_max(used as u64, sizes) as f64,
+            waste_bytes_max: Config::new(own.memory_bytes).waste_bytes_max(used as u64, sizes) as f64,
             peer_wasted_bytes: mean(&outcomes[peer_at], |run| run.wasted_bytes),
         }
     }

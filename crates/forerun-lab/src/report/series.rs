@@ -37,7 +37,7 @@ pub(super) fn legend() -> Node {
 const COLOURS: [(&str, &str); 5] = [
     ("w-way", "forward, and policies other than adaptive"),
     ("w-back", "backward"),
-    ("w-stride", "strided, two-level"),
+    ("w-stride", "strided"),
     ("w-files", "walk, planned"),
     ("w-bet", "filled, guessed"),
 ];
@@ -47,7 +47,7 @@ fn colour(class: Class) -> (&'static str, &'static str) {
     match class {
         Class::Forward | Class::Other => COLOURS[0],
         Class::Backward => COLOURS[1],
-        Class::Strided | Class::TwoLevel => COLOURS[2],
+        Class::Strided => COLOURS[2],
         Class::Walk | Class::Planned => COLOURS[3],
         Class::Filled | Class::Guessed => COLOURS[4],
     }

@@ -261,5 +261,5 @@ const FALLBACK: &str = "the known number is of windows that never shrink: those 
     within 512 pages. These and the four ahead of them are read in the time of eight pages, and \
     memory keeps a page for six. About half are read before they are evicted";
 const FAR: &str = "perhaps: so many streams with windows of 1 MiB barely fit into memory";
-const SHARES: &str = "perhaps: Forerun counts the streams that read within a quarter of a second. Streams that read \
-    every 4 s then get the share of many. After 30 s it takes their readahead for wasted";
+const SHARES: &str = "perhaps: all streams share three quarters of the memory, which bounds each window, and the first \
+    windows are smaller";

@@ -38,11 +38,11 @@ fn streams_take_turns_on_a_disk() {
 }
 
 #[test]
-fn a_reader_who_gets_what_a_disk_brings_has_little_ahead_when_it_stops() {
+fn a_reader_who_stops_has_no_more_ahead_on_a_disk_than_half_of_what_it_read() {
     let reader = sequential(0, 100 * MIB, 108 * MIB, 4 * KIB);
     let run =
         run("ide-2006", PolicyKind::Adaptive, 256 * MIB, place([1024 * MIB], MIB), vec![Box::new(reader)]);
-    assert!(run.wasted_bytes <= 512 * KIB, "{} bytes in vain", run.wasted_bytes);
+    assert!(run.wasted_bytes <= 4 * MIB, "{} bytes in vain", run.wasted_bytes);
 }
 
 /// The most readahead fetches that were in flight when one for a reader was

@@ -87,7 +87,7 @@ fn a_start_in_some_disorder_is_still_the_same() {
 fn two_programs_at_once_are_followed_each() {
     let order = shuffled(1);
     let (one, other) = order.split_at(COUNT / 2);
-    check("two at once", &[one.to_vec(), other.to_vec()], &learned(&order), [10.0, 10.0, 1.5, 1.5, 0.98]);
+    check("two at once", &[one.to_vec(), other.to_vec()], &learned(&order), [10.0, 10.0, 1.5, 1.5, 0.95]);
 }
 
 #[test]
@@ -101,7 +101,7 @@ fn objects_opened_now_and_then_in_no_order_cost_little() {
 fn what_is_larger_than_the_memory_is_read_ahead_as_room_is_made() {
     let order = shuffled(1);
     let asked: u64 = sizes().iter().sum();
-    for (device, gain) in DEVICES.into_iter().zip([3.0, 3.0, 2.0, 1.5, 0.9]) {
+    for (device, gain) in DEVICES.into_iter().zip([3.0, 3.0, 1.6, 1.5, 0.9]) {
         let without = run(slice::from_ref(&order), Profiles::new(), device, 8 * MIB);
         let with = run(slice::from_ref(&order), learned(&order), device, 8 * MIB);
         let times = without.elapsed_ns as f64 / with.elapsed_ns as f64;

@@ -4,6 +4,5 @@ mod bed;
 mod goals;
 mod many;
 mod mixes;
-mod priced;
 mod recordings;
 mod walks;

@@ -2,7 +2,7 @@
 //! a tenth of what was of use, and a constant for each object that no length of reading
 //! makes larger.
 
-use forerun_engine::{Config, PolicyKind};
+use forerun_engine::Config;
 use forerun_sim::device::Preset;
 use forerun_sim::run::Run;
 use forerun_sim::source::{Action, Client, Clients, Extent, ObjectId, place};
@@ -48,12 +48,12 @@ impl Accesses {
     }
 
     /// So many read their part of them, each one after the other, closed loop; none if there are none.
-    fn run(&self, policy: PolicyKind, readers: usize) -> Option<Run> {
+    fn run(&self, readers: usize) -> Option<Run> {
         if self.reads.is_empty() {
             return None;
         }
         let device = Preset::from_name(self.device).expect("a device by its name").build(1);
-        let config = Config { policy, ..Config::new(self.memory_bytes) };
+        let config = Config::new(self.memory_bytes);
         let world = World::new(config, device).expect("a configuration that works");
         let read = |(object, extent): &(u64, Extent)| Action::read(ObjectId(*object), *extent);
         let client = |part: &[_]| -> Box<dyn Client> {
@@ -67,25 +67,12 @@ impl Accesses {
     /// So many read them all side by side: what they waste is within its bound. In debug builds the world
     /// and the engine check all else that must hold.
     pub(crate) fn check(&self, readers: usize) {
-        [PolicyKind::Adaptive, PolicyKind::Priced]
-            .into_iter()
-            .for_each(|policy| self.check_by(policy, readers));
-    }
-
-    fn check_by(&self, policy: PolicyKind, readers: usize) {
-        let Some(run) = self.run(policy, readers) else { return };
+        let Some(run) = self.run(readers) else { return };
         let used = run.demand_bytes + run.readahead_bytes - run.wasted_bytes;
-        let most = match policy {
-            PolicyKind::Priced => {
-                // Half of the memory for each object, and no more than twice its size or this.
-                let of_one = |size: &u64| (2 * size).min(self.memory_bytes / 2).min(128 * MIB);
-                used / Config::USEFUL_SHARE + self.sizes.iter().map(of_one).sum::<u64>()
-            }
-            _ => Config::waste_bytes_max(used, self.sizes.iter().copied()),
-        };
+        let most = Config::new(self.memory_bytes).waste_bytes_max(used, self.sizes.iter().copied());
         assert!(
             run.wasted_bytes <= most,
-            "{policy:?} on {}, {readers} readers, {} bytes of memory: {} bytes wasted where {most} may be, objects of {:?} bytes",
+            "on {}, {readers} readers, {} bytes of memory: {} bytes wasted where {most} may be, objects of {:?} bytes",
             self.device,
             self.memory_bytes,
             run.wasted_bytes,

@@ -1,4 +1,4 @@
-//! What `adaptive` and `priced` read in vain is bounded, whatever is read.
+//! What `adaptive` reads in vain is bounded, whatever is read.
 
 mod accesses;
 #[path = "../../../forerun-trace/tests/support/cases.rs"]

@@ -146,10 +146,11 @@ impl Switching {
             .and_then(|(_, end)| sample.offset.checked_sub(end));
         let follows = gap == Some(0);
         let is_near = self.is_found && gap.is_some_and(|gap| gap <= NEAR_BYTES);
+        let beside = self.last_done.since(sample.dispatched);
         self.last_done = now;
         self.last_end = Some((sample.object, sample.offset + sample.bytes));
         self.is_found = self.cost_ns() > 0;
-        let is_behind = self.is_behind(sample, now);
+        let is_behind = self.is_behind(sample, beside, now);
         if follows {
             self.on_followed(sample, took, is_behind);
         } else if sample.ahead == 0 && !is_near {
@@ -178,11 +179,12 @@ impl Switching {
     }
 
     /// Whether there were so many ahead of a fetch that one served with them at once would
-    /// have come soon after them.
-    fn is_behind(&self, sample: &Sample, now: Time) -> bool {
+    /// have come soon after them. It was on its way for `beside` nanoseconds until the last of those came.
+    fn is_behind(&self, sample: &Sample, beside: u64, now: Time) -> bool {
         let alone = self.idle_ns() + self.following.ns_of(sample.bytes);
         let has_waited = self.idle.is_some() && now.since(sample.dispatched) >= 2 * alone;
-        sample.ahead >= AHEAD_MIN || (sample.ahead >= AHEAD_WAITED_MIN && has_waited)
+        (sample.ahead >= AHEAD_MIN && 2 * beside >= self.idle_ns())
+            || (sample.ahead >= AHEAD_WAITED_MIN && has_waited)
     }
 
     fn note_overlap(&mut self, overlaps: bool) {
@@ -196,9 +198,7 @@ impl Switching {
         if !self.is_alone() || !self.is_slow_to_begin() {
             return 0;
         }
-        let is_small = self.busy_bytes < self.busy_count * SMALL_BYTES;
-        let is_enough = self.busy_count >= if is_small { SMALL_SAMPLES_MIN } else { SAMPLES_MIN };
-        let is_known = self.following.is_known() && is_enough;
+        let is_known = self.following.is_known() && self.is_enough();
         let moved = self.busy_ns.filter(|busy| is_known && self.is_most(*busy, idle));
         moved.unwrap_or(0).max(self.request_ns())
     }
@@ -225,7 +225,12 @@ impl Switching {
 
     /// Whether enough was seen to say so.
     pub(crate) fn is_judged(&self) -> bool {
-        self.idle.is_some() && self.busy_count >= SAMPLES_MIN
+        self.idle.is_some() && self.is_enough()
+    }
+
+    fn is_enough(&self) -> bool {
+        let is_small = self.busy_bytes < self.busy_count * SMALL_BYTES;
+        self.busy_count >= if is_small { SMALL_SAMPLES_MIN } else { SAMPLES_MIN }
     }
 
     /// Whether those that found others ahead came soon after them: whatever the order, the backend

@@ -1,77 +1,121 @@
-//! The default: finds out what each reader does and what the device can do, and
-//! keeps just enough ahead.
+//! Readahead by price: detectors say what will be read next, evidence how likely that is, and one account
+//! for each object whether it is worth fetching now.
 //!
-//! * [`follow`] takes all reads that the follower knows nothing of from one question to the next;
-//! * [`streams`] tells streams apart by where they read, not by who reads; [`coast`] lets
-//!   those pass who read what is in memory anyway;
-//! * [`evidence`] says when reads that belong to no stream are one;
-//! * [`stream`] sizes and moves the window of one stream;
-//! * [`amounts`] says how much each of them may have ahead, and what may be wasted;
-//! * [`lengths`] remembers how far readers go, and so where to stop;
-//! * [`nearby`] bets on what is read soon near what was, [`fill`] fetches the rest of what is
-//!   read all over; [`recent`](crate::recent) finds what both know of a place, and forgets it;
-//! * [`report`] says in which class and why.
+//! * [`detect`] finds streams, and what is read near what was;
+//! * [`evidence`] remembers what came of such predictions;
+//! * [`window`] says how much a stream keeps ahead, [`bets`] what is fetched besides;
+//! * [`budget`] says how much that may be: of waste, of memory and of the device;
+//! * [`deal`] is the read under way; [`whose`] finds its stream, [`object`] asks what that wants;
+//! * [`report`] tells what is read ahead and why, [`ends`] which streams are over.
+//!
+//! The device's costs come as numbers from [`Costs`](crate::device::Costs). Nothing here asks which kind of
+//! device it is.
 
-mod amounts;
-mod coast;
+mod bets;
+mod budget;
+mod common;
+mod deal;
+mod detect;
+mod ends;
 mod evidence;
-mod fill;
-mod follow;
-mod lengths;
-mod nearby;
+mod object;
 mod report;
-mod stream;
-mod streams;
+mod whose;
+mod window;
 
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 
-use super::balance::Balance;
-use super::tails::Tails;
-use super::{Access, Ended, Follower, Habit, Hint, List, Lists, Policy, Reason, Rules, Said, View, Window};
+use super::follower::{Follower, Grant, Habit, List, Lists};
+use super::{Access, Ended, Hint, Policy, Reason, Rules, Said, View, Window};
 use crate::config::Config;
-use crate::explain::{End, StreamReport};
+use crate::explain::StreamReport;
 use crate::scatter::Scattered;
 use crate::types::{Extent, ListId, ObjectId, ReaderId, Time};
-use amounts::{Activity, Share};
-use coast::Coast;
-use fill::Trust;
-use lengths::Heads;
-pub(super) use lengths::Runs;
-use streams::{Ends, Streams};
+use budget::{Balance, Shares};
+use common::Common;
+use deal::Deal;
+use object::Object;
 
+/// See the module's page.
 #[derive(Debug)]
 pub(crate) struct Adaptive {
     /// Boxed, since there is room for more than there are.
-    objects: Scattered<ObjectId, Box<Streams>>,
-    activity: Activity,
-    /// What was said of reads to come.
+    objects: Scattered<ObjectId, Box<Object>>,
+    common: Common,
     follower: Follower,
-    heads: Heads,
-    tails: Tails,
-    coast: Option<Coast>,
-    /// What came of filling.
-    trust: Trust,
     balance: Balance,
-    /// What the last read's reader has behind it.
+    /// The bytes that the last read's reader has passed.
     passed: Option<Extent>,
-    ends: Ends,
 }
 
 impl Adaptive {
     pub(crate) fn new(config: &Config) -> Adaptive {
         Adaptive {
             objects: Scattered::default(),
-            activity: Activity::default(),
+            common: Common::new(config),
             follower: Follower::default(),
-            heads: Heads::default(),
-            tails: Tails::default(),
-            coast: None,
-            trust: Trust::default(),
             balance: Balance::default(),
             passed: None,
-            ends: Ends::new(config),
         }
+    }
+
+    /// A read that nobody has said anything of, unless it `is_announced` that its reader reads on.
+    fn follow(&mut self, access: &Access, is_announced: bool, view: &View<'_>, windows: &mut Vec<Window>) {
+        self.common.tails.note(access);
+        let object = self.objects.get_or_default(access.object);
+        let is_new_run = object.note(access, self.common.heads.note_read());
+        let useful = access.unread_bytes.min(access.extent.len);
+        let (found, is_expected) = object.find(access.extent, useful > 0);
+        let is_guessed = useful > 0 && !object.awaits(found, access.extent);
+        if is_guessed {
+            object.come_back(useful);
+        }
+        let deal = &mut Deal {
+            access,
+            view,
+            costs: view.device.costs(),
+            expected: object.expected(),
+            account: None,
+            balance: &self.balance,
+            is_new_run,
+            is_guessed,
+            is_announced,
+            common: &mut self.common,
+            windows,
+        };
+        let found = object.stream_of(found, deal);
+        if !is_expected && access.extent.offset > 0 {
+            object.nearby.get_or_insert_default();
+            object.fill(deal);
+        }
+        object.bet_near(found, deal);
+        let Some(at) = found else { return bet_on_index(deal) };
+        self.passed = object.go_on(at, deal);
+        if access.extent.offset == 0 && object.streams[at].start == 0 {
+            let reading = self.common.shares.reading();
+            let head_of = |object| self.objects.get(object).map(|object| object.head());
+            self.common.heads.begin(access.object, reading, head_of);
+        }
+    }
+}
+
+/// Bets on the rest of the index that the read is the end of, if it is.
+fn bet_on_index(deal: &mut Deal<'_>) {
+    let wait = if deal.costs.step > 0 { 0 } else { deal.costs.wait };
+    if let Some(before) = deal.common.tails.begin(deal.access, wait) {
+        deal.bet(before, None);
+    }
+}
+
+/// The grant of one followed order. Orders that are known beforehand may have half of the memory.
+fn grant(shares: &Shares, followed: u64, view: &View<'_>) -> Grant {
+    let shares = shares.beside(followed);
+    Grant {
+        bytes: shares.of_one(view),
+        bytes_max: view.config.memory_bytes_max / 2 / shares.reading(),
+        window_room: view.pending.room(),
+        by_address: view.device.costs().step > 0,
     }
 }
 
@@ -81,14 +125,14 @@ impl Policy for Adaptive {
     }
 
     fn on_hint(&mut self, said: &Said, hint: &Hint<'_>, view: &View<'_>, windows: &mut Vec<Window>) {
-        self.land();
-        let grants = |followed| Share::beside(&self.activity, followed, view).grant();
+        let shares = &self.common.shares;
+        let grants = |followed| grant(shares, followed, view);
         self.follower.note(said, hint, &grants, windows);
     }
 
     fn on_list(&mut self, now: Time, id: ListId, list: List, view: &View<'_>) {
-        self.land();
-        let grants = |followed| Share::beside(&self.activity, followed, view).grant();
+        let shares = &self.common.shares;
+        let grants = |followed| grant(shares, followed, view);
         self.follower.begin_list(now, id, list, &grants);
     }
 
@@ -109,34 +153,30 @@ impl Policy for Adaptive {
     }
 
     fn reason(&self, object: ObjectId, extent: Extent, view: &View<'_>) -> Option<Reason> {
-        report::reason(self, object, extent, view)
+        self.reason_for(object, extent, view)
     }
 
     fn reason_of(&self, object: ObjectId, window: &Window, view: &View<'_>) -> Option<Reason> {
-        report::reason_of(self, object, window, view)
+        self.reason_for_window(object, window, view)
     }
 
     fn take_ended(&mut self) -> Vec<Ended> {
-        self.ends.take()
+        self.common.ends.take()
     }
 
     fn streams(&self, object: ObjectId, view: &View<'_>, tell: &mut dyn FnMut(StreamReport)) {
-        report::streams(self, object, view, tell);
+        self.tell_streams(object, view, tell);
     }
 
     fn on_read(&mut self, access: &Access, view: &View<'_>, windows: &mut Vec<Window>) {
-        if self.coast.as_mut().is_some_and(|coast| coast.goes_on(access)) {
-            self.passed = Some(access.extent);
-            return;
-        }
-        self.land();
-        self.balance.note(access, view);
         self.passed = None;
-        let grants = |followed| Share::beside(&self.activity, followed, view).grant();
+        self.balance.note(access, view);
+        let shares = &self.common.shares;
+        let grants = |followed| grant(shares, followed, view);
         if self.follower.on_read(access, &grants, windows) {
             return;
         }
-        self.activity.set_followed(self.follower.reading_count(access.time));
+        self.common.shares = self.common.shares.beside(self.follower.reading_count(access.time));
         match self.follower.habit(access) {
             Some(Habit::Random) => {}
             habit => self.follow(access, habit == Some(Habit::Sequential), view, windows),
@@ -148,28 +188,23 @@ impl Policy for Adaptive {
     }
 
     fn on_lost(&mut self, object: ObjectId, extent: Extent) {
-        self.land();
         self.follower.on_lost(object, extent);
-        if let Some(streams) = self.objects.get_mut(object) {
-            streams.on_lost(extent);
+        if let Some(object) = self.objects.get_mut(object) {
+            object.on_lost(extent);
         }
     }
 
     fn on_failed(&mut self, object: ObjectId, extent: Extent) {
-        self.land();
-        if let Some(streams) = self.objects.get_mut(object) {
-            streams.on_failed(extent);
+        if let Some(object) = self.objects.get_mut(object) {
+            object.on_failed(extent);
         }
     }
 
     fn on_idle(&mut self, object: ObjectId) {
-        self.land();
         self.follower.forget(object);
-        self.tails.on_idle(object);
-        if let Some(streams) = self.objects.get_mut(object) {
-            self.heads.on_idle(object, streams.head());
-            streams.activity_mut().for_each(|counted| self.activity.leave(counted));
-            streams.shrink(object, &mut self.ends);
+        self.common.tails.on_idle(object);
+        if let Some(state) = self.objects.get_mut(object) {
+            state.on_idle(object, &mut self.common);
         }
     }
 
@@ -178,22 +213,10 @@ impl Policy for Adaptive {
     }
 
     fn on_forget(&mut self, object: ObjectId) {
-        self.land();
         self.follower.forget(object);
         self.follower.lists.forget(object);
-        if let Some(mut streams) = self.objects.remove(object) {
-            streams.end_all(object, End::Forgotten, &mut self.ends);
+        if let Some(mut state) = self.objects.remove(object) {
+            state.end_all(object, &mut self.common.ends);
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::{stream, streams};
-
-    #[test]
-    fn state_is_small() {
-        assert!(size_of::<stream::Stream>() <= 384, "of a stream");
-        assert!(size_of::<streams::Streams>() <= 448, "of an object that nobody reads");
     }
 }

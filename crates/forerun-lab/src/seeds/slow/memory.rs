@@ -75,8 +75,7 @@ pub(in crate::seeds) fn memory() -> Findings {
 
 const THEORY: &str = "perhaps: the theory counts two windows against one. But stock frees its first window while it \
     is read, and adaptive leaves half of the pages that would survive unused";
-const SMALL: &str =
-    "its windows are no larger than rate and latency require, which makes more and smaller requests";
+const SMALL: &str = "its windows grow as long as the memory has room for them, up to those of stock";
 
 /// The fewest steps of memory that `suffice`, if the most of them do.
 fn least_steps(suffice: impl Fn(u64) -> bool) -> Option<u64> {

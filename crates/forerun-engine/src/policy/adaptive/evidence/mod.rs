@@ -1,23 +1,13 @@
-//! Reads that belong to no stream yet: when they are enough for one, and what may be fetched
-//! before they are.
-//!
-//! * [`candidate`] gathers reads near one another, and says when they are a stream;
-//! * [`rhythm`] finds even steps among reads far apart;
-//! * [`zone`] finds a stream in much disorder;
-//! * [`chance`] says whether another stream may well be an accident;
-//! * [`guess`] bets a little on a candidate's first read;
-//! * [`procession`] helps candidates whose turn comes next.
+//! How likely it is that what is predicted is read: what came of predictions of the same class.
 
-mod candidate;
-mod chance;
-mod guess;
-mod procession;
-mod rhythm;
-mod zone;
+mod answers;
+mod filled;
+mod heads;
+mod lengths;
+mod tails;
 
-pub(super) use candidate::Candidate;
-pub(super) use chance::Chance;
-pub(super) use guess::Guesses;
-pub(super) use procession::Procession;
-pub(super) use rhythm::Rhythm;
-pub(super) use zone::Zone;
+pub(super) use answers::{ASKED_MIN, Answer, Answers, DISTANCES};
+pub(super) use filled::{Filled, Trust};
+pub(super) use heads::{Head, Heads};
+pub(super) use lengths::Lengths;
+pub(super) use tails::Tails;

@@ -1,0 +1,116 @@
+//! The limits of one object's readahead: one account for every class of it.
+//!
+//! Bytes are reserved when they are wanted, and given back when somebody reads them. What is reserved and
+//! not expected any more, or has gone unread, is lost. Two bounds limit that. Lost bytes make
+//! every wait worth less: by half for each eighth of the *allowance*, which is the worth of a few waits and
+//! a share of the used bytes. And no more is ever reserved than the *room*.
+
+use crate::config::Config;
+use crate::policy::{Access, View};
+
+/// An object may lose this many waits before anything is known. The limits are in bytes; the upper one is also
+/// a share of the memory, but not less than the last.
+const START_WAITS: u64 = 8;
+const START_BYTES_MIN: u64 = 64 << 10;
+const START_BYTES_MAX: u64 = 8 << 20;
+const START_MEMORY_SHARE: u64 = 8;
+const START_MEMORY_MIN: u64 = 4 << 20;
+/// All objects together may lose this many starts, and one byte for this many that were used.
+const ALL_STARTS: u64 = 4;
+const ALL_USEFUL_SHARE: u64 = 4;
+/// An object may lose one byte for this many that were used.
+const USEFUL_SHARE: u64 = 20;
+/// Each such share of the allowance halves the worth of a wait, up to so many times.
+const PRICE_SHARE: u64 = 8;
+const PRICE_MAX: u64 = 4;
+/// The policy reserves at most this share of that, since a fetch may bring more than was reserved for it.
+const ROOM_EIGHTHS: u64 = 7;
+/// A stream may have this many times as much ahead as it has read,
+const TRUST: u64 = 2;
+/// unless it skipped one byte of this many.
+const SKIPPED_SHARE: u64 = 10;
+/// Past the allowance, a stream may have as much ahead as it has read, up to a wait, and at least one byte for
+/// this many.
+const OVERDRAWN_SHARE: u64 = 16;
+
+/// See the module's page. As it is at the read under way.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Account {
+    allowance: u64,
+    lost: u64,
+    most: u64,
+    taken: u64,
+}
+
+/// The reserved bytes of an object that are not lost: some stream expects them, or passed over them since a
+/// request that leaves them out costs more.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Expected {
+    pub(crate) ahead: u64,
+    pub(crate) passed: u64,
+}
+
+/// The part of an allowance that does not depend on the object's readers. Many objects that are each read
+/// a little would lose it many times: all objects together lose a few such parts at most, and a share of
+/// the bytes that were of use.
+fn start(view: &View<'_>) -> u64 {
+    let memory = view.config.memory_bytes_max / START_MEMORY_SHARE;
+    let most = START_BYTES_MAX.min(memory.max(START_MEMORY_MIN));
+    let start = (START_WAITS * view.device.costs().fill).clamp(START_BYTES_MIN, most);
+    let all = view.cache.spent_by_all();
+    let of_all = (ALL_STARTS * start + all.used / ALL_USEFUL_SHARE).saturating_sub(all.wasted + all.open);
+    start.min(of_all.max(START_BYTES_MIN))
+}
+
+impl Account {
+    pub(crate) fn of(access: &Access, expected: Expected, view: &View<'_>) -> Account {
+        let spent = view.cache.spent(access.object);
+        let reserved = spent.open + view.pending.bytes_of(access.object);
+        let of_use = spent.used + spent.missed;
+        Account {
+            allowance: start(view) + spent.used / USEFUL_SHARE,
+            lost: (spent.wasted + reserved).saturating_sub(expected.ahead + expected.passed),
+            most: ROOM_EIGHTHS * (view.config.waste_bytes_of(access.size) / 8)
+                + of_use / Config::USEFUL_SHARE,
+            taken: (spent.wasted + reserved).saturating_sub(expected.passed),
+        }
+    }
+
+    /// Bytes are reserved, for a stream that is expected to read them, unless they are a bet.
+    pub(crate) fn reserve(&mut self, bytes: u64, is_bet: bool) {
+        self.taken += bytes;
+        self.lost += if is_bet { bytes } else { 0 };
+    }
+
+    /// No more may be reserved, whatever comes of it.
+    pub(crate) fn room(&self) -> u64 {
+        self.most.saturating_sub(self.taken)
+    }
+
+    /// How much of the room is taken, in parts of `parts`.
+    pub(crate) fn taken(&self, parts: u64) -> u64 {
+        parts * self.taken.min(self.most) / self.most.max(1)
+    }
+
+    /// The part of the allowance that is not lost.
+    pub(crate) fn left(&self) -> u64 {
+        self.allowance.saturating_sub(self.lost)
+    }
+
+    /// The worth of a wait, which is `wait` bytes as long as nothing is lost.
+    pub(crate) fn priced(&self, wait: u64) -> u64 {
+        wait >> (PRICE_SHARE * self.lost / self.allowance.max(1)).min(PRICE_MAX)
+    }
+
+    /// How far ahead of a stream one may be that has read `own` bytes, and skipped `skipped` of those that were
+    /// read ahead for it. A wait costs as much as `wait` bytes.
+    pub(crate) fn trust(&self, own: u64, skipped: u64, wait: u64) -> u64 {
+        let debt = self.lost.saturating_sub(self.allowance);
+        let ahead = if debt <= own && skipped <= own / SKIPPED_SHARE {
+            TRUST * own
+        } else {
+            own.min(wait).max(own / OVERDRAWN_SHARE).saturating_sub(skipped)
+        };
+        ahead.max(self.left())
+    }
+}

@@ -1,0 +1,85 @@
+//! What guesses have saved the readers of all objects, and what they have cost them, where both are
+//! the same: near by, and where something is on its way nearly all the time, a wait saved is worth the
+//! bytes that come meanwhile, and whatever is fetched in vain makes somebody wait as long as it takes.
+//!
+//! A ledger keeps what an object wastes below a share of what was read. Of thousands of objects that
+//! are read a little, each may be within its own, and all together cost more than they save.
+
+use crate::explain::Class;
+use crate::policy::{Access, View};
+use crate::types::ObjectId;
+
+/// Before anything was saved, guesses may cost so many waits and bytes: what streams have ahead
+/// counts, too, until it is read;
+const START_WAITS: u64 = 32;
+const START_BYTES: u64 = 1 << 20;
+/// and a byte for so many that are read, so that they may earn their way back.
+const READ_SHARE: u64 = 256;
+/// What was saved does not pay for more than that.
+const SAVED_BYTES_MAX: u64 = 64 << 20;
+
+/// At the read under way, in bytes.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Credit {
+    /// What it is worth that its reader need not wait, where he comes from.
+    pub(crate) hit_bytes: u64,
+    /// How much may be fetched on a guess.
+    pub(crate) room: u64,
+    /// How many wait for what is fetched in vain, as well as for what is of use.
+    pub(crate) sharers: u64,
+}
+
+/// See the module's page.
+#[derive(Debug, Default)]
+pub(crate) struct Balance {
+    /// Besides the start; what guesses have cost is for the cache to say.
+    saved_bytes: u64,
+    /// What it is worth to who comes from where the last read ended to this one that he need not wait.
+    hit_bytes: u64,
+    /// Where the last read ended.
+    last_end: Option<(ObjectId, u64)>,
+}
+
+impl Balance {
+    /// Somebody reads.
+    pub(crate) fn note(&mut self, access: &Access, view: &View<'_>) {
+        let cost_bytes = view.cache.guess_bytes();
+        let last = self.last_end.filter(|(object, _)| *object == access.object);
+        let gap = last.and_then(|(_, end)| access.extent.offset.checked_sub(end));
+        self.last_end = Some((access.object, access.extent.end()));
+        self.hit_bytes = hit_bytes(gap, view);
+        if !view.device.is_vain_dear() {
+            // It was carried while nobody waited.
+            self.saved_bytes = cost_bytes;
+            return;
+        }
+        let was_guessed = access.ahead.is_some_and(Class::is_guess) && !access.missing;
+        let wait_bytes =
+            if was_guessed { self.hit_bytes / view.device.waiters(view.others_count) } else { 0 };
+        // Who is early waits for a part of it.
+        let share_bytes = if access.late { wait_bytes / 2 } else { wait_bytes };
+        let saved_bytes = self.saved_bytes + share_bytes + access.extent.len / READ_SHARE;
+        self.saved_bytes = saved_bytes.min(cost_bytes + SAVED_BYTES_MAX);
+    }
+
+    /// See [`Credit`].
+    pub(crate) fn credit(&self, view: &View<'_>) -> Credit {
+        let sharers = view.device.waiters(view.others_count);
+        Credit { hit_bytes: self.hit_bytes, room: self.room(view), sharers }
+    }
+
+    fn room(&self, view: &View<'_>) -> u64 {
+        if !view.device.is_vain_dear() {
+            return u64::MAX;
+        }
+        let start_bytes = START_BYTES + view.device.carried_while(START_WAITS * view.device.wait_ns());
+        (start_bytes + self.saved_bytes).saturating_sub(view.cache.guess_bytes())
+    }
+}
+
+/// The worth of a saved wait to a reader that goes on `gap` bytes after where the last read ended. Who is alone
+/// takes the device from nobody.
+fn hit_bytes(gap: Option<u64>, view: &View<'_>) -> u64 {
+    let ns = view.device.wait_after_ns(gap);
+    if view.others_count == 0 { view.device.bytes_while(ns) } else { view.device.carried_while(ns) }
+}

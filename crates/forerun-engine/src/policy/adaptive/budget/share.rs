@@ -1,0 +1,82 @@
+//! One stream's share of memory and device.
+
+use crate::policy::View;
+use crate::policy::census::{Census, period};
+use crate::types::Time;
+
+/// A stream holds memory for so many of the periods in which it counts as being read: 8 s.
+const HOLDING_PERIODS: u32 = 32;
+/// A few fetches.
+const SHARE_BYTES_MIN: u64 = 1 << 20;
+/// Of what is left of half of the memory one stream may have such a share.
+const SPARE_SHARE: u64 = 8;
+
+/// How many streams are being read just now, and how many hold memory.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Shares {
+    reading: Census,
+    holding: Census,
+    /// Beside the streams, how many are read that are followed.
+    followed: u64,
+}
+
+impl Shares {
+    /// A stream is read that was counted last in `counted`.
+    pub(crate) fn note(&mut self, now: Time, counted: &mut [Option<u32>; 2]) {
+        let [reading, holding] = counted;
+        self.reading.note(period(now), reading);
+        self.holding.note(period(now) / HOLDING_PERIODS, holding);
+    }
+
+    /// The stream that is remembered as `counted` is not read any more.
+    pub(crate) fn leave(&mut self, counted: &mut [Option<u32>; 2]) {
+        let [reading, holding] = counted;
+        self.reading.leave(reading);
+        self.holding.leave(holding);
+    }
+
+    /// The same if beside the streams so many are read that are followed.
+    pub(crate) fn beside(self, followed: u64) -> Shares {
+        Shares { followed, ..self }
+    }
+
+    /// The same if there are `count` at least.
+    pub(crate) fn among(self, count: u64) -> Shares {
+        Shares { followed: self.followed.max(count.saturating_sub(self.reading.count())), ..self }
+    }
+
+    /// How many are being read.
+    pub(crate) fn reading(&self) -> u64 {
+        (self.reading.count() + self.followed).max(1)
+    }
+
+    /// Twice what keeps the device busy, shared by all who read, but a few fetches at least; and of the
+    /// memory no more than a fair part of three quarters. While less than half of that is taken, those who
+    /// do not read just now leave room for more.
+    pub(crate) fn of_one(&self, view: &View<'_>) -> u64 {
+        self.of_device(view).min(self.of_memory(view))
+    }
+
+    /// The same of one whose end is known: it does not take that for long.
+    pub(crate) fn of_one_that_ends(&self, view: &View<'_>) -> u64 {
+        let costs = view.device.costs();
+        let busy = if costs.step == 0 { 2 * costs.pipe } else { 0 };
+        self.of_device(view).max(busy).min(self.of_memory(view))
+    }
+
+    /// Whether the memory is what bounds it.
+    pub(crate) fn is_bound_by_memory(&self, view: &View<'_>) -> bool {
+        self.of_memory(view) < self.of_device(view)
+    }
+
+    fn of_device(&self, view: &View<'_>) -> u64 {
+        let costs = view.device.costs();
+        (2 * costs.pipe / self.reading()).max(costs.visit.max(SHARE_BYTES_MIN))
+    }
+
+    fn of_memory(&self, view: &View<'_>) -> u64 {
+        let fair = |count: u64| view.config.memory_bytes_max / 4 * 3 / count;
+        let holding = self.holding.count().max(self.reading());
+        fair(holding).max(view.cache.spare_bytes() / SPARE_SHARE).min(fair(self.reading()))
+    }
+}

@@ -1,0 +1,100 @@
+//! Whether a read is a stream's, and whether the stream still is one.
+
+use super::Stream;
+use super::stream::Lately;
+use crate::device::Costs;
+use crate::types::Extent;
+
+/// Requests of disorder that an established stream absorbs, and what that comes to.
+//= claims D1: NFS servers shuffle within 4 to 16 requests
+const REORDER_REQUESTS: u64 = 32;
+pub(super) const REORDER_BYTES_MIN: u64 = 64 << 10;
+const REORDER_BYTES_MAX: u64 = 4 << 20;
+/// A stream leaves out at most so many times what it reads; one that leaves out the same each time, half.
+const SPARSE_MAX: u64 = 5;
+const PATCHY_MAX: u64 = 2;
+/// Reads before that is judged.
+const DENSE_COUNT_MIN: u64 = 3;
+const STRIDED_COUNT_MIN: u64 = 6;
+/// Reads before what it leaves out is weighed against the waits that saves.
+const PRICED_COUNT_MIN: u64 = 12;
+/// A stream is over if the object was read so often since, and so many times as often as lies between two
+/// of its own reads.
+const PATIENCE_READS: u64 = 8;
+const PATIENCE_GAPS: u64 = 4;
+
+impl Stream {
+    /// How far off a request of `len` bytes may be. Whoever comes near a stream that is over, or that is
+    /// none, is most likely somebody else.
+    pub(crate) fn reorder(&self, len: u64) -> u64 {
+        let count = if self.is_over || self.is_doubted { 1 } else { REORDER_REQUESTS };
+        (count * self.read_len.max(len)).clamp(REORDER_BYTES_MIN, REORDER_BYTES_MAX)
+    }
+
+    /// How far a read is from what comes next, if it is this stream's. A reader that came for bytes which were
+    /// fetched ahead, and passed over, may come back from further away.
+    pub(crate) fn distance(&self, extent: Extent, is_useful: bool) -> Option<u64> {
+        let at = self.shape.positions(extent)?;
+        // Most reads are far from most streams, on a side that a processor cannot predict: one branch is
+        // cheaper than two.
+        let above = at.end().wrapping_add(REORDER_BYTES_MAX).wrapping_sub(self.frontier).cast_signed();
+        let below = self.planned.wrapping_add(REORDER_BYTES_MAX).wrapping_sub(at.offset).cast_signed();
+        if above | below < 0 {
+            return None;
+        }
+        let reorder = self.reorder(extent.len);
+        let last = self.planned.saturating_add(if self.is_over { 0 } else { reorder + 1 });
+        let back = if is_useful && at.offset >= self.start { REORDER_BYTES_MAX } else { reorder };
+        let covers = at.end().saturating_add(back) > self.frontier
+            && (at.offset <= self.frontier.saturating_add(reorder) || at.offset < last);
+        covers.then(|| self.frontier.abs_diff(at.offset))
+    }
+
+    /// Whether a read is just what comes next.
+    pub(crate) fn expects(&self, extent: Extent) -> bool {
+        self.shape.positions(extent).is_some_and(|at| at.offset == self.frontier)
+    }
+
+    /// Whether it is past `extent`.
+    pub(crate) fn has_passed(&self, extent: Extent) -> bool {
+        self.shape.positions(extent).is_some_and(|at| at.end() < self.frontier)
+    }
+
+    /// Whether it leaves something out, and `extent` begins within an element.
+    pub(crate) fn is_off(&self, extent: Extent) -> bool {
+        !self.shape.is_dense() && !self.shape.begins(extent)
+    }
+
+    /// Whether it has wanted some of `extent` and its reader has not come to it.
+    pub(crate) fn awaits(&self, extent: Extent) -> bool {
+        !self.is_over && self.shape.positions(extent).is_some_and(|at| at.overlaps(&self.ahead()))
+    }
+
+    /// Whether to read through what it leaves out costs more than the waits that saves.
+    pub(crate) fn is_dear(&self, costs: &Costs) -> bool {
+        let Lately { read, passed, count } = self.lately;
+        let left_out = passed.saturating_sub(read);
+        self.shape.is_dense()
+            && self.count >= DENSE_COUNT_MIN
+            && left_out > costs.through * count
+            && left_out > costs.wait * count
+    }
+
+    /// Whether it leaves out too much to be a stream.
+    pub(crate) fn leaves_out(&self, costs: &Costs) -> bool {
+        let Lately { read, passed, count } = self.lately;
+        if !self.shape.is_dense() {
+            let is_patchy = self.count >= STRIDED_COUNT_MIN && PATCHY_MAX * read < passed;
+            return is_patchy || !self.shape.is_worth_it(costs);
+        }
+        let left_out = passed.saturating_sub(read);
+        let is_dear = self.count >= PRICED_COUNT_MIN && self.is_dear(costs) && left_out > costs.gap * count;
+        let is_sparse = SPARSE_MAX * read < passed && left_out > costs.through * count;
+        is_dear || self.count >= DENSE_COUNT_MIN && is_sparse
+    }
+
+    /// Whether nobody reads it any more, by the object's read number `reads`.
+    pub(crate) fn is_left(&self, reads: u64) -> bool {
+        reads > self.index + PATIENCE_READS + PATIENCE_GAPS * self.gap
+    }
+}

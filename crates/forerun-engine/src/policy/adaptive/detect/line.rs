@@ -1,0 +1,152 @@
+//! Reads of no stream, in the order in which they came: some of them will be streams.
+//!
+//! Many readers that take turns all read once before any of them reads again. When those that came first
+//! turn out to be streams, one after the other, those that came next most likely will too.
+
+use alloc::collections::VecDeque;
+use alloc::vec::Vec;
+
+use super::Candidate;
+use crate::types::Extent;
+
+/// Candidates of one object: as many streams may begin at once.
+const CANDIDATES_MAX: usize = 128;
+/// Streams that begin in order before there is an opinion, and how many are counted.
+const IN_ORDER_MIN: u32 = 2;
+const IN_ORDER_MAX: u32 = 20;
+/// One accident in parts; of each read no more than two are to be expected, since they come in clusters: so
+/// many times as many as there would be on average.
+const ONE: i64 = 1 << 16;
+const CLUSTER: i64 = 4;
+const ACCIDENTS_MAX: i64 = 1 << 24;
+
+/// See the module's page.
+#[derive(Debug, Default)]
+pub(crate) struct Line {
+    candidates: VecDeque<Candidate>,
+    /// How many in a row went on in the order in which they came.
+    in_order: u32,
+    /// How many more streams may begin by accident if all is read at random, in parts of [`ONE`]: it
+    /// depends on how many are remembered, how large they are and how large the object is.
+    accidents: i64,
+}
+
+impl Line {
+    /// The candidate near the object's read number `index` with that added, or a new one.
+    pub(crate) fn take_near(&mut self, extent: Extent, index: u64, size: u64) -> Candidate {
+        let places = (size / extent.len.max(1)).max(1) as i64;
+        let share = CLUSTER * self.candidates.len() as i64 * ONE / places;
+        self.accidents = (self.accidents + share.min(2 * ONE)).min(ACCIDENTS_MAX);
+        let around = Candidate::around(extent);
+        let youngest = |part: &[Candidate]| part.iter().rposition(|candidate| candidate.is_near(&around));
+        let (older, younger) = self.candidates.as_slices();
+        let near = youngest(younger).map(|at| older.len() + at).or_else(|| youngest(older));
+        self.in_order = if near == Some(0) { (self.in_order + 1).min(IN_ORDER_MAX) } else { 0 };
+        let Some(mut candidate) = near.and_then(|at| self.candidates.remove(at)) else {
+            return Candidate::new(extent, index);
+        };
+        candidate.is_helped = false;
+        candidate.add(extent, index);
+        candidate
+    }
+
+    /// Where the reader of `begun` has looked, right before it began there or after that.
+    pub(crate) fn looked(&self, begun: &Candidate) -> Option<Extent> {
+        self.candidates.iter().rev().take(2).find(|other| begun.is_beside(other)).map(|other| other.extent)
+    }
+
+    /// Takes out those right beside `extent`, whose bytes they are.
+    pub(crate) fn take_beside(&mut self, extent: Extent) -> u64 {
+        let mut bytes = 0;
+        self.candidates.retain(|Candidate { extent: other, .. }| {
+            let is_beside = other.end() == extent.offset || extent.end() == other.offset;
+            bytes += if is_beside { other.len } else { 0 };
+            !is_beside
+        });
+        bytes
+    }
+
+    /// It is no stream yet. The length of the one that gives way, which came to nothing.
+    pub(crate) fn keep(&mut self, candidate: Candidate) -> Option<u64> {
+        let is_full = self.candidates.len() == CANDIDATES_MAX;
+        let oldest = if is_full { self.candidates.pop_front() } else { None };
+        self.candidates.push_back(candidate);
+        oldest.map(|oldest| oldest.bytes)
+    }
+
+    /// A stream begins: what those who are next in line will most likely read, each as much again as it
+    /// has read.
+    pub(crate) fn next(&mut self, size: u64) -> Vec<Extent> {
+        if self.in_order < IN_ORDER_MIN {
+            return Vec::new();
+        }
+        let first = self.candidates.iter_mut().take(1 << self.in_order);
+        let next = first.filter(|candidate| !candidate.is_helped).map(|candidate| {
+            candidate.is_helped = true;
+            let start = candidate.extent.end().min(size);
+            Extent::between(start, start.saturating_add(candidate.bytes).min(size))
+        });
+        next.collect()
+    }
+
+    /// A stream begins. Whether it may well be an accident.
+    pub(crate) fn is_accident(&mut self) -> bool {
+        self.accidents = (self.accidents - ONE).max(-ACCIDENTS_MAX);
+        self.accidents >= 0
+    }
+
+    /// More is fetched on the strength of the youngest.
+    pub(crate) fn help_youngest(&mut self) {
+        if let Some(youngest) = self.candidates.back_mut() {
+            youngest.is_helped = true;
+        }
+    }
+
+    pub(crate) fn count(&self) -> u64 {
+        self.candidates.len() as u64
+    }
+
+    pub(crate) fn clear(&mut self) {
+        *self = Line::default();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SIZE: u64 = 1 << 30;
+
+    fn read(line: &mut Line, offset: u64) {
+        let candidate = line.take_near(Extent::new(offset, 4096), 1, SIZE);
+        if candidate.is_new() {
+            line.keep(candidate);
+        }
+    }
+
+    #[test]
+    fn those_in_line_are_helped_when_the_first_went_on() {
+        let mut line = Line::default();
+        (0..64).for_each(|index| read(&mut line, index << 20));
+        read(&mut line, 4096);
+        assert!(line.next(SIZE).is_empty());
+        read(&mut line, (1 << 20) + 4096);
+        let next = line.next(SIZE);
+        assert_eq!((next.len(), next[1]), (4, Extent::new((3 << 20) + 4096, 4096)));
+        read(&mut line, (30 << 20) + 4096);
+        assert!(line.next(SIZE).is_empty(), "out of order there is no opinion");
+    }
+
+    #[test]
+    fn neighbours_in_a_small_object_are_no_surprise() {
+        let mut line = Line::default();
+        (0..100).for_each(|index| read(&mut line, index << 23));
+        assert!(!line.is_accident(), "in a large one they are");
+        let mut line = Line::default();
+        for index in 0..100 {
+            let candidate = line.take_near(Extent::new((index * 37 % 64) << 20, 1 << 14), 1, 64 << 20);
+            line.keep(candidate);
+        }
+        assert!(line.is_accident());
+    }
+}

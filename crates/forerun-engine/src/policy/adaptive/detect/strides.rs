@@ -1,0 +1,149 @@
+//! Runs that begin at even steps, whoever reads in between.
+
+use alloc::vec::Vec;
+
+use super::Shape;
+use super::shape::slack;
+use crate::scatter::slot_of;
+use crate::types::{BLOCK_BYTES, Extent};
+
+/// Runs remembered.
+const RUNS_MAX: usize = 32;
+const SLOTS: usize = 16 * RUNS_MAX;
+/// Reads may go on with the last of these, in turns: a copy of a part begins at both of its ends.
+const RUNS_OPEN: usize = 2;
+/// Equal steps that make a stride; more where others read in between, and where such were so by chance.
+const STEPS_MIN: usize = 3;
+const DOUBT: usize = 2;
+const DOUBT_MAX: usize = 6;
+
+/// See the module's page.
+#[derive(Debug, Default)]
+pub(crate) struct Strides {
+    /// Reads that go on beside those before are one run.
+    runs: Vec<Extent>,
+    doubt: usize,
+}
+
+impl Strides {
+    /// Somebody reads; whether that begins a run.
+    pub(crate) fn note(&mut self, extent: Extent) -> bool {
+        let first = self.runs.len().saturating_sub(RUNS_OPEN);
+        let touches = |run: &Extent, other: Extent| run.offset <= other.end() && other.offset <= run.end();
+        let join = |run: Extent, other: Extent| {
+            Extent::between(run.offset.min(other.offset), run.end().max(other.end()))
+        };
+        let Some(at) = (first..self.runs.len()).rev().find(|at| touches(&self.runs[*at], extent)) else {
+            if self.runs.len() == RUNS_MAX {
+                self.runs.remove(0);
+            }
+            self.runs.push(extent);
+            return true;
+        };
+        self.runs[at] = join(self.runs[at], extent);
+        if at > first && touches(&self.runs[at], self.runs[at - 1]) {
+            self.runs[at - 1] = join(self.runs[at - 1], self.runs[at]);
+            self.runs.remove(at);
+        }
+        false
+    }
+
+    /// A stride turned out to be none.
+    pub(crate) fn doubt(&mut self) {
+        self.doubt = (self.doubt + DOUBT).min(DOUBT_MAX);
+    }
+
+    /// Even steps that lead to the run that has just begun, and the bytes that were read on the way.
+    pub(crate) fn find(&self) -> Option<(Shape, u64)> {
+        let newest = *self.runs.last()?;
+        let before = self.runs.len() - 1;
+        // A bit for each slot rules out most steps without a search.
+        let slot = |offset| slot_of(offset, SLOTS);
+        let mut slots = [false; SLOTS];
+        self.runs.iter().for_each(|run| slots[slot(run.offset)] = true);
+        (0..before).rev().find_map(|at| {
+            let run = self.runs[at];
+            let before_it = run.offset.wrapping_mul(2).wrapping_sub(newest.offset);
+            if slack(run.len) == 0 && !slots[slot(before_it)] {
+                return None;
+            }
+            let steps = STEPS_MIN + self.doubt + usize::from(at + 1 < before);
+            let (count, step) = self.back(run, newest.offset);
+            (count >= steps as u64).then_some(())?;
+            let seen = count * run.len;
+            Some((Shape::strided(element(run, newest.offset, count, step)?, step), seen))
+        })
+    }
+
+    /// How many runs like `run` lie one step apart before `newest`, itself included, and the step.
+    fn back(&self, run: Extent, newest: u64) -> (u64, i64) {
+        let (mut count, mut last) = (1, run.offset);
+        let mut step = newest.cast_signed() - run.offset.cast_signed();
+        let slack = slack(run.len);
+        while step.unsigned_abs() > run.len {
+            let Some(next) = last.cast_signed().checked_sub(step) else { return (count, step) };
+            let is_same = |other: &&Extent| {
+                other.offset.cast_signed().abs_diff(next) <= slack && other.len.abs_diff(run.len) <= slack
+            };
+            let Some(other) = self.runs.iter().find(is_same) else { return (count, step) };
+            (count, last) = (count + 1, other.offset);
+            // The more of them, the better the step is known.
+            step = (newest.cast_signed() - last.cast_signed()) / count as i64;
+        }
+        (0, step)
+    }
+
+    pub(crate) fn clear(&mut self) {
+        self.runs.clear();
+    }
+}
+
+/// The first of `count` elements like `run` before the one that begins at `newest`. Where its like may lie
+/// elsewhere, it has a block more at each end.
+fn element(run: Extent, newest: u64, count: u64, step: i64) -> Option<Extent> {
+    let slack = slack(run.len).min(BLOCK_BYTES);
+    let back = step.checked_mul(count as i64)?;
+    let first = u64::try_from(newest.cast_signed().checked_sub(back)?).ok()?;
+    Some(Extent::new(first.checked_sub(slack)?, run.len + 2 * slack))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn found(offsets: &[u64]) -> Option<(Shape, u64)> {
+        let mut strides = Strides::default();
+        offsets.iter().for_each(|offset| {
+            strides.note(Extent::new(*offset, 10));
+        });
+        strides.find()
+    }
+
+    #[test]
+    fn three_equal_steps_are_a_stride_either_way() {
+        assert_eq!(found(&[0, 100, 200]), None);
+        assert_eq!(found(&[0, 100, 200, 300]), Some((Shape::strided(Extent::new(0, 10), 100), 30)));
+        assert_eq!(found(&[300, 200, 100, 0]), Some((Shape::strided(Extent::new(300, 10), -100), 30)));
+        assert_eq!(found(&[0, 100, 200, 310]), None);
+    }
+
+    #[test]
+    fn parts_that_are_copied_from_both_ends_are_one_run_each() {
+        let (part, mut strides) = (1 << 20, Strides::default());
+        for start in [10, 5010, 10_011, 15_011].map(|block| block * BLOCK_BYTES) {
+            let is_new = strides.note(Extent::new(start, BLOCK_BYTES));
+            assert!(is_new && strides.find().is_some() == (start > 15_000 * BLOCK_BYTES), "{start}");
+            strides.note(Extent::new(start + part - BLOCK_BYTES, BLOCK_BYTES));
+            (1..255).rev().for_each(|block| {
+                strides.note(Extent::new(start + block * BLOCK_BYTES, BLOCK_BYTES));
+            });
+            assert_eq!(strides.runs.last(), Some(&Extent::new(start, part)));
+        }
+    }
+
+    #[test]
+    fn with_others_in_between_it_takes_one_more() {
+        assert_eq!(found(&[0, 7000, 100, 9000, 200, 8000, 300]), None);
+        assert!(found(&[0, 7000, 100, 9000, 200, 8000, 300, 5000, 400]).is_some());
+    }
+}

@@ -1,0 +1,225 @@
+//! One object: what is known of how it is read, and what its streams want.
+
+use alloc::boxed::Box;
+use alloc::vec::Vec;
+
+use super::budget::Expected;
+use super::common::Common;
+use super::deal::Deal;
+use super::detect::{Line, Nearby, Region, Shape, Stream, Strides};
+use super::ends::Ends;
+use super::evidence::{Head, Lengths};
+use super::window::Bounds;
+use crate::cache::Cache;
+use crate::device::Costs;
+use crate::explain::End;
+use crate::policy::Access;
+use crate::types::{Extent, ObjectId};
+
+/// Streams kept of an object that nobody has open.
+const STREAMS_IDLE_MAX: usize = 4;
+/// A gap up to this size does not count as skipped readahead, nor one that is cheaper than a request.
+const PASSED_BYTES_MAX: u64 = 64 << 10;
+/// The bytes that disorder left out may cost this many waits besides the rest of the allowance.
+const LEFT_OUT_WAITS: u64 = 4;
+
+/// See the module's page.
+#[derive(Debug, Default)]
+pub(super) struct Object {
+    pub(super) streams: Vec<Stream>,
+    /// The stream that was read last.
+    pub(super) last: usize,
+    pub(super) line: Line,
+    pub(super) strides: Strides,
+    /// How long streams were that did not begin at the start.
+    pub(super) lengths: Lengths,
+    pub(super) region: Region,
+    /// Boxed, since most objects are read in order.
+    pub(super) nearby: Option<Box<Nearby>>,
+    pub(super) reads: u64,
+    /// Which of all objects' reads was its last.
+    last_read: u64,
+    pub(super) size: u64,
+    /// The sum of [`Stream::expected`].
+    pub(super) ahead: u64,
+    /// Fetched, and passed over since a request that leaves it out costs more.
+    passed: u64,
+}
+
+impl Object {
+    /// The reserved bytes that are not lost.
+    pub(super) fn expected(&self) -> Expected {
+        debug_assert_eq!(
+            self.ahead,
+            self.streams.iter().map(Stream::expected).sum(),
+            "it is kept up to date"
+        );
+        Expected { ahead: self.ahead + self.region.filled.unread, passed: self.passed }
+    }
+
+    /// Takes note of the read, whosesoever it is: of all objects' reads it is that `number`. Whether it begins
+    /// a run.
+    pub(super) fn note(&mut self, access: &Access, number: u64) -> bool {
+        self.reads += 1;
+        self.last_read = number;
+        self.size = access.size;
+        let useful = access.unread_bytes.min(access.extent.len);
+        let missed = if access.missing { access.extent.len - useful } else { 0 };
+        self.region.filled.note_read(useful + missed);
+        if let Some(nearby) = &mut self.nearby {
+            nearby.note(access.extent, access.size);
+        }
+        self.strides.note(access.extent)
+    }
+
+    /// Somebody came for `bytes` that were fetched, and no stream expected it: it was no loss to pass them.
+    pub(super) fn come_back(&mut self, bytes: u64) {
+        self.passed = self.passed.saturating_sub(bytes);
+    }
+
+    /// The stream at `at` goes on with the read, and wants what is to be kept ahead. What its reader has
+    /// behind it then.
+    pub(super) fn go_on(&mut self, at: usize, deal: &mut Deal<'_>) -> Option<Extent> {
+        self.last = at;
+        let (access, costs) = (deal.access, deal.costs);
+        let stream = &mut self.streams[at];
+        let positions = stream.shape.positions(access.extent)?;
+        let expected = stream.expected();
+        stream.resume(self.reads, positions.offset);
+        let useful = access.unread_bytes.min(access.extent.len);
+        if positions.end() < stream.frontier {
+            stream.skipped = stream.skipped.saturating_sub(useful);
+        }
+        let passed = stream.passes(access.extent);
+        if let Some(left) = stream.left_out(access, positions)
+            && left.len <= deal.account().left() + LEFT_OUT_WAITS * costs.wait
+        {
+            deal.bet(left, Some(stream.id));
+        }
+        let skipped = stream.advance(access, positions);
+        self.note_skipped(at, skipped, access.object, deal.view.cache, costs);
+        let stream = &mut self.streams[at];
+        deal.common.shares.note(access.time, &mut stream.counted);
+        if !stream.sizing.is_quiet(stream.frontier) {
+            self.want(at, deal);
+        }
+        self.ahead = self.ahead - expected + self.streams[at].expected();
+        passed
+    }
+
+    /// The stream at `at` left out `skipped` of what it had wanted.
+    fn note_skipped(&mut self, at: usize, skipped: Extent, object: ObjectId, cache: &Cache, costs: &Costs) {
+        if skipped.is_empty() {
+            return;
+        }
+        let stream = &mut self.streams[at];
+        let bytes = stream.unread(skipped, object, cache);
+        if skipped.len > costs.gap || !stream.shape.is_dense() {
+            stream.skipped += bytes;
+        } else if skipped.len <= PASSED_BYTES_MAX.max(costs.through) {
+            self.passed += bytes;
+        }
+    }
+
+    fn want(&mut self, at: usize, deal: &mut Deal<'_>) {
+        let (costs, account, credit) = (deal.costs, *deal.account(), deal.credit());
+        let stream = &self.streams[at];
+        let lengths = if stream.start == 0 { &deal.common.heads.lengths } else { &self.lengths };
+        let wait = account.priced(costs.wait);
+        let known = stream.shape.is_dense() && !deal.is_announced;
+        let reach = if known { lengths.reach(stream.run(), wait, 0) } else { None };
+        let is_decided = reach.is_some_and(|reach| reach < u64::MAX);
+        let own = if stream.is_dear(costs) { 0 } else { stream.trusted() };
+        let trusted = account.trust(own, stream.skipped, costs.wait);
+        let allowed = if is_decided { u64::MAX } else { trusted };
+        // The bytes ahead of it have their room already.
+        let allowed = allowed.min(account.room() + stream.expected());
+        let end = (stream.frontier - stream.run()).saturating_add(reach.unwrap_or(u64::MAX));
+        // All that may be streams wait as well, and are about to open windows.
+        let others = self.line.count();
+        let shares = deal.common.shares;
+        let shares = if stream.sizing.is_new() { shares.among(others) } else { shares };
+        let bounds = Bounds {
+            share: if reach.is_some() {
+                shares.of_one_that_ends(deal.view)
+            } else {
+                shares.of_one(deal.view)
+            },
+            allowed: allowed.min(credit.room),
+            limit: self.limit(at).min(end),
+            reach,
+            reading: shares.reading().max(others),
+            is_announced: deal.is_announced,
+        };
+        self.streams[at].top_up(costs, &bounds, deal.windows);
+    }
+
+    /// Where another stream that goes the same way began, or the object ends.
+    fn limit(&self, at: usize) -> u64 {
+        let stream = &self.streams[at];
+        let limit = stream.shape.limit(self.size);
+        if !stream.shape.is_dense() {
+            return limit;
+        }
+        let looked = stream.looked.filter(|looked| looked.offset >= stream.frontier);
+        let limit = looked.map_or(limit, |looked| looked.offset.min(limit));
+        self.streams.iter().fold(limit, |limit, other| {
+            let is_nearer = stream.frontier <= other.start && other.start < limit;
+            let is_met = is_nearer && other.shape == stream.shape;
+            if is_met { other.start } else { limit }
+        })
+    }
+
+    /// Nobody has it open any more.
+    pub(super) fn on_idle(&mut self, object: ObjectId, common: &mut Common) {
+        for at in 0..self.streams.len() {
+            let stream = &mut self.streams[at];
+            common.ends.note(object, stream, self.size, End::Closed);
+            common.shares.leave(&mut stream.counted);
+        }
+        common.heads.on_idle(object, self.head());
+        self.streams.sort_by_key(|stream| core::cmp::Reverse(stream.last_read));
+        self.streams.truncate(STREAMS_IDLE_MAX);
+        self.streams.shrink_to_fit();
+        self.sum_up();
+        self.line.clear();
+        self.strides.clear();
+        self.nearby = None;
+        self.last = 0;
+    }
+
+    /// How far it was read from its start.
+    pub(super) fn head(&self) -> Head {
+        let heads = self.streams.iter().filter(|stream| stream.start == 0 && stream.shape == Shape::FORWARD);
+        let bytes = heads.map(|stream| stream.frontier).max();
+        Head { bytes, is_whole: bytes.is_some_and(|bytes| bytes >= self.size), last_read: self.last_read }
+    }
+
+    /// All of its streams are over.
+    pub(super) fn end_all(&mut self, object: ObjectId, ends: &mut Ends) {
+        self.streams.iter_mut().for_each(|stream| ends.note(object, stream, self.size, End::Forgotten));
+    }
+
+    fn sum_up(&mut self) {
+        self.ahead = self.streams.iter().map(Stream::expected).sum();
+    }
+
+    pub(super) fn on_lost(&mut self, extent: Extent) {
+        self.streams.iter_mut().for_each(|stream| stream.on_lost(extent));
+        self.sum_up();
+        if self.region.on_lost(extent) {
+            self.region.filled.lose(extent.len);
+        }
+    }
+
+    pub(super) fn on_failed(&mut self, extent: Extent) {
+        self.streams.iter_mut().for_each(|stream| stream.on_failed(extent));
+        self.sum_up();
+        self.region.on_lost(extent);
+    }
+
+    /// The youngest read of no stream had a bet.
+    pub(super) fn help_youngest(&mut self) {
+        self.line.help_youngest();
+    }
+}

@@ -1,0 +1,229 @@
+//! How much a stream keeps ahead: twice as much with each window consumed, as far as it may.
+
+use alloc::vec::Vec;
+
+use super::detect::Stream;
+use crate::device::Costs;
+use crate::explain::Why;
+use crate::policy::Window;
+use crate::types::{BLOCK_BYTES, Extent};
+
+/// Windows end at multiples of this.
+const GRAIN: u64 = 64 << 10;
+/// Less is not worth a request.
+const WINDOW_BYTES_WORTH: u64 = 16 << 10;
+/// The first window of a reader at an object's start, and of one who has said that it reads on.
+const WINDOW_BYTES_AT_START: u64 = 256 << 10;
+const WINDOW_BYTES_ANNOUNCED: u64 = 1 << 20;
+/// The first window is so many times what was read, where the device would allow less or more;
+const OPENING_TIMES: [u64; 2] = [4, 16];
+/// and no more than so many waits are worth, unless it was read twice.
+const OPENING_WAITS: u64 = 16;
+/// Whose reader waits, a window of less than so small a share of what is allowed grows by four.
+const SMALL_SHARE: u64 = 16;
+/// A step does as much as so many waits are worth, and no more than so many times what was read.
+const STEP_WAITS: u64 = 4;
+const STEP_TIMES: u64 = 8;
+/// Elements that are wanted of a strided stream at most.
+const ELEMENTS_MAX: u64 = 256;
+/// A window is topped up when this share of it was consumed, and that of a reader who does not wait when
+/// this share is left; where it is dear to come back, when the other share was consumed.
+const TOP_UP_SHARE: u64 = 4;
+const LEAP_SHARE: u64 = 2;
+
+/// The bounds of a window at the read under way.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Bounds {
+    /// Its share of memory and device.
+    pub(super) share: u64,
+    /// The bytes that it is trusted with.
+    pub(super) allowed: u64,
+    /// The position where it ends, or will most likely.
+    pub(super) limit: u64,
+    /// Bytes of a stream here, if that is known.
+    pub(super) reach: Option<u64>,
+    /// Streams that wait at the same time.
+    pub(super) reading: u64,
+    /// Its reader has said that it reads on.
+    pub(super) is_announced: bool,
+}
+
+/// See the module's page.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Sizing {
+    /// Bytes to keep ahead; 0 until the first read decides.
+    window: u64,
+    /// It is reconsidered when the frontier gets here.
+    turn: u64,
+    /// Nothing is wanted before the frontier gets here.
+    quiet_until: u64,
+    /// The reader had to wait since for something that was wanted.
+    late: bool,
+    /// It did not before that.
+    is_fed: bool,
+    why: Why,
+    kept: u64,
+}
+
+impl Sizing {
+    /// A read of the stream, which had to wait for what was wanted if it was `late`.
+    pub(super) fn note(&mut self, late: bool) {
+        self.late |= late;
+    }
+
+    /// Wanted bytes are gone.
+    pub(super) fn look_again(&mut self) {
+        self.quiet_until = 0;
+    }
+
+    /// Whether a read up to `frontier` changes nothing.
+    pub(super) fn is_quiet(&self, frontier: u64) -> bool {
+        frontier < self.quiet_until && !self.late
+    }
+
+    /// Whether no window was decided yet.
+    pub(super) fn is_new(&self) -> bool {
+        self.window == 0
+    }
+
+    /// Bytes kept ahead, and what decided how many.
+    pub(super) fn kept(&self) -> (u64, Why) {
+        (self.kept, self.why)
+    }
+}
+
+impl Stream {
+    /// Wants what is to be kept ahead within `bounds`; adds it to `windows`.
+    pub(super) fn top_up(&mut self, costs: &Costs, bounds: &Bounds, windows: &mut Vec<Window>) {
+        let is_dense = self.shape.is_dense();
+        let share =
+            if is_dense { bounds.share } else { bounds.share.min(ELEMENTS_MAX * self.shape.element()) };
+        if self.sizing.window == 0 {
+            self.open(costs, bounds);
+        } else if self.frontier >= self.sizing.turn || self.steps_early(costs, bounds) {
+            self.reconsider(costs, share, bounds);
+        }
+        if self.is_disordered() && self.sizing.window > 0 {
+            self.sizing.window = self.sizing.window.max(2 * self.reorder(self.read_len));
+            self.sizing.why = Why::Disordered;
+        }
+        if self.sizing.window >= share {
+            (self.sizing.window, self.sizing.why) = (share, Why::LimitedByShare);
+        }
+        let window = self.sizing.window.min(bounds.allowed);
+        let limit = bounds.limit.min(self.failed);
+        let least = if costs.step > 0 { self.read_len } else { 0 }.max(WINDOW_BYTES_WORTH);
+        if window > 0 && !(is_dense && window < least) {
+            self.extend(costs, window, limit, windows);
+        }
+        self.explain(window, limit, bounds.allowed);
+        if self.sizing.turn == u64::MAX || self.sizing.turn == 0 {
+            self.sizing.turn = self.planned.max(self.frontier + 1);
+        }
+    }
+
+    /// The first window: what may be wrong at the cost of a latency.
+    fn open(&mut self, costs: &Costs, bounds: &Bounds) {
+        let [least, most] = OPENING_TIMES.map(|times| times * self.read_bytes);
+        let at_start = match self.start {
+            _ if !self.shape.is_dense() => 0,
+            0 => WINDOW_BYTES_AT_START,
+            _ => GRAIN,
+        };
+        let most_waits = (OPENING_WAITS * costs.wait).max(2 * self.read_bytes);
+        let reach = bounds.reach.filter(|_| self.shape.is_dense());
+        self.sizing.why = Why::FirstWindow;
+        self.sizing.window = if bounds.is_announced {
+            self.sizing.why = Why::Advised;
+            WINDOW_BYTES_ANNOUNCED
+        } else if self.is_doubted {
+            // A move for a chance costs more than it can save: its next read decides.
+            if costs.apart > 0 { 0 } else { self.read_bytes.max(WINDOW_BYTES_WORTH) }
+        } else if let Some(reach) = reach {
+            self.sizing.why = Why::EndKnown;
+            reach.saturating_sub(self.run()).max(GRAIN)
+        } else if !self.shape.is_dense() && costs.apart > 0 {
+            self.shape.element()
+        } else {
+            costs.opening.clamp(least, most).max(at_start).min(most_waits)
+        };
+    }
+
+    /// The least size that one step of a window should reach.
+    fn step(&self, costs: &Costs, bounds: &Bounds) -> u64 {
+        let worth = STEP_WAITS * costs.wait.max(costs.opening) / bounds.reading;
+        if self.start == 0 { worth } else { worth.min(STEP_TIMES * self.own()) }
+    }
+
+    /// Whether its reader waits for so little that it is not to wait for the turn.
+    fn steps_early(&self, costs: &Costs, bounds: &Bounds) -> bool {
+        let is_known = self.start == 0 || STEP_TIMES * self.own() > self.sizing.window;
+        self.sizing.late && self.count > 1 && is_known && self.step(costs, bounds) > self.sizing.window
+    }
+
+    /// It has consumed a window. The next is larger in any case: whoever does not wait makes the device come
+    /// as well, and the larger its batches, the fewer.
+    fn reconsider(&mut self, costs: &Costs, share: u64, bounds: &Bounds) {
+        let Sizing { window, late, .. } = self.sizing;
+        let times = if late && window < share / SMALL_SHARE { 4 } else { 2 };
+        let least = if late { self.step(costs, bounds) } else { 0 };
+        self.sizing.window = (times * window).max(least);
+        self.sizing.why = if late { Why::Growing } else { Why::Steady };
+        self.sizing.is_fed = !late;
+        self.sizing.late = false;
+        self.sizing.turn = u64::MAX;
+    }
+
+    /// Wants what is missing of `window`, up to position `limit`, unless that is too little yet.
+    fn extend(&mut self, costs: &Costs, window: u64, limit: u64, windows: &mut Vec<Window>) {
+        let is_dense = self.shape.is_dense();
+        // Where it is dear to come back, that is done seldom; and more seldom if its reader does not wait.
+        let is_dear = costs.step > 0 || self.shape.is_back() && costs.back_piece > window;
+        let step = if is_dense && self.sizing.is_fed && costs.step == 0 {
+            window - window / TOP_UP_SHARE
+        } else if is_dense && is_dear {
+            window / LEAP_SHARE
+        } else {
+            (window / TOP_UP_SHARE).max(costs.step.min(window)).min(costs.fetch)
+        }
+        .max(1);
+        let mut end = self.frontier + window;
+        if !is_dense {
+            end = end.next_multiple_of(self.shape.element());
+        } else if window >= 4 * GRAIN {
+            end -= end % GRAIN;
+        } else if !self.shape.is_back() {
+            end = end.next_multiple_of(BLOCK_BYTES);
+        }
+        if is_dense && end.saturating_add(window / 4 + GRAIN) >= limit {
+            end = limit;
+        }
+        end = end.min(limit);
+        let is_bounded = window < self.sizing.window || end >= limit;
+        if end <= self.planned || end < limit && end - self.planned < step {
+            self.sizing.quiet_until =
+                if is_bounded { 0 } else { (self.planned + step).saturating_sub(window) };
+            return;
+        }
+        let wanted = Extent::between(self.planned, end);
+        self.planned = end;
+        let quiet_until = (end + step).saturating_sub(window);
+        self.sizing.quiet_until = if is_bounded { 0 } else { quiet_until.min(self.sizing.turn) };
+        let mark = self.frontier + step;
+        let (shape, id) = (self.shape, self.id);
+        shape.extents(wanted, costs.back_piece.min(wanted.len), |extent| {
+            let mark = if is_dense && !shape.is_back() { mark } else { extent.offset };
+            windows.push(Window { extent, mark, stream: Some(id) });
+        });
+    }
+
+    fn explain(&mut self, window: u64, limit: u64, allowed: u64) {
+        let room = limit.saturating_sub(self.frontier);
+        self.sizing.kept = window.min(room);
+        if room <= window {
+            self.sizing.why = Why::EndKnown;
+        } else if allowed < self.sizing.window {
+            self.sizing.why = Why::LimitedByLedger;
+        }
+    }
+}

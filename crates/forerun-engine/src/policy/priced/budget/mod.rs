@@ -1,8 +1,0 @@
-//! Whether bytes may have memory and device: what one object's readahead may cost ([`account`]), and what
-//! one stream may have of both ([`share`]).
-
-mod account;
-mod share;
-
-pub(super) use account::{Account, Expected};
-pub(super) use share::Shares;

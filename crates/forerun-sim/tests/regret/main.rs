@@ -1,4 +1,4 @@
-//! What `adaptive` reads in vain is bounded, whatever is read.
+//! The bytes that `adaptive` wastes are bounded for all reads.
 
 mod accesses;
 #[path = "../../../forerun-trace/tests/support/cases.rs"]

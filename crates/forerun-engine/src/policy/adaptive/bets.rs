@@ -32,7 +32,7 @@ impl Object {
         deal.common.trust.note(of_use, if access.missing { wait } else { 0 });
         // A reader that waits all the time would wait for the filled bytes as well.
         let is_in_front = deal.view.is_contended && credit.sharers > 1;
-        // Whoever passes over a disk has little of its rest: a head is in its place already.
+        // On a disk, a reader that goes one way saves little time by it: the head is in its place already.
         let is_passed = costs.apart > 0 && self.region.is_passed();
         if !access.missing || is_in_front || is_passed || !deal.common.trust.allows(fits, &self.region.filled)
         {

@@ -98,7 +98,9 @@ impl Engine {
         for rescued in self.policy.take_rescued() {
             self.cache.rescue(object, rescued);
         }
+        // While all places in flight are taken, who waits longest brings along what others wait for.
         if access.late
+            && self.flights.count() < self.throttle.in_flight_max()
             && let Some(passed) = self.policy.passed(access)
         {
             self.pending.pass(object, passed.to_blocks());

@@ -247,9 +247,9 @@ fn claims(rows: &[&[Run]], thrashed: f64) -> Vec<Claim> {
         amplification(ours),
         1.0,
         1.005,
-        SHARES,
+        "",
     ));
-    claims.push(Claim::within("800 streams, Forerun: requests per page", per_page(ours), 0.0, 0.13, SHARES));
+    claims.push(Claim::within("800 streams, Forerun: requests per page", per_page(ours), 0.0, 0.13, ""));
     claims
 }
 
@@ -261,5 +261,3 @@ const FALLBACK: &str = "the known number is of windows that never shrink: those 
     within 512 pages. These and the four ahead of them are read in the time of eight pages, and \
     memory keeps a page for six. About half are read before they are evicted";
 const FAR: &str = "perhaps: so many streams with windows of 1 MiB barely fit into memory";
-const SHARES: &str = "perhaps: all streams share three quarters of the memory, which bounds each window, and the first \
-    windows are smaller";

@@ -9,7 +9,7 @@ use crate::policy::Window;
 use crate::types::{BLOCK_BYTES, Extent};
 
 /// Windows end at multiples of this.
-const GRAIN: u64 = 64 << 10;
+pub(super) const GRAIN: u64 = 64 << 10;
 /// Less is not worth a request.
 const WINDOW_BYTES_WORTH: u64 = 16 << 10;
 /// The first window of a reader at an object's start, and of one who has said that it reads on.
@@ -27,7 +27,7 @@ const STEP_TIMES: u64 = 8;
 /// Elements that are wanted of a strided stream at most.
 const ELEMENTS_MAX: u64 = 256;
 /// A window is topped up when this share of it was consumed, and that of a reader who does not wait when
-/// this share is left; where it is dear to come back, when the other share was consumed.
+/// this share is left; where it is dear to come back, mostly when the other share was consumed.
 const TOP_UP_SHARE: u64 = 4;
 const LEAP_SHARE: u64 = 2;
 
@@ -114,7 +114,7 @@ impl Stream {
         let limit = bounds.limit.min(self.failed);
         let least = if costs.step > 0 { self.read_len } else { 0 }.max(WINDOW_BYTES_WORTH);
         if window > 0 && !(is_dense && window < least) {
-            self.extend(costs, window, limit, windows);
+            self.extend(costs, window, share, limit, windows);
         }
         self.explain(window, limit, bounds.allowed);
         if self.sizing.turn == u64::MAX || self.sizing.turn == 0 {
@@ -175,11 +175,13 @@ impl Stream {
     }
 
     /// Wants what is missing of `window`, up to position `limit`, unless that is too little yet.
-    fn extend(&mut self, costs: &Costs, window: u64, limit: u64, windows: &mut Vec<Window>) {
+    fn extend(&mut self, costs: &Costs, window: u64, share: u64, limit: u64, windows: &mut Vec<Window>) {
         let is_dense = self.shape.is_dense();
-        // Where it is dear to come back, that is done seldom; and more seldom if its reader does not wait.
+        // Where it is dear to come back, that is done seldom. It is done more seldom for a reader who does not
+        // wait, if his window has grown as far as it may and what is left of it lasts for some reads.
         let is_dear = costs.step > 0 || self.shape.is_back() && costs.back_piece > window;
-        let step = if is_dense && self.sizing.is_fed && costs.step == 0 {
+        let is_full = window >= share && TOP_UP_SHARE * self.read_len <= window / TOP_UP_SHARE;
+        let step = if is_dense && self.sizing.is_fed && (costs.step == 0 || is_full) {
             window - window / TOP_UP_SHARE
         } else if is_dense && is_dear {
             window / LEAP_SHARE
@@ -209,8 +211,7 @@ impl Stream {
         self.planned = end;
         let quiet_until = (end + step).saturating_sub(window);
         self.sizing.quiet_until = if is_bounded { 0 } else { quiet_until.min(self.sizing.turn) };
-        let mark = self.frontier + step;
-        let (shape, id) = (self.shape, self.id);
+        let (shape, id, mark) = (self.shape, self.id, self.frontier + step);
         shape.extents(wanted, costs.back_piece.min(wanted.len), |extent| {
             let mark = if is_dense && !shape.is_back() { mark } else { extent.offset };
             windows.push(Window { extent, mark, stream: Some(id) });

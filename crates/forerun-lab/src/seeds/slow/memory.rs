@@ -52,17 +52,11 @@ pub(in crate::seeds) fn memory() -> Findings {
     let figure = &data::rows("s000_claims/memory saved per 1000 clients")[0];
     let theory = format!("{} for 1000", figure.text("value"));
     let mut claims = Vec::new();
-    for (at, name, why) in [(1, "adaptive", THEORY), (2, "Forerun", SMALL)] {
+    for (at, name, why) in [(1, "adaptive", THEORY), (2, "Forerun", "")] {
         let saved = needed[0].zip(needed[at]).map(|(stock, new)| stock - new);
         let seen = saved.map_or_else(|| "never as little busy".to_owned(), |saved| format!("{saved:.2} MB"));
         let (some, all) = (saved.is_some_and(|saved| saved > 0.0), saved.is_some_and(|saved| saved >= 0.5));
-        let why_none = if at == 1 { "" } else { why };
-        claims.push(Claim::that(
-            format!("{name} saves memory for each client"),
-            seen.clone(),
-            some,
-            why_none,
-        ));
+        claims.push(Claim::that(format!("{name} saves memory for each client"), seen.clone(), some, ""));
         claims.push(Claim::that(
             format!("{name} saves half of the theory or more ({theory})"),
             seen,
@@ -75,7 +69,6 @@ pub(in crate::seeds) fn memory() -> Findings {
 
 const THEORY: &str = "perhaps: the theory counts two windows against one. But stock frees its first window while it \
     is read, and adaptive leaves half of the pages that would survive unused";
-const SMALL: &str = "its windows grow as long as the memory has room for them, up to those of stock";
 
 /// The fewest steps of memory that `suffice`, if the most of them do.
 fn least_steps(suffice: impl Fn(u64) -> bool) -> Option<u64> {

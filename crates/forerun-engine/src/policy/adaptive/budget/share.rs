@@ -1,6 +1,7 @@
 //! One stream's share of memory and device.
 
 use crate::policy::View;
+use crate::policy::adaptive::window::GRAIN;
 use crate::policy::census::{Census, period};
 use crate::types::Time;
 
@@ -77,6 +78,9 @@ impl Shares {
     fn of_memory(&self, view: &View<'_>) -> u64 {
         let fair = |count: u64| view.config.memory_bytes_max / 4 * 3 / count;
         let holding = self.holding.count().max(self.reading());
-        fair(holding).max(view.cache.spare_bytes() / SPARE_SHARE).min(fair(self.reading()))
+        // Many windows are half empty on average. Small ones count on that, because each fetch costs more
+        // than its bytes.
+        let held = fair(holding).max((fair(holding) / 2 * 3).min(GRAIN));
+        held.max(view.cache.spare_bytes() / SPARE_SHARE).min(fair(self.reading()))
     }
 }

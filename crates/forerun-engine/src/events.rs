@@ -36,8 +36,9 @@ pub enum Event {
     /// A stream is over, as far as can be told. Should its reader come back after all, it
     /// goes on, and has another end.
     StreamEnd { time: Time, object: ObjectId, stream: StreamId, end: End },
-    /// A fetch was dispatched.
-    Fetch { time: Time, id: FetchId, object: ObjectId, extent: Extent, cause: Cause },
+    /// A fetch was dispatched. If it has bytes that no reader waits for: the class of reading for which they
+    /// are read ahead.
+    Fetch { time: Time, id: FetchId, object: ObjectId, extent: Extent, cause: Cause, ahead: Option<Class> },
     /// A fetch was dispatched of what `of` should have brought long ago: all of it, or the rest
     /// of one that has stalled. The first of them to bring bytes wins, and the other is cancelled.
     Repeated { time: Time, id: FetchId, of: FetchId, object: ObjectId, extent: Extent, cause: Cause },

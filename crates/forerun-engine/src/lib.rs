@@ -63,6 +63,8 @@ pub use advice::Advice;
 pub use config::{Config, ConfigError, PolicyKind};
 pub use engine::Engine;
 pub use events::{Counters, Event};
-pub use explain::{ByClass, Class, ClassCounters, End, ListReport, ObjectReport, StreamReport, Why};
+pub use explain::{
+    AccountReport, ByClass, Class, ClassCounters, End, ListReport, ObjectReport, StreamReport, Why,
+};
 pub use policy::List;
 pub use types::*;

@@ -13,7 +13,7 @@ struct Limit {
 
 /// They only ever fall.
 const LIMITS: [Limit; 3] = [
-    Limit { of: &["policy/adaptive", "policy/follower", "policy/census.rs"], lines: 3320, constants: 134 },
+    Limit { of: &["policy/adaptive", "policy/follower", "policy/census.rs"], lines: 3282, constants: 134 },
     Limit { of: &["walk"], lines: 700, constants: 20 },
     Limit { of: &["device", "scheduler", "cache"], lines: 3200, constants: 86 },
 ];

@@ -73,8 +73,8 @@ pub use forerun_backend::{
     Backend, ConnectOptions, Entry, Error, ErrorKind, Kind, Result, RetryOptions, Version, without_secrets,
 };
 pub use forerun_engine::{
-    Advice, ByClass, Class, ClassCounters, Counters, DeviceEstimate, Extent, ListId, ListReport,
-    ObjectReport, PolicyKind, StreamReport, Time, Why,
+    AccountReport, Advice, ByClass, Class, ClassCounters, Counters, DeviceEstimate, Extent, ListId,
+    ListReport, ObjectReport, PolicyKind, StreamReport, Time, Why,
 };
 
 pub use explain::Explained;

@@ -57,6 +57,14 @@ fn object(json: &mut Json, one: &Explained) {
         json.key("waiting_bytes").number(report.waiting_bytes);
         json.key("missed_bytes").number(report.missed_bytes);
         json.key("streams").array(&report.streams, |json, stream| of_stream(json, one, stream));
+        if let Some(account) = &report.account {
+            json.key("account").object(|json| {
+                json.key("allowance_bytes").number(account.allowance_bytes);
+                json.key("lost_bytes").number(account.lost_bytes);
+                json.key("room_bytes").number(account.room_bytes);
+                json.key("wait_bytes").number(account.wait_bytes);
+            });
+        }
         by_class(json.key("readahead"), &report.readahead);
     });
 }

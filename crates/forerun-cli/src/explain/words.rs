@@ -3,7 +3,9 @@
 use std::fmt::Write;
 use std::time::Duration;
 
-use forerun::{ClassCounters, Counters, DeviceEstimate, Explained, ListProgress, StreamReport, Why};
+use forerun::{
+    AccountReport, ClassCounters, Counters, DeviceEstimate, Explained, ListProgress, StreamReport, Why,
+};
 
 use super::answer::Subject;
 use super::numbers::{percent, rate, size, time};
@@ -106,6 +108,24 @@ fn object(text: &mut String, one: &Explained) {
             }
         }
     }
+    if let Some(account) = &report.account {
+        line(text, &format!("    {}", of_account(account)));
+    }
+}
+
+/// What limits the readahead of one object.
+fn of_account(account: &AccountReport) -> String {
+    let AccountReport { allowance_bytes, lost_bytes, room_bytes, wait_bytes } = *account;
+    let lost = match lost_bytes {
+        0 => "nothing".to_owned(),
+        bytes => size(bytes),
+    };
+    format!(
+        "account: {lost} lost or at risk, {} may be; room for {}; saving a wait is worth {}",
+        size(allowance_bytes),
+        size(room_bytes),
+        size(wait_bytes)
+    )
 }
 
 fn of_stream(one: &Explained, stream: &StreamReport, of: Option<u64>) -> String {
@@ -137,8 +157,8 @@ fn why(stream: &StreamReport) -> String {
         }
         Why::LimitedByShare => shared("the bytes that keep the storage busy"),
         Why::LimitedByMemory => shared("the memory (--memory)"),
-        Why::LimitedByLedger => {
-            "limited by the waste budget: much readahead of this object was wasted".to_owned()
+        Why::LimitedByAccount => {
+            "limited by the account of the object, for as much as this stream has read".to_owned()
         }
         Why::EndKnown => "up to the expected end of the stream".to_owned(),
         Why::Disordered => {
@@ -244,6 +264,21 @@ mod tests {
         assert_eq!(said(2000, report), "a list of 2000 files, 300 MiB: 3 MiB read, 8 MiB ahead");
         let left = said(1, ListReport { is_followed: false, ..report });
         assert!(left.starts_with("a list of 1 file,") && left.contains("not followed"), "{left}");
+    }
+
+    #[test]
+    fn accounts_in_words() {
+        let account = AccountReport {
+            allowance_bytes: 8 << 20,
+            lost_bytes: 0,
+            room_bytes: 3 << 20,
+            wait_bytes: 65_536,
+        };
+        let said = "nothing lost or at risk, 8 MiB may be; room for 3 MiB; saving a wait is worth 64 KiB";
+        assert_eq!(of_account(&account), format!("account: {said}"));
+        assert!(
+            of_account(&AccountReport { lost_bytes: 4096, ..account }).contains(": 4 KiB lost or at risk,")
+        );
     }
 
     #[test]

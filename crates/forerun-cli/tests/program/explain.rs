@@ -69,6 +69,8 @@ fn a_running_mount_says_which_way_each_stream_goes_and_how_far_ahead_it_reads() 
         let line = line(&said, object);
         assert!(line.contains(&format!(": {class} at ")) && line.contains(", window "), "{line}");
         assert!(line.contains(" of 32 MiB") && line.contains(" in time, "), "{line}");
+        let mut after = said.lines().skip_while(|other| *other != line).skip(1);
+        assert!(after.next().is_some_and(|line| line.starts_with("    account: ")), "{said}");
     }
     for word in [&pid, source.path().to_str().unwrap(), "policy adaptive", "of 256 MiB", "first bytes"] {
         assert!(said.contains(word), "{word} is not in {said}");
@@ -87,6 +89,7 @@ fn a_running_mount_says_which_way_each_stream_goes_and_how_far_ahead_it_reads() 
         "\"why\": \"",
         "\"window_bytes\": ",
         "\"in_time_bytes\": ",
+        "\"wait_bytes\": ",
         "\"path\": \"up\"",
     ] {
         assert!(json.contains(word), "{word} is not in {json}");

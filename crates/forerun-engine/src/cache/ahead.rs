@@ -1,7 +1,7 @@
 //! What became of what was read ahead, by the class of reading it was for.
 //!
 //! Each block that is fetched ahead is counted once: when somebody asks for it first, or
-//! when it goes before that. A row remembers one class, that of the last fetch into it.
+//! when it goes before that.
 
 use super::reading::Rows;
 use super::row::{Row, rows_of};
@@ -52,8 +52,8 @@ impl Ahead {
         self.objects.remove(object);
     }
 
-    /// Blocks `bits` of `row` are not ahead of anybody any more; how many bytes of them were.
-    pub(super) fn close(&mut self, row: &mut Row, bits: u64) -> u64 {
+    /// Blocks `bits` of `row` are not ahead of anybody any more.
+    pub(super) fn close(&mut self, row: &mut Row, bits: u64) {
         let closed = bytes_of(row.ahead & bits);
         row.ahead &= !bits;
         self.open_bytes -= closed;
@@ -62,16 +62,30 @@ impl Ahead {
         {
             account.open_blocks = account.open_blocks.saturating_sub(blocks_of(closed));
         }
-        closed
     }
 
     /// Blocks `gone` of `row` leave the memory.
     pub(super) fn on_gone(&mut self, row: &mut Row, gone: u64) {
-        let wasted = self.close(row, gone);
-        if wasted > 0 {
-            let counters = ClassCounters { wasted_bytes: wasted, ..ClassCounters::default() };
-            self.add(row.object, row.class, counters);
+        let wasted = |blocks| ClassCounters { wasted_bytes: bytes_of(blocks), ..ClassCounters::default() };
+        self.settle(row, gone, wasted);
+    }
+
+    /// The outcome of those of `bits` that are ahead is known; `outcome` counts blocks of one class. The class
+    /// of the first of them.
+    fn settle(&mut self, row: &mut Row, bits: u64, outcome: impl Fn(u64) -> ClassCounters) -> Option<Class> {
+        let (mut left, mut first) = (row.ahead & bits, None);
+        self.close(row, left);
+        while left != 0 {
+            let (class, blocks) = row.classes.first(left);
+            let counters = outcome(blocks);
+            if class.is_guess() {
+                self.guess_bytes -= counters.in_time_bytes + counters.late_bytes;
+            }
+            self.add(row.object, class, counters);
+            first = first.or(Some(class));
+            left &= !blocks;
         }
+        first
     }
 
     fn add(&mut self, object: ObjectId, class: Class, counters: ClassCounters) {
@@ -97,7 +111,7 @@ impl Cache {
             account.open_blocks = account.open_blocks.saturating_add(new.count_ones());
             row.ahead |= new;
             self.ahead.open_bytes += bytes_of(new);
-            row.class = class;
+            row.classes.set(new, class);
         }
     }
 
@@ -118,21 +132,13 @@ impl Cache {
         for ((_, bits), id) in rows_of(extent).zip(rows.iter()) {
             let Some(RowId(id)) = id else { continue };
             let row = &mut self.rows[id as usize];
-            let asked = row.ahead & bits;
-            if self.ahead.close(row, asked) == 0 {
-                continue;
-            }
-            if row.class.is_guess() {
-                // A row remembers one class: others may have been of another.
-                self.ahead.guess_bytes = self.ahead.guess_bytes.saturating_sub(bytes_of(asked));
-            }
-            first = first.or(Some(row.class));
-            let counters = ClassCounters {
-                in_time_bytes: bytes_of(asked & row.resident),
-                late_bytes: bytes_of(asked & row.in_flight),
+            let (resident, in_flight) = (row.resident, row.in_flight);
+            let first_of_row = self.ahead.settle(row, bits, |asked| ClassCounters {
+                in_time_bytes: bytes_of(asked & resident),
+                late_bytes: bytes_of(asked & in_flight),
                 wasted_bytes: 0,
-            };
-            self.ahead.add(object, row.class, counters);
+            });
+            first = first.or(first_of_row);
         }
         first
     }

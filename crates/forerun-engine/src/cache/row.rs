@@ -1,6 +1,6 @@
 //! A row: 64 neighbouring blocks of one object, each state a bit in a word.
 
-use crate::explain::Class;
+use crate::explain::Classes;
 use crate::types::{BLOCK_BYTES, Extent, ObjectId};
 
 use super::slots::mask;
@@ -46,8 +46,8 @@ pub(crate) struct Row {
     /// Some of the block was read, up to an edge of it beyond which lies readahead: who comes for
     /// that needs the rest of the block first.
     pub(crate) begun: u64,
-    /// For what its blocks were fetched ahead.
-    pub(crate) class: Class,
+    /// The class of reading for which each block was fetched ahead.
+    pub(crate) classes: Classes,
     pub(crate) slots: [u32; ROW_BLOCKS as usize],
     /// Reads that copy from it or wait for it.
     pub(crate) pin_count: u32,
@@ -81,7 +81,7 @@ impl Row {
             unread: 0,
             ahead: 0,
             begun: 0,
-            class: Class::default(),
+            classes: Classes::default(),
             slots: [0; ROW_BLOCKS as usize],
             pin_count: 0,
             detached: false,

@@ -4,6 +4,7 @@ use super::Engine;
 use crate::advice::Advice;
 use crate::objects::OBJECT_BYTES_MAX;
 use crate::policy::{Hint, Said, View};
+use crate::scheduler::Queued;
 use crate::types::*;
 
 impl Engine {
@@ -59,7 +60,7 @@ impl Engine {
                 continue;
             }
             self.emit_window(time, object, &window);
-            if !self.pending.push(object, extent) {
+            if !self.pending.push(Queued { object, extent, class: window.reason.class }) {
                 self.policy.on_lost(object, extent);
             }
         }
@@ -73,10 +74,12 @@ impl Engine {
             return;
         }
         for dropped in self.pending.cut(object, extent) {
-            self.policy.on_lost(object, dropped.intersection(&extent));
-            let rest = Extent::between(dropped.offset.max(extent.end()), dropped.end());
-            if !rest.is_empty() && !self.pending.push(object, rest.to_blocks()) {
-                self.policy.on_lost(object, rest);
+            self.policy.on_lost(object, dropped.extent.intersection(&extent));
+            let rest = dropped.from(dropped.extent.offset.max(extent.end()));
+            if !rest.extent.is_empty()
+                && !self.pending.push(Queued { extent: rest.extent.to_blocks(), ..rest })
+            {
+                self.policy.on_lost(object, rest.extent);
             }
         }
         self.cache.discard(object, extent);

@@ -77,7 +77,7 @@ impl Engine {
     /// What was decided for `extent` and not dispatched will not be.
     pub(super) fn cut_pending(&mut self, object: ObjectId, extent: Extent) {
         for dropped in self.pending.cut(object, extent) {
-            self.policy.on_lost(object, dropped);
+            self.policy.on_lost(object, dropped.extent);
         }
     }
 

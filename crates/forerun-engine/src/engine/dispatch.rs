@@ -3,7 +3,7 @@
 use super::Engine;
 use crate::cache::Room;
 use crate::reads::Phase;
-use crate::scheduler::Visited;
+use crate::scheduler::{Queued, Visited};
 use crate::types::*;
 
 /// The share of a turn that is near its reader: as far ahead as a stream that takes turns keeps.
@@ -36,18 +36,18 @@ impl Engine {
             self.rivals.leave();
         }
         while let Some(run) = self.next_fetch(object, extent, self.device.fetch_bytes()) {
-            let whole = self.with_readahead(object, run);
+            let (whole, class) = self.with_readahead(object, run);
             // What goes along must not take the room that was made for the read.
             let blocks = missing + (whole.len - run.len) / BLOCK_BYTES;
             let fetched = if self.cache.make_room(now, blocks, Room::Readahead) { whole } else { run };
-            let reserved = self.launch(now, object, fetched, run, Cause::Demand, Room::Demand);
+            let reserved = self.launch(now, object, fetched, run, Cause::Demand, class);
             debug_assert!(reserved, "room that was made is gone");
             if !reserved {
                 break;
             }
             self.pending.pass(object, fetched);
             if let Some(turn_bytes) = self.turn_bytes()
-                && self.pending.end_from(object, fetched.end()).is_some()
+                && self.pending.window_from(object, fetched.end()).is_some()
             {
                 // The device is there now.
                 self.pending.dispatched_for_reader(object, fetched, turn_bytes);
@@ -100,28 +100,29 @@ impl Engine {
             return false;
         }
         let was_in_turn = self.pending.is_in_turn();
-        let Some((object, window)) = self.next_window(now) else {
+        let Some(window) = self.next_window(now) else {
             // Those who wait for the end of that turn need not wait any longer.
             return was_in_turn && !self.waiting.is_empty();
         };
         let len = self.device.fetch_bytes_among(self.flights.count(), self.is_contended(now));
-        let Some(run) = self.next_fetch(object, window, len) else {
+        let Queued { object, extent, class } = window;
+        let Some(run) = self.next_fetch(object, extent, len) else {
             return true;
         };
-        if !self.launch(now, object, run, Extent::new(run.offset, 0), Cause::Readahead, Room::Readahead) {
-            self.pending.put_front(object, Extent::between(run.offset, window.end()));
+        if !self.launch(now, object, run, Extent::new(run.offset, 0), Cause::Readahead, class) {
+            self.pending.put_front(window.from(run.offset));
             self.pending.end_turn();
             self.rivals.leave();
             // Those who wait for the end of that turn need not wait any longer.
             return !self.waiting.is_empty();
         }
         self.pending.dispatched(object, run, self.turn_bytes().unwrap_or(0));
-        self.pending.put_back(object, Extent::between(run.end(), window.end()));
+        self.pending.put_back(window.from(run.end()));
         true
     }
 
     /// What to read ahead next, unless all of it is put off.
-    fn next_window(&mut self, now: Time) -> Option<(ObjectId, Extent)> {
+    fn next_window(&mut self, now: Time) -> Option<Queued> {
         let anticipation = &self.anticipation;
         let latency_ns = self.device.estimate().latency_ns;
         let is_awaited = !self.device.is_far_link() && anticipation.is_awaited(now, latency_ns);

@@ -1,12 +1,12 @@
-//! Getters that say what is read ahead and why, and which class a fetch counts for.
+//! Getters that say what is read ahead and why, and events that tell of decisions.
 
 use alloc::vec::Vec;
 
 use super::Engine;
 use crate::events::Event;
-use crate::explain::{ByClass, Class, ObjectReport, Why};
+use crate::explain::{ByClass, ObjectReport};
 use crate::policy::{Ended, Reason, View, Window};
-use crate::types::{Extent, ObjectId, Time};
+use crate::types::{ObjectId, Time};
 
 impl Engine {
     /// Every object that is open or remembered.
@@ -30,6 +30,7 @@ impl Engine {
             waiting_bytes,
             missed_bytes,
             streams,
+            account: self.policy.account(object, &self.view()),
             readahead,
         })
     }
@@ -39,31 +40,10 @@ impl Engine {
         self.cache.outcomes()
     }
 
-    /// What readahead is for, if the policy says that it is `known`.
-    fn reason(&self, object: ObjectId, known: impl FnOnce() -> Option<Reason>) -> Reason {
-        let walk = Reason { class: Class::Walk, why: Why::Listed };
-        let is_told = || self.policy.is_planned(object) || self.is_listed(object);
-        if self.walks.is_some() && !self.objects.is_open(object) && !is_told() {
-            return walk;
-        }
-        known().unwrap_or_else(|| if self.walks.is_some() { walk } else { Reason::default() })
-    }
-
-    /// What is fetched `ahead`, beside the bytes that a reader waits for, counts for whom it is
-    /// fetched.
-    pub(super) fn attribute(&mut self, object: ObjectId, ahead: Extent) {
-        if !ahead.is_empty() {
-            let reason = self.reason(object, || self.policy.reason(object, ahead, &self.view()));
-            self.cache.mark_ahead(object, ahead, reason.class);
-        }
-    }
-
-    /// Tells of a window, and what it is for.
+    /// Tells of a window.
     pub(super) fn emit_window(&mut self, time: Time, object: ObjectId, window: &Window) {
         if self.config.events_max > 0 {
-            let Window { extent, mark, stream } = *window;
-            let reason = self.reason(object, || self.policy.reason_of(object, window, &self.view()));
-            let Reason { class, why } = reason;
+            let Window { extent, mark, stream, reason: Reason { class, why } } = *window;
             self.emit(Event::Window { time, object, extent, mark, class, why, stream });
         }
     }

@@ -5,6 +5,7 @@ use alloc::vec::Vec;
 use super::Engine;
 use crate::cache::{Room, SlotRun, memory_of};
 use crate::events::Event;
+use crate::explain::Class;
 use crate::scheduler::Flight;
 use crate::types::*;
 
@@ -36,22 +37,24 @@ impl Engine {
     /// `run`, which a reader waits for, and as much of the readahead that goes on
     /// from there as one fetch takes: the reader is answered as soon as its own
     /// bytes are here, so it loses nothing, or little where they come all at once.
-    pub(super) fn with_readahead(&self, object: ObjectId, run: Extent) -> Extent {
+    /// And the class of that readahead.
+    pub(super) fn with_readahead(&self, object: ObjectId, run: Extent) -> (Extent, Class) {
+        let alone = (run, Class::default());
         if !self.rules.ride_along() {
-            return run;
+            return alone;
         }
         let all = self.rules.fetch_bytes_max(run.offset).unwrap_or(self.device.ride_bytes());
         let more = all.saturating_sub(run.len);
-        let Some(end) = self.pending.end_from(object, run.end()) else { return run };
-        match self.cache.first_missing(object, Extent::between(run.end(), end), more) {
-            Some(next) if next.offset == run.end() => Extent::between(run.offset, next.end()),
-            _ => run,
+        let Some(window) = self.pending.window_from(object, run.end()) else { return alone };
+        match self.cache.first_missing(object, window.from(run.end()).extent, more) {
+            Some(next) if next.offset == run.end() => (Extent::between(run.offset, next.end()), window.class),
+            _ => alone,
         }
     }
 
     /// Reserves memory for `extent`, whole blocks of which none is there, and
-    /// puts it in flight; a reader waits for the `asked` ones. False if there is no
-    /// such room.
+    /// puts it in flight; a reader waits for the `asked` ones, and those after them are read
+    /// ahead for `class`. False if there is no such room.
     pub(super) fn launch(
         &mut self,
         now: Time,
@@ -59,8 +62,12 @@ impl Engine {
         extent: Extent,
         asked: Extent,
         cause: Cause,
-        room: Room,
+        class: Class,
     ) -> bool {
+        let room = match cause {
+            Cause::Demand => Room::Demand,
+            Cause::Readahead => Room::Readahead,
+        };
         let Some(runs) = self.cache.reserve(now, object, extent, room) else { return false };
         let size = self.objects.size(object);
         let extent = extent.intersection(&Extent::new(0, size));
@@ -69,12 +76,16 @@ impl Engine {
             "a fetch of half a block"
         );
         let rides_along = extent.len > asked.len;
-        let is_alone =
-            cause == Cause::Demand && !rides_along && self.pending.end_from(object, extent.end()).is_none();
+        let is_alone = cause == Cause::Demand
+            && !rides_along
+            && self.pending.window_from(object, extent.end()).is_none();
         let departure = Departure { object, extent, runs, rides_along, is_alone, cause, spare_of: None };
         let id = self.depart(now, departure);
-        self.attribute(object, Extent::between(asked.end(), extent.end()));
-        self.emit(Event::Fetch { time: now, id, object, extent, cause });
+        if rides_along {
+            self.cache.mark_ahead(object, Extent::between(asked.end(), extent.end()), class);
+        }
+        let ahead = rides_along.then_some(class);
+        self.emit(Event::Fetch { time: now, id, object, extent, cause, ahead });
         if self.rules.are_ours() {
             self.late.note_dispatch(now, id);
         }

@@ -4,8 +4,9 @@
 use alloc::vec::Vec;
 
 use super::Engine;
-use crate::explain::ListReport;
-use crate::policy::{List, View, Window};
+use crate::explain::{Class, ListReport, Why};
+use crate::policy::{List, Reason, View, Window};
+use crate::scheduler::Queued;
 use crate::types::*;
 
 /// Windows that wait while a list wants more: the rest of the list is asked for when fewer wait, so that
@@ -61,8 +62,9 @@ impl Engine {
             self.cache.expect(now, object);
         }
         for extent in missing {
-            self.emit_window(now, object, &Window::of_none(extent, extent.offset));
-            if !self.pending.push(object, extent) {
+            let reason = Reason { class: Class::Planned, why: Why::Advised };
+            self.emit_window(now, object, &Window::new(extent, reason));
+            if !self.pending.push(Queued { object, extent, class: reason.class }) {
                 self.policy.on_lost(object, extent);
             }
         }

@@ -2,7 +2,9 @@
 //! of openings, and what it does about objects that nobody has opened yet.
 
 use super::Engine;
-use crate::policy::{Hint, Window};
+use crate::explain::{Class, Why};
+use crate::policy::{Hint, Reason, Window};
+use crate::scheduler::Queued;
 use crate::types::*;
 use crate::walk::{OrderId, Walks};
 
@@ -71,8 +73,9 @@ impl Engine {
         self.objects.announce(object, size);
         self.cache.expect(now, object);
         for extent in wanted.into_iter().flatten() {
-            self.emit_window(now, object, &Window::of_none(extent, extent.offset));
-            if !self.pending.push(object, extent) {
+            let reason = Reason { class: Class::Walk, why: Why::Listed };
+            self.emit_window(now, object, &Window::new(extent, reason));
+            if !self.pending.push(Queued { object, extent, class: reason.class }) {
                 self.miss(object);
             }
         }

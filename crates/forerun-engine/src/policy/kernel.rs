@@ -92,7 +92,7 @@ impl<A: Algorithm> Policy for Kernel<A> {
                 coming.push(wanted);
                 // What the reader asks for is the engine's to fetch.
                 if start < first_page || start + count > end_page {
-                    windows.push(Window::of_none(wanted, mark * BLOCK_BYTES));
+                    windows.push(Window::of_other(wanted, mark * BLOCK_BYTES));
                 }
             }
             if !(Pages { view, coming: &coming }).is_cached(object, page) {

@@ -20,7 +20,7 @@ use core::fmt::Debug;
 use crate::cache::Cache;
 use crate::config::{Config, PolicyKind};
 use crate::device::Device;
-use crate::explain::{Class, End, StreamReport, Why};
+use crate::explain::{AccountReport, Class, End, StreamReport, Why};
 use crate::kernel::{Ara, OnDemand, Stock};
 use crate::scheduler::Pending;
 use crate::types::{BLOCK_BYTES, Extent, ListId, ObjectId, ReaderId, StreamId, Time};
@@ -37,12 +37,18 @@ pub(crate) struct Window {
     pub(crate) mark: u64,
     /// The stream that wants it, if one does.
     pub(crate) stream: Option<StreamId>,
+    pub(crate) reason: Reason,
 }
 
 impl Window {
     /// For no stream in particular.
-    pub(crate) fn of_none(extent: Extent, mark: u64) -> Window {
-        Window { extent, mark, stream: None }
+    pub(crate) fn new(extent: Extent, reason: Reason) -> Window {
+        Window { extent, mark: extent.offset, stream: None, reason }
+    }
+
+    /// For a policy other than `adaptive`.
+    pub(crate) fn of_other(extent: Extent, mark: u64) -> Window {
+        Window { mark, ..Window::new(extent, Reason::default()) }
     }
 }
 
@@ -91,11 +97,11 @@ pub(crate) struct Said {
     pub(crate) size: u64,
 }
 
-/// What readahead is for.
-#[derive(Clone, Copy, Debug, Default)]
+/// The class of reading that a window is for, and the rule that decided its size. A policy gives it when it
+/// decides; the class stays with the bytes until their outcome is known.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Reason {
     pub(crate) class: Class,
-    /// What decided its window.
     pub(crate) why: Why,
 }
 
@@ -168,16 +174,6 @@ pub(crate) trait Policy: Debug + Send {
         false
     }
 
-    /// What readahead of `extent` is for, if that is known.
-    fn reason(&self, _object: ObjectId, _extent: Extent, _view: &View<'_>) -> Option<Reason> {
-        None
-    }
-
-    /// What `window`, which was just added, is for, if that is known.
-    fn reason_of(&self, object: ObjectId, window: &Window, view: &View<'_>) -> Option<Reason> {
-        self.reason(object, window.extent, view)
-    }
-
     /// The streams that are over since it was asked last, where anybody listens to events.
     fn take_ended(&mut self) -> Vec<Ended> {
         Vec::new()
@@ -185,6 +181,11 @@ pub(crate) trait Policy: Debug + Send {
 
     /// Tells of the streams and plans of `object`.
     fn streams(&self, _object: ObjectId, _view: &View<'_>, _tell: &mut dyn FnMut(StreamReport)) {}
+
+    /// The account that limits the readahead of `object`, if it has one.
+    fn account(&self, _object: ObjectId, _view: &View<'_>) -> Option<AccountReport> {
+        None
+    }
 
     /// Bytes that were wanted will not come or have gone before anybody read
     /// them.

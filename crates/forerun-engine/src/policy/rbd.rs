@@ -53,7 +53,7 @@ impl Detector {
         let len = aligned(offset, self.readahead_bytes, alignment).min(limit.saturating_sub(offset));
         self.trigger_position = offset + len / 2;
         self.readahead_position = offset + len;
-        (len > 0).then_some(Window::of_none(Extent::new(offset, len), self.trigger_position))
+        (len > 0).then_some(Window::of_other(Extent::new(offset, len), self.trigger_position))
     }
 }
 
@@ -144,7 +144,7 @@ impl Policy for Eager {
         }
         *done = Some(storage_object);
         let end = ((storage_object + 1) * self.storage_object_bytes).min(access.size);
-        windows.push(Window::of_none(Extent::between(start, end), end));
+        windows.push(Window::of_other(Extent::between(start, end), end));
     }
 
     fn on_lost(&mut self, _: ObjectId, _: Extent) {}

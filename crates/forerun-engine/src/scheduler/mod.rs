@@ -13,7 +13,7 @@ mod visit;
 pub(crate) use anticipation::Anticipation;
 pub(crate) use flights::{Flight, Flights};
 pub(crate) use late::Late;
-pub(crate) use pending::Pending;
+pub(crate) use pending::{Pending, Queued};
 pub(crate) use rivals::Rivals;
 pub(crate) use throttle::Throttle;
 pub(crate) use visit::Visited;

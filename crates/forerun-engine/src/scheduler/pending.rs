@@ -3,6 +3,7 @@
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;
 
+use crate::explain::Class;
 use crate::types::{Extent, ObjectId};
 
 /// Windows remembered at most; more than that many streams want something at
@@ -10,13 +11,34 @@ use crate::types::{Extent, ObjectId};
 /// their reader.
 const PENDING_MAX: usize = 1024;
 
+/// A window of readahead, or the rest of one, and the class of reading that it is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Queued {
+    pub(crate) object: ObjectId,
+    pub(crate) extent: Extent,
+    pub(crate) class: Class,
+}
+
+impl Queued {
+    /// What is left of it from `offset` on.
+    pub(crate) fn from(self, offset: u64) -> Queued {
+        Queued { extent: Extent::between(offset, self.extent.end()), ..self }
+    }
+
+    /// Whether it has some of `extent` of `object`, or begins or ends beside it.
+    fn touches(&self, object: ObjectId, extent: Extent) -> bool {
+        let Queued { object: owner, extent: own, .. } = *self;
+        owner == object && own.offset <= extent.end() && extent.offset <= own.end()
+    }
+}
+
 /// Windows in the order they were decided. One turn takes one fetch's worth of
 /// a window and puts the rest behind the others, so that no stream's large
 /// window starves another's small one; where going from one to the other is
 /// dear, turns are longer.
 #[derive(Debug)]
 pub(crate) struct Pending {
-    windows: VecDeque<(ObjectId, Extent)>,
+    windows: VecDeque<Queued>,
     turn: Option<Turn>,
     /// Objects whose windows are one batch: a turn goes on upward from one to the next.
     sweeps: Vec<ObjectId>,
@@ -33,8 +55,9 @@ struct Turn {
 
 impl Turn {
     /// Whether it goes on with `window`.
-    fn takes(&self, (owner, window): &(ObjectId, Extent)) -> bool {
-        *owner == self.object && window.offset <= self.offset && self.offset < window.end()
+    fn takes(&self, window: &Queued) -> bool {
+        let Queued { object, extent, .. } = *window;
+        object == self.object && extent.offset <= self.offset && self.offset < extent.end()
     }
 }
 
@@ -64,8 +87,8 @@ impl Pending {
 
     /// Bytes of `object` that wait to be dispatched.
     pub(crate) fn bytes_of(&self, object: ObjectId) -> u64 {
-        let of_object = self.windows.iter().filter(|(owner, _)| *owner == object);
-        of_object.map(|(_, window)| window.len).sum()
+        let of_object = self.windows.iter().filter(|window| window.object == object);
+        of_object.map(|window| window.extent.len).sum()
     }
 
     /// How many windows wait.
@@ -78,30 +101,29 @@ impl Pending {
         self.windows.len() >= PENDING_MAX / 2
     }
 
-    /// Adds a window, to one that ends where it starts if there is such a one.
+    /// Adds a window, to one of its class that ends where it starts if there is such a one.
     /// False if there is no room for it.
-    pub(crate) fn push(&mut self, object: ObjectId, extent: Extent) -> bool {
-        let joined =
-            self.windows.iter_mut().find(|(owner, window)| *owner == object && window.end() == extent.offset);
-        if let Some((_, window)) = joined {
-            window.len += extent.len;
+    pub(crate) fn push(&mut self, window: Queued) -> bool {
+        let Queued { object, extent, class } = window;
+        let joined = self.windows.iter_mut().find(|other| {
+            other.object == object && other.extent.end() == extent.offset && other.class == class
+        });
+        if let Some(other) = joined {
+            other.extent.len += extent.len;
             return true;
         }
-        if self.room() == 0 {
-            return false;
+        let has_room = self.room() > 0;
+        if has_room {
+            self.windows.push_back(window);
         }
-        self.windows.push_back((object, extent));
-        true
+        has_room
     }
 
     /// The window whose turn it is, and else the one that waits longest, of those that are not put
     /// off. Batches never are.
-    pub(crate) fn pop(
-        &mut self,
-        is_put_off: impl Fn(ObjectId, Extent) -> bool,
-    ) -> Option<(ObjectId, Extent)> {
-        let is_next = |(object, window): &(ObjectId, Extent)| {
-            self.sweeps.contains(object) || !is_put_off(*object, *window)
+    pub(crate) fn pop(&mut self, is_put_off: impl Fn(ObjectId, Extent) -> bool) -> Option<Queued> {
+        let is_next = |window: &Queued| {
+            self.sweeps.contains(&window.object) || !is_put_off(window.object, window.extent)
         };
         let place = self.turn.and_then(|turn| self.next_of(&turn)).filter(|at| is_next(&self.windows[*at]));
         let next = place.or_else(|| self.windows.iter().position(is_next));
@@ -141,8 +163,8 @@ impl Pending {
             .windows
             .iter()
             .enumerate()
-            .filter(|(_, (owner, window))| *owner == turn.object && window.offset >= turn.offset);
-        above.min_by_key(|(_, (_, window))| window.offset).map(|(place, _)| place)
+            .filter(|(_, window)| window.object == turn.object && window.extent.offset >= turn.offset);
+        above.min_by_key(|(_, window)| window.extent.offset).map(|(place, _)| place)
     }
 
     /// Nobody's turn goes on.
@@ -153,35 +175,35 @@ impl Pending {
     /// Whether a read of the blocks `extent` is of a stream: readahead that was decided has some of
     /// them, or goes on beside them.
     pub(crate) fn touches(&self, object: ObjectId, extent: Extent) -> bool {
-        self.windows.iter().any(|planned| touch(planned, object, extent))
+        self.windows.iter().any(|window| window.touches(object, extent))
     }
 
     /// Whether a read of the blocks `extent` waits while somebody's turn goes on: it
     /// belongs to another stream, or that turn gets there.
     pub(crate) fn is_out_of_turn(&self, object: ObjectId, extent: Extent) -> bool {
         let Some(turn) = self.turn else { return false };
-        self.windows.iter().any(|planned| {
+        self.windows.iter().any(|window| {
             let is_next =
                 extent.offset <= turn.offset || extent.offset > turn.offset.saturating_add(turn.left);
-            touch(planned, object, extent) && !(turn.takes(planned) && is_next)
+            window.touches(object, extent) && !(turn.takes(window) && is_next)
         })
     }
 
-    pub(crate) fn put_back(&mut self, object: ObjectId, extent: Extent) {
-        if !extent.is_empty() {
-            self.windows.push_back((object, extent));
+    pub(crate) fn put_back(&mut self, window: Queued) {
+        if !window.extent.is_empty() {
+            self.windows.push_back(window);
         }
     }
 
-    pub(crate) fn put_front(&mut self, object: ObjectId, extent: Extent) {
-        self.windows.push_front((object, extent));
+    pub(crate) fn put_front(&mut self, window: Queued) {
+        self.windows.push_front(window);
     }
 
     /// `extent` is fetched for somebody who has to wait, perhaps with more that goes
     /// along, or is behind them: a window that begins or ends within it is shorter now.
     /// Were it evicted once it was read, it would be fetched again.
     pub(crate) fn pass(&mut self, object: ObjectId, extent: Extent) {
-        for (owner, window) in &mut self.windows {
+        for Queued { object: owner, extent: window, .. } in &mut self.windows {
             if *owner != object || !window.overlaps(&extent) {
                 continue;
             }
@@ -191,84 +213,31 @@ impl Pending {
                 *window = Extent::between(window.offset, extent.offset);
             }
         }
-        self.windows.retain(|(_, window)| !window.is_empty());
+        self.windows.retain(|window| !window.extent.is_empty());
     }
 
-    /// How far readahead that was decided goes on from `offset`.
-    pub(crate) fn end_from(&self, object: ObjectId, offset: u64) -> Option<u64> {
-        self.windows
-            .iter()
-            .filter(|(owner, window)| *owner == object && window.offset <= offset && offset < window.end())
-            .map(|(_, window)| window.end())
-            .max()
+    /// The window that goes on from `offset`, and of several the one that goes on longest.
+    pub(crate) fn window_from(&self, object: ObjectId, offset: u64) -> Option<Queued> {
+        let byte = Extent::new(offset, 1);
+        let goes_on = |window: &&Queued| window.object == object && window.extent.overlaps(&byte);
+        self.windows.iter().filter(goes_on).max_by_key(|window| window.extent.end()).copied()
     }
 
     /// Drops what was decided for `object` from the first byte of `extent` on,
     /// where a window has some of it; the parts that were dropped.
-    pub(crate) fn cut(&mut self, object: ObjectId, extent: Extent) -> Vec<Extent> {
+    pub(crate) fn cut(&mut self, object: ObjectId, extent: Extent) -> Vec<Queued> {
         let mut dropped = Vec::new();
-        for (owner, window) in &mut self.windows {
-            if *owner == object && window.overlaps(&extent) {
-                let kept = Extent::between(window.offset, extent.offset);
-                dropped.push(Extent::between(kept.end(), window.end()));
-                *window = kept;
+        for window in &mut self.windows {
+            if window.object == object && window.extent.overlaps(&extent) {
+                let kept = Extent::between(window.extent.offset, extent.offset);
+                dropped.push(window.from(kept.end()));
+                window.extent = kept;
             }
         }
-        self.windows.retain(|(_, window)| !window.is_empty());
+        self.windows.retain(|window| !window.extent.is_empty());
         dropped
     }
 }
 
-/// Whether a window of readahead has some of `extent`, or begins or ends beside it.
-fn touch((owner, window): &(ObjectId, Extent), object: ObjectId, extent: Extent) -> bool {
-    *owner == object && window.offset <= extent.end() && extent.offset <= window.end()
-}
-
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    const MIB: u64 = 1 << 20;
-    const OBJECT: ObjectId = ObjectId(0);
-
-    #[test]
-    fn what_is_put_off_is_nobodys_turn_unless_it_is_a_batch() {
-        let window = |object, offset| (ObjectId(object), Extent::new(offset, MIB));
-        let mut pending = Pending::new();
-        for (object, extent) in [window(0, 0), window(1, 0)] {
-            pending.push(object, extent);
-        }
-        pending.dispatched(ObjectId(0), Extent::new(0, 4096), MIB);
-        assert!(pending.is_in_turn());
-        assert_eq!(pending.pop(|object, _| object == ObjectId(0)), Some(window(1, 0)));
-        assert!(!pending.is_in_turn());
-        assert_eq!(pending.pop(|_, _| true), None);
-        pending.set_sweep(ObjectId(0), true);
-        assert_eq!(pending.pop(|_, _| true), Some(window(0, 0)));
-    }
-
-    #[test]
-    fn a_reader_of_another_place_has_a_turn_of_its_own() {
-        let mut pending = Pending::new();
-        pending.push(OBJECT, Extent::new(0, 8 * MIB));
-        pending.push(OBJECT, Extent::new(64 * MIB, 8 * MIB));
-        assert_eq!(pending.pop(|_, _| false), Some((OBJECT, Extent::new(0, 8 * MIB))));
-        pending.dispatched(OBJECT, Extent::new(0, 3 * MIB), 4 * MIB);
-        // What else was wanted there is dropped, and somebody waits elsewhere.
-        pending.pass(OBJECT, Extent::new(64 * MIB, MIB));
-        pending.dispatched_for_reader(OBJECT, Extent::new(64 * MIB, MIB), 4 * MIB);
-        for place in 65..68 {
-            assert_eq!(
-                pending.pop(|_, _| false),
-                Some((OBJECT, Extent::new(place * MIB, (72 - place) * MIB)))
-            );
-            pending.dispatched(OBJECT, Extent::new(place * MIB, MIB), 4 * MIB);
-            pending.put_back(OBJECT, Extent::new((place + 1) * MIB, (71 - place) * MIB));
-        }
-        assert!(!pending.is_in_turn());
-        // Where a turn goes on, it is no other.
-        pending.dispatched(OBJECT, Extent::new(0, 3 * MIB), 4 * MIB);
-        pending.dispatched_for_reader(OBJECT, Extent::new(3 * MIB, MIB), 4 * MIB);
-        assert!(!pending.is_in_turn());
-    }
-}
+mod tests;

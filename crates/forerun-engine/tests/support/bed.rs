@@ -26,7 +26,10 @@ pub(crate) struct Bed {
 #[allow(dead_code, reason = "a test needs only some")]
 impl Bed {
     pub(crate) fn new(policy: PolicyKind, memory_bytes: u64) -> Bed {
-        let config = Config { policy, ..Config::new(memory_bytes) };
+        Bed::with(Config { policy, ..Config::new(memory_bytes) })
+    }
+
+    pub(crate) fn with(config: Config) -> Bed {
         Bed {
             engine: Engine::new(config).expect("a configuration that works"),
             now: Time(1),
@@ -82,6 +85,13 @@ impl Bed {
             self.arrive();
         }
         took
+    }
+
+    /// Everything that is on its way arrives.
+    pub(crate) fn land(&mut self) {
+        while !self.in_flight.is_empty() {
+            self.arrive();
+        }
     }
 
     /// The next fetch ends; who is answered by that.

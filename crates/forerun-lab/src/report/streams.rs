@@ -128,7 +128,7 @@ fn meaning(why: Why) -> &'static str {
         Why::Steady => "the bytes that its reader takes during a fetch",
         Why::LimitedByShare => "its share of the bytes that keep the device busy",
         Why::LimitedByMemory => "its share of the memory",
-        Why::LimitedByLedger => "the waste budget: much readahead was wasted",
+        Why::LimitedByAccount => "the account of its file, for as much as it has read",
         Why::EndKnown => "the expected end of the object or the stream",
         Why::Disordered => "its reads are out of order",
         Why::Planned => "it follows the profile of an earlier run",

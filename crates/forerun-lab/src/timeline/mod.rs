@@ -93,7 +93,7 @@ impl Timeline {
                 self.streams.end(stream, end);
                 time
             }
-            Event::Fetch { time, id, object, extent, cause } => {
+            Event::Fetch { time, id, object, extent, cause, .. } => {
                 self.dispatch(
                     id,
                     FetchPoint { time, end: None, object, extent, cause, wasted: Extent::default() },

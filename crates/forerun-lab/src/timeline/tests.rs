@@ -19,7 +19,8 @@ fn read(ms: u64, offset: u64, len: u64, late_bytes: u64, missing_bytes: u64) -> 
 
 fn fetch(ms: u64, id: u64, offset: u64, len: u64) -> Event {
     let (id, time) = (FetchId(id), Time(ms * 1_000_000));
-    Event::Fetch { time, id, object: OBJECT, extent: Extent::new(offset, len), cause: Cause::Readahead }
+    let (cause, ahead) = (Cause::Readahead, Some(forerun_engine::Class::Forward));
+    Event::Fetch { time, id, object: OBJECT, extent: Extent::new(offset, len), cause, ahead }
 }
 
 fn fetched(ms: u64, id: u64) -> Event {

@@ -5,6 +5,8 @@ use super::deal::Deal;
 use super::detect::{CHUNK_BYTES, Shape};
 use super::evidence::{ASKED_MIN, Answer};
 use super::object::Object;
+use crate::explain::{Class, Why};
+use crate::policy::{Reason, Window};
 use crate::types::{BLOCK_BYTES, Extent};
 
 /// Of what is bet one byte in so many must be of use, and of more where its readers pass over the object
@@ -45,7 +47,7 @@ impl Object {
             self.region.fill(block);
             self.region.filled.pay(bytes, wait, fits, &mut deal.common.trust);
             deal.account().reserve(bytes, false);
-            deal.windows.push(crate::policy::Window::of_none(block, block.offset));
+            deal.windows.push(Window::new(block, Reason { class: Class::Filled, why: Why::Bet }));
         }
     }
 

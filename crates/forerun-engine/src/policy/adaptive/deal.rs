@@ -5,9 +5,11 @@ use alloc::vec::Vec;
 use super::budget::{Account, Expected};
 use super::budget::{Balance, Credit};
 use super::common::Common;
+use super::detect::Stream;
 use crate::device::Costs;
-use crate::policy::{Access, View, Window};
-use crate::types::{BLOCK_BYTES, Extent, StreamId};
+use crate::explain::{Class, Why};
+use crate::policy::{Access, Reason, View, Window};
+use crate::types::{BLOCK_BYTES, Extent};
 
 /// See the module's page.
 pub(super) struct Deal<'a> {
@@ -32,7 +34,8 @@ pub(super) struct Deal<'a> {
 impl Deal<'_> {
     /// The object's account when the read came, less the bytes that were reserved since.
     pub(super) fn account(&mut self) -> &mut Account {
-        self.account.get_or_insert_with(|| Account::of(self.access, self.expected, self.view))
+        let Access { object, size, .. } = *self.access;
+        self.account.get_or_insert_with(|| Account::of(object, size, self.expected, self.view))
     }
 
     /// The bytes that all objects together leave for guesses, and the worth of a saved wait.
@@ -47,7 +50,7 @@ impl Deal<'_> {
 
     /// Bets on `extent`, for a stream or for none, if there is room for it. Whether anything of it is
     /// fetched.
-    pub(super) fn bet(&mut self, extent: Extent, stream: Option<StreamId>) -> bool {
+    pub(super) fn bet(&mut self, extent: Extent, stream: Option<&Stream>) -> bool {
         if extent.is_empty() || extent.len > self.credit().room {
             return false;
         }
@@ -56,7 +59,8 @@ impl Deal<'_> {
             return false;
         }
         self.account().reserve(bytes, true);
-        self.windows.push(Window { extent, mark: extent.offset, stream });
+        let reason = Reason { class: stream.map_or(Class::Guessed, Stream::class), why: Why::Bet };
+        self.windows.push(Window { stream: stream.map(|stream| stream.id), ..Window::new(extent, reason) });
         true
     }
 }

@@ -27,9 +27,9 @@ use alloc::boxed::Box;
 use alloc::vec::Vec;
 
 use super::follower::{Follower, Grant, Habit, List, Lists};
-use super::{Access, Ended, Hint, Policy, Reason, Rules, Said, View, Window};
+use super::{Access, Ended, Hint, Policy, Rules, Said, View, Window};
 use crate::config::Config;
-use crate::explain::StreamReport;
+use crate::explain::{AccountReport, StreamReport};
 use crate::scatter::Scattered;
 use crate::types::{Extent, ListId, ObjectId, ReaderId, Time};
 use budget::{Balance, Shares};
@@ -152,20 +152,16 @@ impl Policy for Adaptive {
         self.follower.take_dropped()
     }
 
-    fn reason(&self, object: ObjectId, extent: Extent, view: &View<'_>) -> Option<Reason> {
-        self.reason_for(object, extent, view)
-    }
-
-    fn reason_of(&self, object: ObjectId, window: &Window, view: &View<'_>) -> Option<Reason> {
-        self.reason_for_window(object, window, view)
-    }
-
     fn take_ended(&mut self) -> Vec<Ended> {
         self.common.ends.take()
     }
 
     fn streams(&self, object: ObjectId, view: &View<'_>, tell: &mut dyn FnMut(StreamReport)) {
         self.tell_streams(object, view, tell);
+    }
+
+    fn account(&self, object: ObjectId, view: &View<'_>) -> Option<AccountReport> {
+        self.account_of(object, view)
     }
 
     fn on_read(&mut self, access: &Access, view: &View<'_>, windows: &mut Vec<Window>) {

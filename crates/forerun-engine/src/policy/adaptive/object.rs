@@ -94,7 +94,7 @@ impl Object {
         if let Some(left) = stream.left_out(access, positions)
             && left.len <= deal.account().left() + LEFT_OUT_WAITS * costs.wait
         {
-            deal.bet(left, Some(stream.id));
+            deal.bet(left, Some(stream));
         }
         let skipped = stream.advance(access, positions);
         self.note_skipped(at, skipped, access.object, deal.view.cache, costs);
@@ -139,12 +139,10 @@ impl Object {
         let others = self.line.count();
         let shares = deal.common.shares;
         let shares = if stream.sizing.is_new() { shares.among(others) } else { shares };
+        let (share, share_why) = shares.of_stream(reach.is_some(), deal.view);
         let bounds = Bounds {
-            share: if reach.is_some() {
-                shares.of_one_that_ends(deal.view)
-            } else {
-                shares.of_one(deal.view)
-            },
+            share,
+            share_why,
             allowed: allowed.min(credit.room),
             limit: self.limit(at).min(end),
             reach,

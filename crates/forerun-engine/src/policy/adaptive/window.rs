@@ -34,8 +34,9 @@ const LEAP_SHARE: u64 = 2;
 /// The bounds of a window at the read under way.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Bounds {
-    /// Its share of memory and device.
+    /// Its share of memory and device, and which of the two bounds it.
     pub(super) share: u64,
+    pub(super) share_why: Why,
     /// The bytes that it is trusted with.
     pub(super) allowed: u64,
     /// The position where it ends, or will most likely.
@@ -108,15 +109,15 @@ impl Stream {
             self.sizing.why = Why::Disordered;
         }
         if self.sizing.window >= share {
-            (self.sizing.window, self.sizing.why) = (share, Why::LimitedByShare);
+            (self.sizing.window, self.sizing.why) = (share, bounds.share_why);
         }
         let window = self.sizing.window.min(bounds.allowed);
         let limit = bounds.limit.min(self.failed);
         let least = if costs.step > 0 { self.read_len } else { 0 }.max(WINDOW_BYTES_WORTH);
+        self.explain(window, limit, bounds.allowed);
         if window > 0 && !(is_dense && window < least) {
             self.extend(costs, window, share, limit, windows);
         }
-        self.explain(window, limit, bounds.allowed);
         if self.sizing.turn == u64::MAX || self.sizing.turn == 0 {
             self.sizing.turn = self.planned.max(self.frontier + 1);
         }
@@ -211,10 +212,10 @@ impl Stream {
         self.planned = end;
         let quiet_until = (end + step).saturating_sub(window);
         self.sizing.quiet_until = if is_bounded { 0 } else { quiet_until.min(self.sizing.turn) };
-        let (shape, id, mark) = (self.shape, self.id, self.frontier + step);
+        let (shape, id, mark, reason) = (self.shape, self.id, self.frontier + step, self.reason());
         shape.extents(wanted, costs.back_piece.min(wanted.len), |extent| {
             let mark = if is_dense && !shape.is_back() { mark } else { extent.offset };
-            windows.push(Window { extent, mark, stream: Some(id) });
+            windows.push(Window { extent, mark, stream: Some(id), reason });
         });
     }
 
@@ -224,7 +225,7 @@ impl Stream {
         if room <= window {
             self.sizing.why = Why::EndKnown;
         } else if allowed < self.sizing.window {
-            self.sizing.why = Why::LimitedByLedger;
+            self.sizing.why = Why::LimitedByAccount;
         }
     }
 }

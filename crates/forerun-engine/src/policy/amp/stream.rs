@@ -124,7 +124,7 @@ impl Stream {
         }
         let mark = self.trigger.unwrap_or(end) * BLOCK_BYTES;
         let extent = Extent::between(ahead.start * BLOCK_BYTES, ahead.end * BLOCK_BYTES);
-        (!extent.is_empty()).then_some(Window::of_none(extent, mark))
+        (!extent.is_empty()).then_some(Window::of_other(extent, mark))
     }
 
     pub(super) fn on_lost(&mut self, lost: &Range<u64>) {

@@ -12,8 +12,8 @@ use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
 
 use super::census::{Census, period};
-use super::{Access, Hint, Reason, Said, Window};
-use crate::explain::{Class, StreamReport, Why};
+use super::{Access, Hint, Said, Window};
+use crate::explain::StreamReport;
 use crate::types::{Extent, ListId, ObjectId, ReaderId, Time};
 pub(crate) use grant::{Grant, Grants};
 pub use lists::List;
@@ -120,22 +120,9 @@ impl Follower {
         plan.is_some_and(|plan| plan.origin() == Origin::Profile && !plan.is_suspended())
     }
 
-    /// What `extent` is or was wanted for, if it is followed.
-    pub(super) fn reason(&self, object: ObjectId, extent: Extent) -> Option<Reason> {
-        let planned = self.followed(object).filter(|plan| plan.has(extent)).map(Plan::why);
-        let listed = || self.lists.is_ahead(object, extent).then_some(Why::Advised);
-        let why = planned.or_else(listed)?;
-        Some(Reason { class: Class::Planned, why })
-    }
-
-    /// The plan of `object`, as it is.
+    /// The plan of `object` as it is, if it is followed.
     pub(super) fn report(&self, object: ObjectId) -> Option<StreamReport> {
-        self.followed(object).map(Plan::report)
-    }
-
-    /// The plan of `object`, if it is followed.
-    fn followed(&self, object: ObjectId) -> Option<&Plan> {
-        self.plans.get(&object).filter(|plan| !plan.is_suspended())
+        self.plans.get(&object).filter(|plan| !plan.is_suspended()).map(Plan::report)
     }
 
     /// Once after what plans want has to be ordered anew.

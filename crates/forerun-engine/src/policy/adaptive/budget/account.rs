@@ -6,7 +6,9 @@
 //! a share of the used bytes. And no more is ever reserved than the *room*.
 
 use crate::config::Config;
-use crate::policy::{Access, View};
+use crate::explain::AccountReport;
+use crate::policy::View;
+use crate::types::ObjectId;
 
 /// An object may lose this many waits before anything is known. The limits are in bytes; the upper one is also
 /// a share of the memory, but not less than the last.
@@ -63,15 +65,15 @@ fn start(view: &View<'_>) -> u64 {
 }
 
 impl Account {
-    pub(crate) fn of(access: &Access, expected: Expected, view: &View<'_>) -> Account {
-        let spent = view.cache.spent(access.object);
-        let reserved = spent.open + view.pending.bytes_of(access.object);
+    /// That of `object`, which has `size` bytes.
+    pub(crate) fn of(object: ObjectId, size: u64, expected: Expected, view: &View<'_>) -> Account {
+        let spent = view.cache.spent(object);
+        let reserved = spent.open + view.pending.bytes_of(object);
         let of_use = spent.used + spent.missed;
         Account {
             allowance: start(view) + spent.used / USEFUL_SHARE,
             lost: (spent.wasted + reserved).saturating_sub(expected.ahead + expected.passed),
-            most: ROOM_EIGHTHS * (view.config.waste_bytes_of(access.size) / 8)
-                + of_use / Config::USEFUL_SHARE,
+            most: ROOM_EIGHTHS * (view.config.waste_bytes_of(size) / 8) + of_use / Config::USEFUL_SHARE,
             taken: (spent.wasted + reserved).saturating_sub(expected.passed),
         }
     }
@@ -112,5 +114,15 @@ impl Account {
             own.min(wait).max(own / OVERDRAWN_SHARE).saturating_sub(skipped)
         };
         ahead.max(self.left())
+    }
+
+    /// As it is told, where a wait costs as much as `wait` bytes.
+    pub(crate) fn report(&self, wait: u64) -> AccountReport {
+        AccountReport {
+            allowance_bytes: self.allowance,
+            lost_bytes: self.lost,
+            room_bytes: self.room(),
+            wait_bytes: self.priced(wait),
+        }
     }
 }

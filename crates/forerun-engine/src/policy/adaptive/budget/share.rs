@@ -1,5 +1,6 @@
 //! One stream's share of memory and device.
 
+use crate::explain::Why;
 use crate::policy::View;
 use crate::policy::adaptive::window::GRAIN;
 use crate::policy::census::{Census, period};
@@ -55,19 +56,16 @@ impl Shares {
     /// memory no more than a fair part of three quarters. While less than half of that is taken, those who
     /// do not read just now leave room for more.
     pub(crate) fn of_one(&self, view: &View<'_>) -> u64 {
-        self.of_device(view).min(self.of_memory(view))
+        self.of_stream(false, view).0
     }
 
-    /// The same of one whose end is known: it does not take that for long.
-    pub(crate) fn of_one_that_ends(&self, view: &View<'_>) -> u64 {
+    /// The same of a stream, and which of the two bounds it. One whose end is known does not take all that
+    /// keeps the device busy for long.
+    pub(crate) fn of_stream(&self, ends: bool, view: &View<'_>) -> (u64, Why) {
         let costs = view.device.costs();
-        let busy = if costs.step == 0 { 2 * costs.pipe } else { 0 };
-        self.of_device(view).max(busy).min(self.of_memory(view))
-    }
-
-    /// Whether the memory is what bounds it.
-    pub(crate) fn is_bound_by_memory(&self, view: &View<'_>) -> bool {
-        self.of_memory(view) < self.of_device(view)
+        let busy = if ends && costs.step == 0 { 2 * costs.pipe } else { 0 };
+        let (device, memory) = (self.of_device(view).max(busy), self.of_memory(view));
+        if memory < device { (memory, Why::LimitedByMemory) } else { (device, Why::LimitedByShare) }
     }
 
     fn of_device(&self, view: &View<'_>) -> u64 {

@@ -141,11 +141,6 @@ impl List {
         self.files.contains_key(&object) && !self.plan.is_suspended()
     }
 
-    /// Whether the first of `extent` was ordered for it, and not read yet.
-    pub(super) fn is_ahead(&self, object: ObjectId, extent: Extent) -> bool {
-        self.files.get(&object).is_some_and(|file| self.plan.is_ahead(place(*file, extent), 0))
-    }
-
     pub(super) fn is_suspended(&self) -> bool {
         self.plan.is_suspended()
     }

@@ -97,11 +97,6 @@ impl Lists {
         self.lists.values().any(|list| list.has(object))
     }
 
-    /// Whether the first of `extent` was ordered for a list, and not read yet.
-    pub(crate) fn is_ahead(&self, object: ObjectId, extent: Extent) -> bool {
-        self.lists.values().any(|list| list.is_ahead(object, extent))
-    }
-
     /// The next object whose readahead should stop.
     pub(crate) fn next_dropped(&mut self) -> Option<ObjectId> {
         self.dropped.pop()

@@ -6,6 +6,7 @@ use alloc::vec::Vec;
 use super::order::LEG_BYTES;
 use super::{Origin, Plan};
 use crate::explain::{Class, StreamReport, Why};
+use crate::policy::Reason;
 use crate::types::{Extent, Time};
 
 impl Plan {
@@ -65,28 +66,26 @@ impl Plan {
         }
     }
 
-    /// Whether some of `extent` is of it.
-    pub(crate) fn has(&self, extent: Extent) -> bool {
-        self.route.positions(extent).next().is_some()
-    }
-
-    pub(crate) fn why(&self) -> Why {
-        match self.origin {
+    /// The reason of its windows.
+    pub(super) fn reason(&self) -> Reason {
+        let why = match self.origin {
             Origin::Advice | Origin::List => Why::Advised,
             Origin::Profile => Why::Planned,
-        }
+        };
+        Reason { class: Class::Planned, why }
     }
 
     /// As it is; the policy knows how many are active, and how long a fetch takes.
     pub(crate) fn report(&self) -> StreamReport {
         let leg = self.legs.recent();
+        let Reason { class, why } = self.reason();
         let ahead = leg.ordered - leg.reached;
         StreamReport {
-            class: Class::Planned,
+            class,
             offset: leg.reached,
             window_bytes: ahead,
             ahead_bytes: ahead,
-            why: self.why(),
+            why,
             rate_bytes_per_s: 0,
             service_ns: 0,
             active_count: 0,

@@ -62,7 +62,7 @@ impl Plan {
 
     /// So many bytes of it are wanted ahead of who read it last.
     pub(crate) fn order(&mut self, lead: u64, grant: &Grant, windows: &mut Vec<Window>) {
-        let last = self.legs.recent_end(self.route.len());
+        let (last, reason) = (self.legs.recent_end(self.route.len()), self.reason());
         let leg = self.legs.recent_mut();
         let lead_end = leg.reached.saturating_add(lead).saturating_add(leg.early);
         let end = lead_end.min(last);
@@ -78,6 +78,6 @@ impl Plan {
         if grant.by_address && self.origin == Origin::Profile {
             extents.sort_by_key(|extent| extent.offset);
         }
-        windows.extend(extents.into_iter().map(|extent| Window::of_none(extent, extent.offset)));
+        windows.extend(extents.into_iter().map(|extent| Window::new(extent, reason)));
     }
 }

@@ -1,51 +1,12 @@
 //! The words for what is read ahead and why, and what became of it.
 
+mod class;
+
 use alloc::vec::Vec;
 
 use crate::types::{ListId, ObjectId, Time};
-
-/// What kind of reading readahead is for.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Class {
-    /// A stream towards the end of its object.
-    Forward,
-    /// A stream towards the start of its object.
-    Backward,
-    /// A stream that leaves out the same between what it reads, again and again.
-    Strided,
-    /// The rest of an object that is read all over.
-    Filled,
-    /// What advice or a profile says will be read.
-    Planned,
-    /// Files that a walk through a directory comes to next.
-    Walk,
-    /// A bet on what a first read goes on with.
-    Guessed,
-    /// What a policy other than `adaptive` wants.
-    #[default]
-    Other,
-}
-
-impl Class {
-    /// Whether it rests on nothing but how was read before: nobody has said that it will be read.
-    pub(crate) const fn is_guess(self) -> bool {
-        matches!(self, Class::Forward | Class::Backward | Class::Strided | Class::Guessed)
-    }
-
-    /// One word for it, of lower-case letters and dashes.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Class::Forward => "forward",
-            Class::Backward => "backward",
-            Class::Strided => "strided",
-            Class::Filled => "filled",
-            Class::Planned => "planned",
-            Class::Walk => "walk",
-            Class::Guessed => "guessed",
-            Class::Other => "other",
-        }
-    }
-}
+pub use class::Class;
+pub(crate) use class::Classes;
 
 /// What decided how large a window is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -60,8 +21,8 @@ pub enum Why {
     LimitedByShare,
     /// It is the most that one of the active streams may take of the memory.
     LimitedByMemory,
-    /// Too much of the object was read ahead in vain.
-    LimitedByLedger,
+    /// The account of its object allows no more ([`AccountReport`]), for as much as was read of the stream.
+    LimitedByAccount,
     /// The object ends there, another stream began there, or streams used to end there.
     EndKnown,
     /// The reader jumps to and fro: all that may come next is kept.
@@ -88,7 +49,7 @@ impl Why {
             Why::Steady => "steady",
             Why::LimitedByShare => "limited-by-share",
             Why::LimitedByMemory => "limited-by-memory",
-            Why::LimitedByLedger => "limited-by-ledger",
+            Why::LimitedByAccount => "limited-by-account",
             Why::EndKnown => "end-known",
             Why::Disordered => "disordered",
             Why::Planned => "planned",
@@ -235,6 +196,20 @@ pub struct ListReport {
     pub is_followed: bool,
 }
 
+/// The account that limits what is read ahead of one object, as the next decision there will find it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct AccountReport {
+    /// How many bytes may be lost before waits are hardly worth anything and streams get less ahead.
+    pub allowance_bytes: u64,
+    /// How many bytes are lost: those that left the memory unread, and those at risk, which are in memory, in
+    /// flight or about to be, and which no stream expects to be read.
+    pub lost_bytes: u64,
+    /// How many bytes more may be reserved, whatever comes of them.
+    pub room_bytes: u64,
+    /// How many bytes may be fetched in vain to save one wait.
+    pub wait_bytes: u64,
+}
+
 /// One object, its streams, and what became of what was read ahead of it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ObjectReport {
@@ -252,6 +227,9 @@ pub struct ObjectReport {
     pub missed_bytes: u64,
     /// Its streams; the one that was read last first.
     pub streams: Vec<StreamReport>,
+    /// What limits its readahead; none with policies other than `adaptive`, nor before a read that no plan
+    /// or list expected.
+    pub account: Option<AccountReport>,
     /// What became of what was read ahead.
     pub readahead: ByClass,
 }

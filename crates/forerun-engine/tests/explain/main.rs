@@ -1,7 +1,9 @@
 //! What the engine says of its streams and of what became of what it read ahead.
 
-use std::collections::BTreeSet;
+mod bed;
+mod outcomes;
 
+use bed::Bed;
 use forerun_engine::*;
 
 const OBJECT: ObjectId = ObjectId(1);
@@ -9,87 +11,6 @@ const READER: ReaderId = ReaderId(1);
 const KIB: u64 = 1 << 10;
 const MIB: u64 = 1 << 20;
 const SIZE: u64 = 256 * MIB;
-
-/// An engine above storage that takes 5 ms for everything, with one object open.
-struct Bed {
-    engine: Engine,
-    now: u64,
-    windows: Vec<(Class, Why)>,
-    /// The streams of the windows, each once.
-    streams: BTreeSet<StreamId>,
-    ends: Vec<(StreamId, End)>,
-}
-
-impl Bed {
-    fn new(memory: u64) -> Bed {
-        Bed::with(Config { events_max: 1 << 16, ..Config::new(memory) })
-    }
-
-    fn with(config: Config) -> Bed {
-        let mut engine = Engine::new(config).expect("a configuration that works");
-        engine.open(OBJECT, SIZE);
-        Bed { engine, now: 0, windows: Vec::new(), streams: BTreeSet::new(), ends: Vec::new() }
-    }
-
-    fn settle(&mut self) {
-        loop {
-            let mut fetches = Vec::new();
-            while let Some(fetch) = self.engine.poll_fetch(Time(self.now)) {
-                fetches.push(fetch.id);
-            }
-            if fetches.is_empty() {
-                break;
-            }
-            self.now += 5_000_000;
-            fetches.iter().for_each(|fetch| self.engine.handle_fetched(Time(self.now), *fetch));
-        }
-        while let Some(fetch) = self.engine.poll_cancel() {
-            self.engine.handle_failed(Time(self.now), fetch, FetchError { code: 0 });
-        }
-        while self.engine.poll_reply().is_some() {}
-        self.listen();
-    }
-
-    fn listen(&mut self) {
-        while let Some(event) = self.engine.poll_event() {
-            match event {
-                Event::Window { class, why, stream, .. } => {
-                    self.windows.push((class, why));
-                    self.streams.extend(stream);
-                }
-                Event::StreamEnd { stream, end, .. } => self.ends.push((stream, end)),
-                _ => {}
-            }
-        }
-    }
-
-    /// Why the only stream that wanted anything ended, each time that it did.
-    fn ends_of_one(&mut self) -> Vec<End> {
-        self.listen();
-        assert_eq!(self.streams.len(), 1, "{:?}", self.streams);
-        self.ends.iter().filter(|(stream, _)| self.streams.contains(stream)).map(|(_, end)| *end).collect()
-    }
-
-    fn read(&mut self, offset: u64, len: u64) {
-        let extent = Extent::new(offset, len);
-        let outcome = self.engine.read(Time(self.now), OBJECT, READER, extent, &mut Vec::new());
-        self.settle();
-        let (Outcome::Ready(read) | Outcome::Parked(read)) = outcome;
-        self.engine.release(read);
-        self.now += 1_000_000;
-    }
-
-    fn report(&self) -> ObjectReport {
-        self.engine.explain(OBJECT).expect("it is open")
-    }
-
-    /// What the stream that was read last is, after reads of `len` bytes at `offsets`.
-    fn classify(offsets: impl Iterator<Item = u64>, len: u64) -> (StreamReport, Bed) {
-        let mut bed = Bed::new(64 * MIB);
-        offsets.for_each(|offset| bed.read(offset, len));
-        (bed.report().streams[0], bed)
-    }
-}
 
 #[test]
 fn forward() {
@@ -122,23 +43,6 @@ fn strided_by_one_step_and_by_two() {
 }
 
 #[test]
-fn every_block_read_ahead_is_counted_once() {
-    let mut bed = Bed::new(64 * MIB);
-    (0..512).for_each(|index| bed.read(index % 256 * 64 * KIB, 64 * KIB));
-    let report = bed.report();
-    let total = report.readahead.total();
-    assert_eq!(&report.readahead, bed.engine.readahead());
-    assert_eq!(total.wasted_bytes, 0, "{total:?}");
-    // What was read and had not been asked for by anybody before.
-    assert_eq!(total.in_time_bytes + total.late_bytes + report.missed_bytes, 16 * MIB);
-    let fetched = bed.engine.counters();
-    assert_eq!(
-        total.sum() + report.waiting_bytes + report.missed_bytes,
-        fetched.demand_bytes + fetched.readahead_bytes
-    );
-}
-
-#[test]
 fn what_nobody_comes_for_is_wasted_in_its_class() {
     let mut bed = Bed::new(16 * MIB);
     (0..32).for_each(|index| bed.read(index * 64 * KIB, 64 * KIB));
@@ -157,6 +61,28 @@ fn what_nobody_comes_for_is_wasted_in_its_class() {
     }
     assert_eq!(bed.report().readahead.of(Class::Forward).wasted_bytes, waiting);
     assert_eq!(bed.engine.readahead().total().wasted_bytes, bed.engine.counters().wasted_bytes);
+}
+
+#[test]
+fn the_account_says_what_is_lost_and_what_a_wait_is_worth() {
+    let mut bed = Bed::new(64 * MIB);
+    bed.engine.advise(Time(0), OBJECT, READER, Advice::Random);
+    bed.read(128 * MIB, 64 * KIB);
+    assert_eq!(bed.report().account, None, "nothing was decided yet");
+    bed.engine.advise(Time(0), OBJECT, READER, Advice::Normal);
+    (0..64).for_each(|index| bed.read(index * 64 * KIB, 64 * KIB));
+    let account = |bed: &Bed| bed.report().account.expect("it was read");
+    let before = account(&bed);
+    assert_eq!(before.lost_bytes, 0, "a stream expects all of it");
+    assert!(before.allowance_bytes > 0 && before.room_bytes > 0 && before.wait_bytes > 0, "{before:?}");
+    // Its reader has gone elsewhere for good: what waits for it is at risk, and not wasted.
+    let waiting = bed.report().waiting_bytes;
+    (0..512).for_each(|index| bed.read(64 * MIB + (index * 7919 % 448) * 256 * KIB, 4 * KIB));
+    let (report, after) = (bed.report(), account(&bed));
+    assert!(bed.ends.iter().any(|(_, end)| *end == End::ReaderLeft), "{:?}", bed.ends);
+    assert!(after.lost_bytes >= waiting && waiting > 0, "{after:?}");
+    assert!(after.wait_bytes < before.wait_bytes && after.room_bytes < before.room_bytes, "{after:?}");
+    assert_eq!(report.readahead.of(Class::Forward).wasted_bytes, 0);
 }
 
 #[test]

@@ -3,15 +3,16 @@
 # needs to be there before; what is missing is installed.
 #
 # Slow, or not for every machine: `make gates` checks in the simulator what adaptive
-# promises, `make fidelity` compares the simulator with the product, `make bench-kernel`
-# the product with the kernel's own readahead (as root), `make bench-programs` real
+# promises, `make ablate` takes its rules away one by one, `make fidelity` compares the
+# simulator with the product, `make bench-kernel` the product with the kernel's own
+# readahead (as root), `make bench-programs` real
 # programs on the mount beside other ways to mount, `make bench-attacks` what a bad
 # server costs other readers, `make real-programs` our traces
 # with the programs that replay them, `make fuzz` feeds the trace readers and adaptive rubbish.
 # `make test-shared` tests with recordings that are too large for the repository, in `../shared` or
 # in $FORERUN_SHARED. `make soak` tests for hours, and `make release-check` looks at advisories too.
 
-.PHONY: demo test test-shared bench check release-check gates fidelity bench-kernel bench-programs bench-attacks real-programs fuzz soak \
+.PHONY: demo test test-shared bench check release-check gates ablate fidelity bench-kernel bench-programs bench-attacks real-programs fuzz soak \
 	fuse nginx python3 typos valgrind
 
 # A change of user only where one is needed.
@@ -26,6 +27,7 @@ demo: fuse
 test: check typos fuse nginx python3
 	cargo test --workspace
 	@test $$(id -u) != 0 || cargo test --package forerun-cli --test program -- --ignored
+	cargo test --package forerun-lab --features ablate --test ablate
 	cargo test --release --package forerun-lab --test seeds
 
 test-shared:
@@ -44,6 +46,11 @@ bench: fuse valgrind
 gates:
 	cargo build --release --package forerun-cli
 	target/release/forerun lab gates $(if $(traces),--traces $(traces))
+
+# What gets worse without each rule of adaptive, as in `make ablate options='--rules strides'`.
+ablate:
+	cargo build --release --package forerun-cli --features ablate --target-dir target/ablate
+	target/ablate/release/forerun lab ablate $(options)
 
 fidelity: fuse
 	cargo build --release --package forerun-cli
@@ -82,7 +89,7 @@ fuzz:
 
 check:
 	cargo fmt --check
-	cargo clippy --workspace --all-targets -- -D warnings
+	cargo clippy --workspace --all-targets --features forerun-cli/ablate -- -D warnings
 	RUSTDOCFLAGS='-D warnings' cargo doc --workspace --no-deps --quiet
 
 # Spelling, by the checker of PyPI's wheel: to compile it takes minutes.

@@ -40,6 +40,7 @@
 
 extern crate alloc;
 
+pub mod ablation;
 mod advice;
 mod cache;
 mod config;

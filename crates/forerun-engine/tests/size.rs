@@ -13,8 +13,8 @@ struct Limit {
 
 /// They only ever fall.
 const LIMITS: [Limit; 3] = [
-    Limit { of: &["policy/adaptive", "policy/follower", "policy/census.rs"], lines: 3282, constants: 134 },
-    Limit { of: &["walk"], lines: 700, constants: 20 },
+    Limit { of: &["policy/adaptive", "policy/follower", "policy/census.rs"], lines: 3277, constants: 124 },
+    Limit { of: &["walk"], lines: 691, constants: 20 },
     Limit { of: &["device", "scheduler", "cache"], lines: 3200, constants: 86 },
 ];
 /// Of the files of `policy/adaptive`, `policy/follower` and `walk`, tests included; and files of a folder.

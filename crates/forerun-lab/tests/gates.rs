@@ -96,7 +96,7 @@ fn what_cannot_be_read_and_what_repeats_is_named() {
 #[test]
 fn a_quick_table_is_the_same_each_time_and_deals_out_memory() {
     let Plan { cases, devices, .. } = plan(&["displaced"]);
-    let policies = vec![PolicyKind::Adaptive, PolicyKind::Plain];
+    let policies = vec![PolicyKind::None, PolicyKind::Adaptive, PolicyKind::Plain];
     let plan = quick::Plan { cases, mixed: 3, devices, policies };
     let cells = plan.run(|_, _| {}).unwrap();
     // One recording or pattern and three made of a number, on two devices, under three policies.

@@ -34,9 +34,8 @@ const STEPS: usize = 10;
 /// With --quick, the command runs each workload once on each of ten devices, and prints means.
 #[derive(Debug, clap::Args)]
 pub(crate) struct GatesCommand {
-    /// Recordings, or folders of them, besides those of ./samples
-    #[arg(long, value_name = "PATH", num_args = 1..)]
-    traces: Vec<PathBuf>,
+    #[command(flatten)]
+    pub(super) workloads: Workloads,
 
     /// The devices, with commas; `forerun help replay` lists them
     #[arg(
@@ -58,14 +57,6 @@ pub(crate) struct GatesCommand {
     /// The number of seeds for rows that those do not decide
     #[arg(long, value_name = "N", default_value_t = 200, value_parser = clap::value_parser!(u64).range(2..=10_000))]
     seeds_max: u64,
-
-    /// The number of accesses to replay of each recording, from its beginning
-    #[arg(long, value_name = "N", default_value_t = 20_000, value_parser = clap::value_parser!(u64).range(1..))]
-    pub(super) accesses: u64,
-
-    /// Only the workloads whose names contain these words
-    #[arg(long, value_name = "WORDS")]
-    pub(super) only: Option<String>,
 
     /// Write every run's numbers as CSV to FILE
     #[arg(long, value_name = "FILE")]
@@ -90,6 +81,45 @@ pub(crate) struct GatesCommand {
     /// Compare with the CSV that another build has written with --quick
     #[arg(long, value_name = "FILE", requires = "quick")]
     pub(super) against: Option<PathBuf>,
+}
+
+/// What is replayed.
+#[derive(Debug, clap::Args)]
+pub(super) struct Workloads {
+    /// Recordings, or folders of them, besides those of ./samples
+    #[arg(long, value_name = "PATH", num_args = 1..)]
+    traces: Vec<PathBuf>,
+
+    /// The number of accesses to replay of each recording, from its beginning
+    #[arg(long, value_name = "N", default_value_t = 20_000, value_parser = clap::value_parser!(u64).range(1..))]
+    pub(super) accesses: u64,
+
+    /// Only the workloads whose names contain these words
+    #[arg(long, value_name = "WORDS")]
+    pub(super) only: Option<String>,
+}
+
+impl Workloads {
+    /// The recordings and patterns whose names contain the words.
+    pub(super) fn cases(&self) -> Result<Vec<Case>, Box<dyn Error>> {
+        let samples = Path::new(SAMPLES).is_dir().then(|| PathBuf::from(SAMPLES));
+        let paths: Vec<PathBuf> = samples.into_iter().chain(self.traces.iter().cloned()).collect();
+        let found = recordings(&paths, self.accesses)?;
+        found.remarks.iter().for_each(|remark| tell(remark));
+        let mut cases = found.cases;
+        cases.extend(generated());
+        let Some(words) = &self.only else { return Ok(cases) };
+        let wanted = words.to_lowercase();
+        let names: Vec<String> = cases.iter().map(|case| case.workload.name().to_owned()).collect();
+        cases.retain(|case| case.workload.name().to_lowercase().contains(&wanted));
+        if cases.is_empty() {
+            let known = names.join("\n  ");
+            return Err(
+                format!("no workload's name contains {words:?}; the workloads are:\n  {known}").into()
+            );
+        }
+        Ok(cases)
+    }
 }
 
 impl GatesCommand {
@@ -121,40 +151,19 @@ impl GatesCommand {
     fn key(&self) -> std::io::Result<String> {
         let program = std::fs::metadata(std::env::current_exe()?)?;
         let built = program.modified()?.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
-        let GatesCommand { seeds, seeds_max, accesses, .. } = self;
+        let GatesCommand { seeds, seeds_max, workloads: Workloads { accesses, .. }, .. } = self;
         let version = env!("CARGO_PKG_VERSION");
         Ok(format!("forerun {version} {} {seeds} {seeds_max} {accesses}", built.as_nanos()))
     }
 
     fn plan(&self) -> Result<Plan, Box<dyn Error>> {
         Ok(Plan {
-            cases: self.cases()?,
+            cases: self.workloads.cases()?,
             devices: self.device.0.clone(),
             memory_bytes: self.memory.clone(),
             seeds: self.seeds,
             seeds_max: self.seeds_max,
         })
-    }
-
-    /// The recordings and patterns whose names contain the words.
-    pub(super) fn cases(&self) -> Result<Vec<Case>, Box<dyn Error>> {
-        let samples = Path::new(SAMPLES).is_dir().then(|| PathBuf::from(SAMPLES));
-        let paths: Vec<PathBuf> = samples.into_iter().chain(self.traces.iter().cloned()).collect();
-        let found = recordings(&paths, self.accesses)?;
-        found.remarks.iter().for_each(|remark| tell(remark));
-        let mut cases = found.cases;
-        cases.extend(generated());
-        let Some(words) = &self.only else { return Ok(cases) };
-        let wanted = words.to_lowercase();
-        let names: Vec<String> = cases.iter().map(|case| case.workload.name().to_owned()).collect();
-        cases.retain(|case| case.workload.name().to_lowercase().contains(&wanted));
-        if cases.is_empty() {
-            let known = names.join("\n  ");
-            return Err(
-                format!("no workload's name contains {words:?}; the workloads are:\n  {known}").into()
-            );
-        }
-        Ok(cases)
     }
 }
 

@@ -1,5 +1,7 @@
 //! `forerun lab`: experiments.
 
+#[cfg(feature = "ablate")]
+mod ablate;
 mod device;
 mod fidelity;
 mod gates;
@@ -24,6 +26,8 @@ pub(crate) struct LabCommand {
 
 #[derive(Debug, Subcommand)]
 enum Command {
+    #[cfg(feature = "ablate")]
+    Ablate(ablate::AblateCommand),
     Device(device::DeviceCommand),
     Rows(rows::RowsCommand),
     Gates(gates::GatesCommand),
@@ -35,6 +39,8 @@ impl LabCommand {
     /// Runs the experiment.
     pub(crate) fn run(self) -> Result<ExitCode, Box<dyn Error>> {
         match self.command {
+            #[cfg(feature = "ablate")]
+            Command::Ablate(ablate) => ablate.run(),
             Command::Device(device) => device.run(),
             Command::Rows(rows) => rows.run(),
             Command::Gates(gates) => gates.run(),

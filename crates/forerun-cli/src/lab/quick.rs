@@ -3,6 +3,7 @@
 use std::error::Error;
 use std::process::ExitCode;
 
+use forerun::PolicyKind;
 use forerun_lab::quick::{Plan, file, table};
 
 use super::gates::{GatesCommand, tell_progress};
@@ -10,7 +11,7 @@ use crate::print::show;
 use crate::replay::output::put;
 
 /// The workloads that are made of a number, on each device.
-const MIXED: u64 = 200;
+pub(super) const MIXED: u64 = 200;
 
 /// Runs everything once, prints the table, and writes the file for a later comparison.
 pub(super) fn run(command: &GatesCommand) -> Result<ExitCode, Box<dyn Error>> {
@@ -30,11 +31,12 @@ pub(super) fn run(command: &GatesCommand) -> Result<ExitCode, Box<dyn Error>> {
         }
         None => None,
     };
+    let others_than_none = policies.iter().copied().filter(|policy| *policy != PolicyKind::None);
     let plan = Plan {
-        cases: command.cases()?,
-        mixed: if command.only.is_some() { 0 } else { MIXED },
+        cases: command.workloads.cases()?,
+        mixed: if command.workloads.only.is_some() { 0 } else { MIXED },
         devices: command.device.0.clone(),
-        policies: policies.clone(),
+        policies: std::iter::once(PolicyKind::None).chain(others_than_none).collect(),
     };
     let cells = plan.run(tell_progress)?;
     let other = match (&before, others) {

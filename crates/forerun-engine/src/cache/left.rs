@@ -10,6 +10,7 @@ use super::pace::Pace;
 use super::queue::Queues;
 use super::row::{Queue, RowId};
 use super::{Cache, Reclaim, WINDOW_SHARE};
+use crate::ablation::Rule;
 use crate::types::{BLOCK_BYTES, Time};
 
 /// More than such a share of the memory is not read ahead on a guess.
@@ -19,8 +20,11 @@ impl Cache {
     /// A row of unread readahead: one that nobody will come for or, for a reader
     /// who waits, the oldest.
     pub(super) fn evict_unread(&mut self, now: Time, room: Room) -> bool {
-        let left =
-            if now < self.next_search { None } else { self.find_left(|pace, due| pace.is_over(now, due)) };
+        let left = if now < self.next_search {
+            None
+        } else {
+            self.find_left(|pace, due| Rule::Pace.is_off() || pace.is_over(now, due))
+        };
         let oldest = || self.unread_rows().find(|id| self.rows[id.0 as usize].is_idle());
         let found = left.or_else(|| if room == Room::Demand { oldest() } else { None });
         if found.is_none() {
@@ -31,7 +35,7 @@ impl Cache {
 
     /// A row that nobody will come for, if such rows leave hardly any room for others.
     pub(super) fn evict_crowding(&mut self, now: Time) -> bool {
-        if !self.is_crowded() || now < self.next_crowding {
+        if Rule::Crowding.is_off() || !self.is_crowded() || now < self.next_crowding {
             return false;
         }
         let bytes = self.window_bytes_max();

@@ -99,9 +99,10 @@ impl Device {
         let throughput = self.throughput.get().unwrap_or(0);
         let bandwidth = self.bandwidth.get().unwrap_or(0);
         // An eighth of what arrives in one latency, so that no single fetch is
-        // long compared with the wait for its first byte.
+        // long compared with the wait for its first byte. A power of two would be up to twice that,
+        // and a short stream would end later.
         let fetch_bytes = (bytes_in(latency, throughput) / 8)
-            .next_power_of_two()
+            .next_multiple_of(self.fetch_bytes_min)
             .clamp(self.fetch_bytes_min, self.fetch_bytes_max);
         // What the best throughput seen needs: Little's law with the time that a
         // fetch takes when the link is not full. On a full link every fetch looks

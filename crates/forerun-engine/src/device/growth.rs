@@ -31,7 +31,7 @@ pub(super) struct Growth {
 
 impl Growth {
     pub(super) fn goes_on(&self) -> bool {
-        self.flat_count < FLAT_MAX
+        self.flat_count < FLAT_MAX && !crate::ablation::Rule::Growth.is_off()
     }
 
     /// What may be in flight for that; none as long as no round was seen.

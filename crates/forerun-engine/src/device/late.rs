@@ -17,8 +17,8 @@ impl Device {
 
     /// The same from what is measured now.
     pub(super) fn patience(&self) -> Option<u64> {
-        let is_told = self.is_far() && self.turn_bytes().is_none();
-        let patience = self.spread.patience_ns().filter(|_| is_told);
+        let is_off = crate::ablation::Rule::Hedge.is_off() || self.turn_bytes().is_some();
+        let patience = self.spread.patience_ns().filter(|_| self.is_far() && !is_off);
         patience.map(|patience| patience.max(self.excuse_ns(1, 0)))
     }
 

@@ -22,6 +22,7 @@ mod spread;
 mod switching;
 mod worth;
 
+use crate::ablation::Rule;
 use crate::config::Config;
 use crate::types::DeviceEstimate;
 use advice::Advice;
@@ -195,7 +196,8 @@ impl Device {
         if self.turn_bytes().is_some() {
             return if is_contended { self.advice.contended_piece_bytes } else { fetch };
         }
-        whole_blocks(fetch / 2 + fetch / 32 * (in_flight as u64 % 17))
+        let parts = if Rule::Uneven.is_off() { 16 } else { in_flight as u64 % 17 };
+        whole_blocks(fetch / 2 + fetch / 32 * parts)
     }
 
     /// Whether a large fetch has shown how fast bytes come, apart from how long the first are on their way.

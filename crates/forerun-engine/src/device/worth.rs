@@ -33,6 +33,8 @@ impl Worth {
         // Near by, readahead itself makes most of a wait beside it, and must not raise its own price.
         let alone_ns = lone_ns.filter(|_| !device.is_far()).unwrap_or(u64::MAX);
         let next_ns = lone.next_ns.unwrap_or(least_ns);
+        // A guess would fill an object at its first read, before the device has answered once.
+        let known_ns = lone_ns.or(device.latency_least.get()).unwrap_or(0);
         Worth {
             carried_rate: device.carried.rate().unwrap_or(0).max(bandwidth).min(throughput),
             wait_ns: device.latency_ns.min(lone_ns.unwrap_or(u64::MAX)),
@@ -40,7 +42,7 @@ impl Worth {
             next_ns,
             next_bytes: device.read_in(next_ns),
             near_bytes: lone.near_ns.filter(|_| device.has_own_head()).map(|ns| device.read_in(ns)),
-            fill_bytes: device.off_medium(lone_ns.unwrap_or(least_ns), throughput.max(bandwidth)),
+            fill_bytes: device.off_medium(known_ns, throughput.max(bandwidth)),
         }
     }
 }

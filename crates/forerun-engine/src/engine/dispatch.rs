@@ -1,6 +1,7 @@
 //! What to fetch next: first for readers who wait, then ahead of them.
 
 use super::Engine;
+use crate::ablation::Rule;
 use crate::cache::Room;
 use crate::reads::Phase;
 use crate::scheduler::{Queued, Visited};
@@ -126,7 +127,7 @@ impl Engine {
         let anticipation = &self.anticipation;
         let latency_ns = self.device.estimate().latency_ns;
         let is_awaited = !self.device.is_far_link() && anticipation.is_awaited(now, latency_ns);
-        let turn_bytes = self.turn_bytes().filter(|_| is_awaited);
+        let turn_bytes = self.turn_bytes().filter(|_| is_awaited && !Rule::Anticipation.is_off());
         let Some(turn_bytes) = turn_bytes else { return self.pending.pop(|_, _| false) };
         let near_bytes = turn_bytes / NEAR_TURN_SHARE;
         let next = self.pending.pop(|object, window| anticipation.is_elsewhere(object, window, near_bytes));
@@ -136,7 +137,8 @@ impl Engine {
 
     /// Whose turn it is where streams and others share a device that serves one fetch at a time.
     fn visited(&self, now: Time) -> Visited {
-        if self.turn_bytes().is_none() || self.pending.is_empty() || !self.is_contended(now) {
+        let is_off = Rule::Visits.is_off();
+        if is_off || self.turn_bytes().is_none() || self.pending.is_empty() || !self.is_contended(now) {
             return Visited::Nobody;
         }
         self.rivals.visited(now, self.device.visit_ns())
@@ -144,7 +146,7 @@ impl Engine {
 
     /// Whether somebody waits all the time for what cannot be read ahead, beside others.
     pub(super) fn is_contended(&self, now: Time) -> bool {
-        self.rivals.is_contended(now, self.device.estimate().latency_ns)
+        !Rule::Contended.is_off() && self.rivals.is_contended(now, self.device.estimate().latency_ns)
     }
 
     /// Whether the device would do more with another fetch in flight, or whoever wants it
@@ -175,7 +177,7 @@ impl Engine {
     /// How many bytes are read of a stream before the device goes elsewhere, if it
     /// serves streams in turns.
     pub(super) fn turn_bytes(&self) -> Option<u64> {
-        self.device.turn_bytes().filter(|_| self.rules.are_ours())
+        self.device.turn_bytes().filter(|_| self.rules.are_ours() && !Rule::Slices.is_off())
     }
 
     /// Blocks of `extent` that are neither here nor on their way.

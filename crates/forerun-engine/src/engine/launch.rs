@@ -3,6 +3,7 @@
 use alloc::vec::Vec;
 
 use super::Engine;
+use crate::ablation::Rule;
 use crate::cache::{Room, SlotRun, memory_of};
 use crate::events::Event;
 use crate::explain::Class;
@@ -40,7 +41,7 @@ impl Engine {
     /// And the class of that readahead.
     pub(super) fn with_readahead(&self, object: ObjectId, run: Extent) -> (Extent, Class) {
         let alone = (run, Class::default());
-        if !self.rules.ride_along() {
+        if !self.rules.ride_along() || Rule::Ride.is_off() {
             return alone;
         }
         let all = self.rules.fetch_bytes_max(run.offset).unwrap_or(self.device.ride_bytes());

@@ -6,17 +6,18 @@ mod arrivals;
 mod changes;
 mod dispatch;
 mod explain;
+mod hedge;
 mod launch;
 mod lending;
 mod lists;
 mod reading;
-mod repeats;
 mod walks;
 
 use alloc::boxed::Box;
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;
 
+use crate::ablation::Rule;
 use crate::cache::Cache;
 use crate::config::{Config, ConfigError};
 use crate::device::Device;
@@ -83,7 +84,7 @@ impl Engine {
             device: Device::new(&config),
             policy,
             rules,
-            walks: config.policy.is_told().then(Walks::default),
+            walks: (config.policy.is_told() && !Rule::Walks.is_off()).then(Walks::default),
             flights: Flights::new(),
             throttle: Throttle::new(config.in_flight_count_max),
             pending: Pending::new(),

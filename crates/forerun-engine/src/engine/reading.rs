@@ -98,7 +98,8 @@ impl Engine {
         for rescued in self.policy.take_rescued() {
             self.cache.rescue(object, rescued);
         }
-        // While all places in flight are taken, who waits longest brings along what others wait for.
+        // While all places in flight are taken, the fetch of the reader that waits longest also brings the bytes
+        // of others.
         if access.late
             && self.flights.count() < self.throttle.in_flight_max()
             && let Some(passed) = self.policy.passed(access)

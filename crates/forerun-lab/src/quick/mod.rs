@@ -1,10 +1,14 @@
 //! A table of minutes for whoever changes a policy: many workloads on many devices, each with one of
-//! several budgets, beside `none` and beside another policy or an earlier build.
+//! several budgets, beside `none` and beside another policy, an earlier build, or the same policy without
+//! one of its rules.
 //!
 //! * [`Plan::run`] replays everything once and makes a [`Cell`] of each workload, device and policy;
 //! * [`mod@file`] keeps cells for a comparison with a later build;
-//! * [`table`] compares them, a line for each device.
+//! * [`table`] compares them, a line for each device;
+//! * `ablate` takes one rule away after the other, in a build that can.
 
+#[cfg(feature = "ablate")]
+pub mod ablate;
 pub mod file;
 mod mixed;
 mod show;
@@ -42,7 +46,7 @@ pub struct Plan {
     pub mixed: u64,
     /// On what.
     pub devices: Vec<Preset>,
-    /// Under which policies. `none` runs beside them.
+    /// Under which policies, each once.
     pub policies: Vec<PolicyKind>,
 }
 
@@ -131,17 +135,16 @@ impl Plan {
         jobs
     }
 
-    /// A cell for `none` and for each policy.
+    /// A cell for each policy.
     fn run_one(&self, job: &Job<'_>) -> Result<Vec<Cell>, Error> {
-        let others = self.policies.iter().copied().filter(|policy| *policy != PolicyKind::None);
-        let policies = std::iter::once(PolicyKind::None).chain(others);
-        policies
+        self.policies
+            .iter()
             .map(|policy| match job {
                 Job::Case(case, device, memory_bytes) => {
                     let (workload, memory_bytes) = (&case.workload, *memory_bytes);
                     let settings = Settings::default();
                     let cell = replay::Cell { workload, device, memory_bytes, settings };
-                    let run = |seed| cell.run(cell.config(policy), seed, |world| world);
+                    let run = |seed| cell.run(cell.config(*policy), seed, |world| world);
                     let runs = seeds(device).map(run).collect::<Result<Vec<_>, _>>()?;
                     let place = Place {
                         device: device.name().to_owned(),
@@ -149,9 +152,9 @@ impl Plan {
                         workload: workload.name().to_owned(),
                         memory_bytes,
                     };
-                    Ok(place.of(policy, &runs))
+                    Ok(place.of(*policy, &runs))
                 }
-                Job::Mixed(seed, device, memory_bytes) => mixed::run(*seed, device, *memory_bytes, policy),
+                Job::Mixed(seed, device, memory_bytes) => mixed::run(*seed, device, *memory_bytes, *policy),
             })
             .collect()
     }

@@ -8,7 +8,7 @@ use crate::stats::Ratio;
 use crate::table::{Column, Table};
 
 /// A difference that counts, as a share.
-const DIFFERENCE: f64 = 0.03;
+pub(super) const DIFFERENCE: f64 = 0.03;
 /// How much slower than `none` counts as slower.
 const HARM: f64 = 0.01;
 /// So many rows that changed most are named, each way.
@@ -131,7 +131,7 @@ fn figures(pairs: &[&Pair<'_>]) -> Vec<String> {
 }
 
 /// The name of a device without the rates of a link.
-fn short(device: &str) -> String {
+pub(super) fn short(device: &str) -> String {
     device.split(',').next().unwrap_or(device).to_owned()
 }
 

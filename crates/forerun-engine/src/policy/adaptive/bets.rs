@@ -5,17 +5,17 @@ use super::deal::Deal;
 use super::detect::{CHUNK_BYTES, Shape};
 use super::evidence::{ASKED_MIN, Answer};
 use super::object::Object;
+use crate::ablation::Rule;
 use crate::explain::{Class, Why};
 use crate::policy::{Reason, Window};
 use crate::types::{BLOCK_BYTES, Extent};
 
-/// Of what is bet one byte in so many must be of use, and of more where its readers pass over the object
-/// and a wait is worth less than so much.
+/// Of this many bytes that are bet, one must be of use; of fewer, where a wait is worth less than `FAR_BYTES`.
 const YIELD_SHARE: u64 = 16;
 const YIELD_SHARE_NEAR: u64 = 4;
 const FAR_BYTES: u64 = 1 << 20;
-/// A bet has at most one byte of so many that may be fetched in vain, and each of so many parts of those
-/// that is taken makes it twice as dear.
+/// A bet takes at most this share of the account's room. Each of `PRICE_PARTS` parts of the room that is taken
+/// doubles the price of a bet.
 const BET_SHARE: u64 = 128;
 const PRICE_PARTS: u64 = 12;
 
@@ -35,9 +35,9 @@ impl Object {
         // A reader that waits all the time would wait for the filled bytes as well.
         let is_in_front = deal.view.is_contended && credit.sharers > 1;
         // On a disk, a reader that goes one way saves little time by it: the head is in its place already.
-        let is_passed = costs.apart > 0 && self.region.is_passed();
-        if !access.missing || is_in_front || is_passed || !deal.common.trust.allows(fits, &self.region.filled)
-        {
+        let is_passed = costs.apart > 0 && !Rule::Passed.is_off() && self.region.is_passed();
+        let is_trusted = Rule::FillTrust.is_off() || deal.common.trust.allows(fits, &self.region.filled);
+        if !access.missing || is_in_front || is_passed || !is_trusted || Rule::Regions.is_off() {
             return;
         }
         let room =
@@ -57,7 +57,8 @@ impl Object {
         let Some(nearby) = &self.nearby else { return };
         let stream = found.map(|at| &self.streams[at]);
         let has_stream = stream.is_some_and(|stream| stream.shape != Shape::FORWARD);
-        if !access.missing || has_stream || found.is_some() && costs.near >= FAR_BYTES {
+        if Rule::Near.is_off() || !access.missing || has_stream || found.is_some() && costs.near >= FAR_BYTES
+        {
             return;
         }
         let is_near = costs.near < FAR_BYTES;

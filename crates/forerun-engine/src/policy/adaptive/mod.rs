@@ -28,6 +28,7 @@ use alloc::vec::Vec;
 
 use super::follower::{Follower, Grant, Habit, List, Lists};
 use super::{Access, Ended, Hint, Policy, Rules, Said, View, Window};
+use crate::ablation::Rule;
 use crate::config::Config;
 use crate::explain::{AccountReport, StreamReport};
 use crate::scatter::Scattered;
@@ -103,7 +104,7 @@ impl Adaptive {
 /// Bets on the rest of the index that the read is the end of, if it is.
 fn bet_on_index(deal: &mut Deal<'_>) {
     let wait = if deal.costs.step > 0 { 0 } else { deal.costs.wait };
-    if let Some(before) = deal.common.tails.begin(deal.access, wait) {
+    if let Some(before) = deal.common.tails.begin(deal.access, wait).filter(|_| !Rule::Tails.is_off()) {
         deal.bet(before, None);
     }
 }

@@ -10,6 +10,7 @@ use super::detect::{Line, Nearby, Region, Shape, Stream, Strides};
 use super::ends::Ends;
 use super::evidence::{Head, Lengths};
 use super::window::Bounds;
+use crate::ablation::Rule;
 use crate::cache::Cache;
 use crate::device::Costs;
 use crate::explain::End;
@@ -129,9 +130,8 @@ impl Object {
         let known = stream.shape.is_dense() && !deal.is_announced;
         let reach = if known { lengths.reach(stream.run(), wait, 0) } else { None };
         let is_decided = reach.is_some_and(|reach| reach < u64::MAX);
-        let own = if stream.is_dear(costs) { 0 } else { stream.trusted() };
-        let trusted = account.trust(own, stream.skipped, costs.wait);
-        let allowed = if is_decided { u64::MAX } else { trusted };
+        let trusted = account.trust(stream.trusted(), stream.skipped, costs.wait);
+        let allowed = if is_decided || Rule::Trust.is_off() { u64::MAX } else { trusted };
         // The bytes ahead of it have their room already.
         let allowed = allowed.min(account.room() + stream.expected());
         let end = (stream.frontier - stream.run()).saturating_add(reach.unwrap_or(u64::MAX));
@@ -159,7 +159,7 @@ impl Object {
         if !stream.shape.is_dense() {
             return limit;
         }
-        let looked = stream.looked.filter(|looked| looked.offset >= stream.frontier);
+        let looked = stream.looked.filter(|looked| looked.offset >= stream.frontier && !Rule::Looks.is_off());
         let limit = looked.map_or(limit, |looked| looked.offset.min(limit));
         self.streams.iter().fold(limit, |limit, other| {
             let is_nearer = stream.frontier <= other.start && other.start < limit;

@@ -3,6 +3,7 @@
 use super::deal::Deal;
 use super::detect::{Candidate, DISORDER_REQUESTS, Shape, Stream};
 use super::object::Object;
+use crate::ablation::Rule;
 use crate::explain::End;
 use crate::policy::Access;
 use crate::types::Extent;
@@ -42,6 +43,7 @@ impl Object {
         let access = deal.access;
         if let Some(at) = found
             && self.may_begin_beside(at, deal)
+            && !Rule::Beside.is_off()
         {
             found = self.begin_beside(at, deal).or(found);
         }
@@ -59,9 +61,6 @@ impl Object {
         let is_sparse = |stream: &Stream| !stream.has_passed(access.extent) && stream.leaves_out(deal.costs);
         if let Some(at) = found.filter(|at| is_sparse(&self.streams[*at])) {
             self.end(at, End::LeftOut, deal);
-            if !self.streams[at].shape.is_dense() {
-                self.strides.doubt();
-            }
             found = None;
         }
         if found.is_none() && (access.missing || deal.is_guessed) {
@@ -74,7 +73,8 @@ impl Object {
     fn begin(&mut self, deal: &mut Deal<'_>) -> Option<usize> {
         let access = deal.access;
         // A reader of an object's start most often reads on.
-        let at_start = access.extent.offset == 0 || deal.is_announced || self.is_near_start(access);
+        let is_start = access.extent.offset == 0 && !Rule::Start.is_off();
+        let at_start = is_start || deal.is_announced || self.is_near_start(access);
         if !access.missing && !at_start && !deal.is_guessed {
             return None;
         }

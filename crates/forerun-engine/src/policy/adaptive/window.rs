@@ -3,6 +3,7 @@
 use alloc::vec::Vec;
 
 use super::detect::Stream;
+use crate::ablation::Rule;
 use crate::device::Costs;
 use crate::explain::Why;
 use crate::policy::Window;
@@ -10,21 +11,18 @@ use crate::types::{BLOCK_BYTES, Extent};
 
 /// Windows end at multiples of this.
 pub(super) const GRAIN: u64 = 64 << 10;
-/// Less is not worth a request.
+/// A window of fewer bytes is not worth a request.
 const WINDOW_BYTES_WORTH: u64 = 16 << 10;
 /// The first window of a reader at an object's start, and of one who has said that it reads on.
 const WINDOW_BYTES_AT_START: u64 = 256 << 10;
 const WINDOW_BYTES_ANNOUNCED: u64 = 1 << 20;
-/// The first window is so many times what was read, where the device would allow less or more;
+/// The first window is at least and at most this many times the bytes that were read.
 const OPENING_TIMES: [u64; 2] = [4, 16];
-/// and no more than so many waits are worth, unless it was read twice.
-const OPENING_WAITS: u64 = 16;
-/// Whose reader waits, a window of less than so small a share of what is allowed grows by four.
-const SMALL_SHARE: u64 = 16;
-/// A step does as much as so many waits are worth, and no more than so many times what was read.
+/// The window of a reader that waits grows to the bytes of this many waits at once, and to at most this many times
+/// the bytes that it has read.
 const STEP_WAITS: u64 = 4;
 const STEP_TIMES: u64 = 8;
-/// Elements that are wanted of a strided stream at most.
+/// The most elements ahead of a strided stream.
 const ELEMENTS_MAX: u64 = 256;
 /// A window is topped up when this share of it was consumed, and that of a reader who does not wait when
 /// this share is left; where it is dear to come back, mostly when the other share was consumed.
@@ -102,9 +100,9 @@ impl Stream {
         if self.sizing.window == 0 {
             self.open(costs, bounds);
         } else if self.frontier >= self.sizing.turn || self.steps_early(costs, bounds) {
-            self.reconsider(costs, share, bounds);
+            self.reconsider(costs, bounds);
         }
-        if self.is_disordered() && self.sizing.window > 0 {
+        if self.is_disordered() && self.sizing.window > 0 && !Rule::DisorderWindow.is_off() {
             self.sizing.window = self.sizing.window.max(2 * self.reorder(self.read_len));
             self.sizing.why = Why::Disordered;
         }
@@ -131,7 +129,6 @@ impl Stream {
             0 => WINDOW_BYTES_AT_START,
             _ => GRAIN,
         };
-        let most_waits = (OPENING_WAITS * costs.wait).max(2 * self.read_bytes);
         let reach = bounds.reach.filter(|_| self.shape.is_dense());
         self.sizing.why = Why::FirstWindow;
         self.sizing.window = if bounds.is_announced {
@@ -146,7 +143,7 @@ impl Stream {
         } else if !self.shape.is_dense() && costs.apart > 0 {
             self.shape.element()
         } else {
-            costs.opening.clamp(least, most).max(at_start).min(most_waits)
+            costs.opening.clamp(least, most).max(at_start)
         };
     }
 
@@ -159,16 +156,19 @@ impl Stream {
     /// Whether its reader waits for so little that it is not to wait for the turn.
     fn steps_early(&self, costs: &Costs, bounds: &Bounds) -> bool {
         let is_known = self.start == 0 || STEP_TIMES * self.own() > self.sizing.window;
-        self.sizing.late && self.count > 1 && is_known && self.step(costs, bounds) > self.sizing.window
+        self.sizing.late
+            && self.count > 1
+            && !Rule::Step.is_off()
+            && is_known
+            && self.step(costs, bounds) > self.sizing.window
     }
 
     /// It has consumed a window. The next is larger in any case: whoever does not wait makes the device come
     /// as well, and the larger its batches, the fewer.
-    fn reconsider(&mut self, costs: &Costs, share: u64, bounds: &Bounds) {
+    fn reconsider(&mut self, costs: &Costs, bounds: &Bounds) {
         let Sizing { window, late, .. } = self.sizing;
-        let times = if late && window < share / SMALL_SHARE { 4 } else { 2 };
-        let least = if late { self.step(costs, bounds) } else { 0 };
-        self.sizing.window = (times * window).max(least);
+        let least = if late && !Rule::Step.is_off() { self.step(costs, bounds) } else { 0 };
+        self.sizing.window = (2 * window).max(least);
         self.sizing.why = if late { Why::Growing } else { Why::Steady };
         self.sizing.is_fed = !late;
         self.sizing.late = false;
@@ -178,13 +178,13 @@ impl Stream {
     /// Wants what is missing of `window`, up to position `limit`, unless that is too little yet.
     fn extend(&mut self, costs: &Costs, window: u64, share: u64, limit: u64, windows: &mut Vec<Window>) {
         let is_dense = self.shape.is_dense();
-        // Where it is dear to come back, that is done seldom. It is done more seldom for a reader who does not
-        // wait, if his window has grown as far as it may and what is left of it lasts for some reads.
+        // Where coming back is dear, a window is refilled seldom. It is refilled even more seldom for a reader that
+        // does not wait, if the window has its full size and its last quarter lasts for some reads.
         let is_dear = costs.step > 0 || self.shape.is_back() && costs.back_piece > window;
         let is_full = window >= share && TOP_UP_SHARE * self.read_len <= window / TOP_UP_SHARE;
-        let step = if is_dense && self.sizing.is_fed && (costs.step == 0 || is_full) {
+        let step = if is_dense && self.sizing.is_fed && !Rule::Fed.is_off() && (costs.step == 0 || is_full) {
             window - window / TOP_UP_SHARE
-        } else if is_dense && is_dear {
+        } else if is_dense && is_dear && !Rule::Leaps.is_off() {
             window / LEAP_SHARE
         } else {
             (window / TOP_UP_SHARE).max(costs.step.min(window)).min(costs.fetch)

@@ -5,6 +5,7 @@
 //! every wait worth less: by half for each eighth of the *allowance*, which is the worth of a few waits and
 //! a share of the used bytes. And no more is ever reserved than the *room*.
 
+use crate::ablation::Rule;
 use crate::config::Config;
 use crate::explain::AccountReport;
 use crate::policy::View;
@@ -22,18 +23,16 @@ const ALL_STARTS: u64 = 4;
 const ALL_USEFUL_SHARE: u64 = 4;
 /// An object may lose one byte for this many that were used.
 const USEFUL_SHARE: u64 = 20;
-/// Each such share of the allowance halves the worth of a wait, up to so many times.
+/// Each such share of the allowance that is lost halves the worth of a wait, up to this many times.
 const PRICE_SHARE: u64 = 8;
 const PRICE_MAX: u64 = 4;
 /// The policy reserves at most this share of that, since a fetch may bring more than was reserved for it.
 const ROOM_EIGHTHS: u64 = 7;
-/// A stream may have this many times as much ahead as it has read,
+/// A stream may have this many times as much ahead as it has read.
 const TRUST: u64 = 2;
-/// unless it skipped one byte of this many.
+/// A stream that skips one byte of this many may have only as much ahead as it has read, up to a wait. So may every
+/// stream past the allowance.
 const SKIPPED_SHARE: u64 = 10;
-/// Past the allowance, a stream may have as much ahead as it has read, up to a wait, and at least one byte for
-/// this many.
-const OVERDRAWN_SHARE: u64 = 16;
 
 /// See the module's page. As it is at the read under way.
 #[derive(Clone, Copy, Debug)]
@@ -61,7 +60,7 @@ fn start(view: &View<'_>) -> u64 {
     let start = (START_WAITS * view.device.costs().fill).clamp(START_BYTES_MIN, most);
     let all = view.cache.spent_by_all();
     let of_all = (ALL_STARTS * start + all.used / ALL_USEFUL_SHARE).saturating_sub(all.wasted + all.open);
-    start.min(of_all.max(START_BYTES_MIN))
+    if Rule::AllLosses.is_off() { start } else { start.min(of_all) }
 }
 
 impl Account {
@@ -86,7 +85,7 @@ impl Account {
 
     /// No more may be reserved, whatever comes of it.
     pub(crate) fn room(&self) -> u64 {
-        self.most.saturating_sub(self.taken)
+        if Rule::Room.is_off() { u64::MAX / 2 } else { self.most.saturating_sub(self.taken) }
     }
 
     /// How much of the room is taken, in parts of `parts`.
@@ -101,7 +100,8 @@ impl Account {
 
     /// The worth of a wait, which is `wait` bytes as long as nothing is lost.
     pub(crate) fn priced(&self, wait: u64) -> u64 {
-        wait >> (PRICE_SHARE * self.lost / self.allowance.max(1)).min(PRICE_MAX)
+        let parts = if Rule::Price.is_off() { 0 } else { PRICE_SHARE * self.lost };
+        wait >> (parts / self.allowance.max(1)).min(PRICE_MAX)
     }
 
     /// How far ahead of a stream one may be that has read `own` bytes, and skipped `skipped` of those that were
@@ -111,7 +111,7 @@ impl Account {
         let ahead = if debt <= own && skipped <= own / SKIPPED_SHARE {
             TRUST * own
         } else {
-            own.min(wait).max(own / OVERDRAWN_SHARE).saturating_sub(skipped)
+            own.min(wait).saturating_sub(skipped)
         };
         ahead.max(self.left())
     }

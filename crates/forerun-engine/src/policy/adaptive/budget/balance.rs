@@ -5,18 +5,20 @@
 //! A ledger keeps what an object wastes below a share of what was read. Of thousands of objects that
 //! are read a little, each may be within its own, and all together cost more than they save.
 
+use crate::ablation::Rule;
 use crate::explain::Class;
 use crate::policy::{Access, View};
 use crate::types::ObjectId;
 
-/// Before anything was saved, guesses may cost so many waits and bytes: what streams have ahead
-/// counts, too, until it is read;
+/// Before anything was saved, guesses may cost this many waits and bytes. The bytes ahead of streams count until
+/// they are read.
 const START_WAITS: u64 = 32;
 const START_BYTES: u64 = 1 << 20;
-/// and a byte for so many that are read, so that they may earn their way back.
+/// Guesses may cost one byte more for this many that are read, so that they can earn their way back.
 const READ_SHARE: u64 = 256;
-/// What was saved does not pay for more than that.
-const SAVED_BYTES_MAX: u64 = 64 << 20;
+/// A saved wait pays for this share of the bytes that it is worth: on a busy device, most of it comes back as a wait
+/// of other readers.
+const SAVED_SHARE: u64 = 4;
 
 /// At the read under way, in bytes.
 #[derive(Clone, Copy, Debug)]
@@ -43,23 +45,19 @@ pub(crate) struct Balance {
 impl Balance {
     /// Somebody reads.
     pub(crate) fn note(&mut self, access: &Access, view: &View<'_>) {
-        let cost_bytes = view.cache.guess_bytes();
         let last = self.last_end.filter(|(object, _)| *object == access.object);
         let gap = last.and_then(|(_, end)| access.extent.offset.checked_sub(end));
         self.last_end = Some((access.object, access.extent.end()));
         self.hit_bytes = hit_bytes(gap, view);
         if !view.device.is_vain_dear() {
             // It was carried while nobody waited.
-            self.saved_bytes = cost_bytes;
+            self.saved_bytes = view.cache.guess_bytes();
             return;
         }
         let was_guessed = access.ahead.is_some_and(Class::is_guess) && !access.missing;
-        let wait_bytes =
-            if was_guessed { self.hit_bytes / view.device.waiters(view.others_count) } else { 0 };
-        // Who is early waits for a part of it.
-        let share_bytes = if access.late { wait_bytes / 2 } else { wait_bytes };
-        let saved_bytes = self.saved_bytes + share_bytes + access.extent.len / READ_SHARE;
-        self.saved_bytes = saved_bytes.min(cost_bytes + SAVED_BYTES_MAX);
+        let wait_bytes = self.hit_bytes / SAVED_SHARE / view.device.waiters(view.others_count);
+        let saved_bytes = if was_guessed { wait_bytes } else { 0 } + access.extent.len / READ_SHARE;
+        self.saved_bytes += saved_bytes;
     }
 
     /// See [`Credit`].
@@ -69,7 +67,7 @@ impl Balance {
     }
 
     fn room(&self, view: &View<'_>) -> u64 {
-        if !view.device.is_vain_dear() {
+        if Rule::Balance.is_off() || !view.device.is_vain_dear() {
             return u64::MAX;
         }
         let start_bytes = START_BYTES + view.device.carried_while(START_WAITS * view.device.wait_ns());

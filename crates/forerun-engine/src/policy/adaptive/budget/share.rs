@@ -1,16 +1,17 @@
 //! One stream's share of memory and device.
 
+use crate::ablation::Rule;
 use crate::explain::Why;
 use crate::policy::View;
 use crate::policy::adaptive::window::GRAIN;
 use crate::policy::census::{Census, period};
 use crate::types::Time;
 
-/// A stream holds memory for so many of the periods in which it counts as being read: 8 s.
+/// A stream holds memory for this many of the periods in which it counts as being read: 8 s.
 const HOLDING_PERIODS: u32 = 32;
-/// A few fetches.
+/// The least share of the device for one stream: a few fetches.
 const SHARE_BYTES_MIN: u64 = 1 << 20;
-/// Of what is left of half of the memory one stream may have such a share.
+/// One stream may have this share of the unread half of the memory that is left.
 const SPARE_SHARE: u64 = 8;
 
 /// How many streams are being read just now, and how many hold memory.
@@ -70,7 +71,8 @@ impl Shares {
 
     fn of_device(&self, view: &View<'_>) -> u64 {
         let costs = view.device.costs();
-        (2 * costs.pipe / self.reading()).max(costs.visit.max(SHARE_BYTES_MIN))
+        let share = (2 * costs.pipe / self.reading()).max(costs.visit.max(SHARE_BYTES_MIN));
+        if Rule::DeviceShare.is_off() { u64::MAX } else { share }
     }
 
     fn of_memory(&self, view: &View<'_>) -> u64 {
@@ -79,6 +81,7 @@ impl Shares {
         // Many windows are half empty on average. Small ones count on that, because each fetch costs more
         // than its bytes.
         let held = fair(holding).max((fair(holding) / 2 * 3).min(GRAIN));
-        held.max(view.cache.spare_bytes() / SPARE_SHARE).min(fair(self.reading()))
+        let share = held.max(view.cache.spare_bytes() / SPARE_SHARE).min(fair(self.reading()));
+        if Rule::MemoryShare.is_off() { fair(1) } else { share }
     }
 }

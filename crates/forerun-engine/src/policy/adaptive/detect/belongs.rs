@@ -2,6 +2,7 @@
 
 use super::Stream;
 use super::stream::Lately;
+use crate::ablation::Rule;
 use crate::device::Costs;
 use crate::types::Extent;
 
@@ -10,24 +11,22 @@ use crate::types::Extent;
 const REORDER_REQUESTS: u64 = 32;
 pub(super) const REORDER_BYTES_MIN: u64 = 64 << 10;
 const REORDER_BYTES_MAX: u64 = 4 << 20;
-/// A stream leaves out at most so many times what it reads; one that leaves out the same each time, half.
+/// A dense stream passes at most this many times the bytes that it reads, and a strided one fewer.
 const SPARSE_MAX: u64 = 5;
 const PATCHY_MAX: u64 = 2;
 /// Reads before that is judged.
-const DENSE_COUNT_MIN: u64 = 3;
-const STRIDED_COUNT_MIN: u64 = 6;
-/// Reads before what it leaves out is weighed against the waits that saves.
-const PRICED_COUNT_MIN: u64 = 12;
-/// A stream is over if the object was read so often since, and so many times as often as lies between two
-/// of its own reads.
-const PATIENCE_READS: u64 = 8;
-const PATIENCE_GAPS: u64 = 4;
+const COUNT_MIN: u64 = 3;
+/// A stream is over after this many reads of the object elsewhere, and for each read that lies between two of its
+/// own, this many more.
+pub(crate) const PATIENCE_READS: u64 = 8;
+pub(crate) const PATIENCE_GAPS: u64 = 4;
 
 impl Stream {
     /// How far off a request of `len` bytes may be. Whoever comes near a stream that is over, or that is
     /// none, is most likely somebody else.
     pub(crate) fn reorder(&self, len: u64) -> u64 {
-        let count = if self.is_over || self.is_doubted { 1 } else { REORDER_REQUESTS };
+        let count =
+            if self.is_over || self.is_doubted || Rule::Disorder.is_off() { 1 } else { REORDER_REQUESTS };
         (count * self.read_len.max(len)).clamp(REORDER_BYTES_MIN, REORDER_BYTES_MAX)
     }
 
@@ -70,31 +69,21 @@ impl Stream {
         !self.is_over && self.shape.positions(extent).is_some_and(|at| at.overlaps(&self.ahead()))
     }
 
-    /// Whether to read through what it leaves out costs more than the waits that saves.
-    pub(crate) fn is_dear(&self, costs: &Costs) -> bool {
-        let Lately { read, passed, count } = self.lately;
-        let left_out = passed.saturating_sub(read);
-        self.shape.is_dense()
-            && self.count >= DENSE_COUNT_MIN
-            && left_out > costs.through * count
-            && left_out > costs.wait * count
-    }
-
     /// Whether it leaves out too much to be a stream.
     pub(crate) fn leaves_out(&self, costs: &Costs) -> bool {
         let Lately { read, passed, count } = self.lately;
+        let count_min = if Rule::Sparse.is_off() { u64::MAX } else { COUNT_MIN };
         if !self.shape.is_dense() {
-            let is_patchy = self.count >= STRIDED_COUNT_MIN && PATCHY_MAX * read < passed;
+            let is_patchy = self.count >= count_min && PATCHY_MAX * read < passed;
             return is_patchy || !self.shape.is_worth_it(costs);
         }
         let left_out = passed.saturating_sub(read);
-        let is_dear = self.count >= PRICED_COUNT_MIN && self.is_dear(costs) && left_out > costs.gap * count;
         let is_sparse = SPARSE_MAX * read < passed && left_out > costs.through * count;
-        is_dear || self.count >= DENSE_COUNT_MIN && is_sparse
+        self.count >= count_min && is_sparse
     }
 
     /// Whether nobody reads it any more, by the object's read number `reads`.
     pub(crate) fn is_left(&self, reads: u64) -> bool {
-        reads > self.index + PATIENCE_READS + PATIENCE_GAPS * self.gap
+        !Rule::Settle.is_off() && reads > self.index + PATIENCE_READS + PATIENCE_GAPS * self.gap
     }
 }

@@ -7,6 +7,7 @@ use alloc::collections::VecDeque;
 use alloc::vec::Vec;
 
 use super::Candidate;
+use crate::ablation::Rule;
 use crate::types::Extent;
 
 /// Candidates of one object: as many streams may begin at once.
@@ -14,8 +15,7 @@ const CANDIDATES_MAX: usize = 128;
 /// Streams that begin in order before there is an opinion, and how many are counted.
 const IN_ORDER_MIN: u32 = 2;
 const IN_ORDER_MAX: u32 = 20;
-/// One accident in parts; of each read no more than two are to be expected, since they come in clusters: so
-/// many times as many as there would be on average.
+/// Parts of one accident. Accidents come in clusters: this many times the average, and at most two for each read.
 const ONE: i64 = 1 << 16;
 const CLUSTER: i64 = 4;
 const ACCIDENTS_MAX: i64 = 1 << 24;
@@ -77,7 +77,7 @@ impl Line {
     /// A stream begins: what those who are next in line will most likely read, each as much again as it
     /// has read.
     pub(crate) fn next(&mut self, size: u64) -> Vec<Extent> {
-        if self.in_order < IN_ORDER_MIN {
+        if self.in_order < IN_ORDER_MIN || Rule::Line.is_off() {
             return Vec::new();
         }
         let first = self.candidates.iter_mut().take(1 << self.in_order);
@@ -92,7 +92,7 @@ impl Line {
     /// A stream begins. Whether it may well be an accident.
     pub(crate) fn is_accident(&mut self) -> bool {
         self.accidents = (self.accidents - ONE).max(-ACCIDENTS_MAX);
-        self.accidents >= 0
+        self.accidents >= 0 && !Rule::Chance.is_off()
     }
 
     /// More is fetched on the strength of the youngest.

@@ -14,6 +14,7 @@ mod shape;
 mod stream;
 mod strides;
 
+pub(super) use belongs::{PATIENCE_GAPS, PATIENCE_READS};
 pub(super) use candidate::{Candidate, DISORDER_REQUESTS};
 pub(super) use line::Line;
 pub(super) use nearby::{CHUNK_BYTES, Nearby};

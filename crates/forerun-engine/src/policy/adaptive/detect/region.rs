@@ -21,7 +21,7 @@ const MISSES_MIN: u64 = 4;
 
 /// Turns up and down that are remembered.
 const TURNS_MAX: u32 = 32;
-/// Readers pass over it if they turn less than once in so many reads.
+/// Readers pass over an object if they turn less than once in this many reads.
 const PASSED_SHARE: u32 = 8;
 
 /// One area: its parts that were missed and filled.

@@ -16,9 +16,9 @@ use crate::types::{BLOCK_BYTES, Extent, ObjectId, StreamId, Time};
 
 /// Misses behind the frontier that make its reader one who jumps to and fro.
 const BEHIND_MIN: u8 = 2;
-/// Of what it left out, what was longer ago counts half.
+/// After this many bytes, the bytes that were left out before count half.
 const LATELY_BYTES: u64 = 1 << 20;
-/// Reads between two of its own are counted up to so many.
+/// The most reads that are counted between two of its own.
 const GAP_READS_MAX: u64 = 256;
 
 /// Bytes that were read and passed lately, and the number of those reads.

@@ -4,6 +4,7 @@ use alloc::vec::Vec;
 
 use super::Shape;
 use super::shape::slack;
+use crate::ablation::Rule;
 use crate::scatter::slot_of;
 use crate::types::{BLOCK_BYTES, Extent};
 
@@ -12,17 +13,14 @@ const RUNS_MAX: usize = 32;
 const SLOTS: usize = 16 * RUNS_MAX;
 /// Reads may go on with the last of these, in turns: a copy of a part begins at both of its ends.
 const RUNS_OPEN: usize = 2;
-/// Equal steps that make a stride; more where others read in between, and where such were so by chance.
+/// Equal steps that make a stride; one more where others read in between.
 const STEPS_MIN: usize = 3;
-const DOUBT: usize = 2;
-const DOUBT_MAX: usize = 6;
 
 /// See the module's page.
 #[derive(Debug, Default)]
 pub(crate) struct Strides {
     /// Reads that go on beside those before are one run.
     runs: Vec<Extent>,
-    doubt: usize,
 }
 
 impl Strides {
@@ -48,14 +46,9 @@ impl Strides {
         false
     }
 
-    /// A stride turned out to be none.
-    pub(crate) fn doubt(&mut self) {
-        self.doubt = (self.doubt + DOUBT).min(DOUBT_MAX);
-    }
-
     /// Even steps that lead to the run that has just begun, and the bytes that were read on the way.
     pub(crate) fn find(&self) -> Option<(Shape, u64)> {
-        let newest = *self.runs.last()?;
+        let newest = *self.runs.last().filter(|_| !Rule::Strides.is_off())?;
         let before = self.runs.len() - 1;
         // A bit for each slot rules out most steps without a search.
         let slot = |offset| slot_of(offset, SLOTS);
@@ -67,7 +60,7 @@ impl Strides {
             if slack(run.len) == 0 && !slots[slot(before_it)] {
                 return None;
             }
-            let steps = STEPS_MIN + self.doubt + usize::from(at + 1 < before);
+            let steps = STEPS_MIN + usize::from(at + 1 < before);
             let (count, step) = self.back(run, newest.offset);
             (count >= steps as u64).then_some(())?;
             let seen = count * run.len;

@@ -4,14 +4,12 @@
 const GAINED_MAX: i64 = 64 << 20;
 /// The bytes that may be bet before anything was gained.
 const BET_BYTES: i64 = 512 << 10;
-/// Of so many bytes read, one may be filled in vain where the object does not fit into memory; of so many
-/// where filling has paid.
-const READ_SHARE: u64 = 128;
-const READ_SHARE_PAID: u64 = 32;
-/// Waits that are worth so much make who fills a whole object bolder by one.
+/// Bytes read for each byte that may be filled in vain, where the object does not fit into memory.
+const READ_SHARE: u64 = 32;
+/// Filling a whole object is bolder by one for this many bytes that a wait is worth.
 const BOLD_BYTES: u64 = 96 << 10;
 const BOLD_MAX: u64 = 8;
-/// The bytes that may be bet to fill whole objects, and one more for so many that readers waited for.
+/// The bytes that may be bet to fill whole objects, and one more for this many that readers waited for.
 const KEPT_BYTES: i64 = 8 << 20;
 const WAITED_SHARE: u64 = 128;
 
@@ -68,8 +66,7 @@ impl Filled {
         if fits {
             return u64::MAX;
         }
-        let share = if self.gained > 0 { READ_SHARE_PAID } else { READ_SHARE };
-        (self.read / share).saturating_sub(self.unread)
+        (self.read / READ_SHARE).saturating_sub(self.unread)
     }
 
     /// How many times what readers have waited for may be fetched, where they `waited` in vain for as many
@@ -101,7 +98,7 @@ impl Trust {
         if fits {
             return self.gained[1] - filled.gained + KEPT_BYTES + waited >= 0;
         }
-        let bet = waited.min(BET_BYTES + (self.read / READ_SHARE_PAID) as i64);
+        let bet = waited.min(BET_BYTES + (self.read / READ_SHARE) as i64);
         filled.gained > 0 || filled.gained + bet >= 0 && self.gained[0] + bet >= 0
     }
 }

@@ -5,16 +5,13 @@
 
 use alloc::collections::VecDeque;
 
+use super::super::detect::{PATIENCE_GAPS, PATIENCE_READS};
 use super::Lengths;
+use crate::ablation::Rule;
 use crate::types::ObjectId;
 
 /// Objects begun that are not known to be over, at most.
 const BEGUN_MAX: usize = 256;
-/// An object is over that was not read while so many other reads were made, and while every other stream
-/// could have been read so often.
-const PATIENCE_READS: u64 = 32;
-const PATIENCE_ROUNDS: u64 = 4;
-
 /// How far an object was read from its start, if it was, and the number of its last read.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Head {
@@ -47,10 +44,10 @@ impl Heads {
         reading: u64,
         head_of: impl Fn(ObjectId) -> Option<Head>,
     ) {
-        if self.begun.back() != Some(&object) {
+        if self.begun.back() != Some(&object) && !Rule::Heads.is_off() {
             self.begun.push_back(object);
         }
-        let patience = PATIENCE_READS + PATIENCE_ROUNDS * reading;
+        let patience = PATIENCE_READS + PATIENCE_GAPS * reading;
         for _ in 0..2 {
             let Some(oldest) = self.begun.front().copied() else { return };
             let head = head_of(oldest);

@@ -3,6 +3,7 @@
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;
 
+use crate::ablation::Rule;
 use crate::types::BLOCK_BYTES;
 
 /// Lengths remembered, and how many it takes to say anything.
@@ -39,7 +40,7 @@ impl Lengths {
     pub(crate) fn reach(&self, own: u64, wait: u64, others: u64) -> Option<u64> {
         let own = own.next_multiple_of(BLOCK_BYTES);
         let far = &self.sorted[self.count_below(own)..];
-        if far.len() < LENGTHS_MIN {
+        if far.len() < LENGTHS_MIN || Rule::Lengths.is_off() {
             return None;
         }
         // The loop needs neither those that stopped here nor those that came to the end.

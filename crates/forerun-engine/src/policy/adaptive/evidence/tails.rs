@@ -12,11 +12,11 @@ use crate::types::{BLOCK_BYTES, Extent, ObjectId};
 
 /// Objects remembered whose end was read.
 const OBJECTS_MAX: usize = 64;
-/// An index is no larger.
+/// The most bytes of an index.
 const TAIL_BYTES_MAX: u64 = 1 << 20;
-/// Nor more than this share of the object.
+/// An index has at most this share of the object.
 const TAIL_SHARE: u64 = 4;
-/// What an index may have of which nothing is known.
+/// The bytes of an index of which nothing is known.
 const UNKNOWN_BYTES: u64 = 64 << 10;
 
 /// The end of an object, from where on it was read.

@@ -19,7 +19,7 @@ macro_rules! rules {
                 match self { $(Rule::$rule => $name),+ }
             }
 
-            /// What the rule does, in one sentence.
+            /// One sentence that says what the rule does.
             pub const fn gist(self) -> &'static str {
                 match self { $(Rule::$rule => $gist),+ }
             }

@@ -113,7 +113,7 @@ fn object(text: &mut String, one: &Explained) {
     }
 }
 
-/// What limits the readahead of one object.
+/// The limits of one object's readahead.
 fn of_account(account: &AccountReport) -> String {
     let AccountReport { allowance_bytes, lost_bytes, room_bytes, wait_bytes } = *account;
     let lost = match lost_bytes {

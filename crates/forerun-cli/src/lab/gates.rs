@@ -83,7 +83,7 @@ pub(crate) struct GatesCommand {
     pub(super) against: Option<PathBuf>,
 }
 
-/// What is replayed.
+/// The workloads that are replayed.
 #[derive(Debug, clap::Args)]
 pub(super) struct Workloads {
     /// Recordings, or folders of them, besides those of ./samples

@@ -1,6 +1,6 @@
 //! The kinds of reading that readahead is for, and one for each of 64 blocks.
 
-/// What kind of reading readahead is for.
+/// The kind of reading that readahead is for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Class {
     /// A stream towards the end of its object.
@@ -11,13 +11,13 @@ pub enum Class {
     Strided,
     /// The rest of an object that is read all over.
     Filled,
-    /// What advice or a profile says will be read.
+    /// Bytes that advice or a profile says will be read.
     Planned,
     /// Files that a walk through a directory comes to next.
     Walk,
     /// A bet for no stream, on bytes near those that were read.
     Guessed,
-    /// What a policy other than `adaptive` wants.
+    /// Bytes that a policy other than `adaptive` wants.
     #[default]
     Other,
 }

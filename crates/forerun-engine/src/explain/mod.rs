@@ -227,7 +227,7 @@ pub struct ObjectReport {
     pub missed_bytes: u64,
     /// Its streams; the one that was read last first.
     pub streams: Vec<StreamReport>,
-    /// What limits its readahead; none with policies other than `adaptive`, nor before a read that no plan
+    /// The account that limits its readahead; none with policies other than `adaptive`, nor before a read that no plan
     /// or list expected.
     pub account: Option<AccountReport>,
     /// What became of what was read ahead.

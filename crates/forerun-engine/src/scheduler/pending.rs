@@ -20,7 +20,7 @@ pub(crate) struct Queued {
 }
 
 impl Queued {
-    /// What is left of it from `offset` on.
+    /// The rest of it from `offset` on.
     pub(crate) fn from(self, offset: u64) -> Queued {
         Queued { extent: Extent::between(offset, self.extent.end()), ..self }
     }

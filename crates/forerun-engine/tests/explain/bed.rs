@@ -79,7 +79,7 @@ impl Bed {
         self.engine.explain(OBJECT).expect("it is open")
     }
 
-    /// What the stream that was read last is, after reads of `len` bytes at `offsets`.
+    /// The report of the stream that was read last, after reads of `len` bytes at `offsets`.
     pub(crate) fn classify(offsets: impl Iterator<Item = u64>, len: u64) -> (StreamReport, Bed) {
         let mut bed = Bed::new(64 * MIB);
         offsets.for_each(|offset| bed.read(offset, len));

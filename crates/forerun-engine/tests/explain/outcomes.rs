@@ -145,7 +145,7 @@ impl Model {
         self.listen(object, Extent::default());
     }
 
-    /// What was read ahead has an outcome or waits for its reader; once all objects are forgotten, it has one
+    /// Each block read ahead has an outcome or waits for its reader; once all objects are forgotten, it has one
     /// in its class.
     fn check(&mut self) -> ByClass {
         self.bed.land();

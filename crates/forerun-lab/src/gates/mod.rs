@@ -41,7 +41,7 @@ pub use show::table;
 /// One workload.
 #[derive(Clone, Debug)]
 pub struct Case {
-    /// What is replayed.
+    /// The recorded or generated accesses that are replayed.
     pub workload: Workload,
     /// What it is one of: which gates have something to say about it.
     pub kind: Kind,

@@ -1,4 +1,4 @@
-//! What gets worse without a rule.
+//! The cost of taking a rule away.
 //!
 //! Two judges look at each rule: the recordings and patterns of the gates, and the workloads that are made of
 //! a number. The second ones are many, and nobody has chosen them.

@@ -37,7 +37,7 @@ pub const MEMORY_BYTES: [u64; 4] = [16 << 20, 64 << 20, 256 << 20, 4 << 30];
 /// Of a device with luck.
 const SEEDS: u64 = 5;
 
-/// What is replayed.
+/// The workloads, devices and policies of a table.
 #[derive(Clone, Debug)]
 pub struct Plan {
     /// Recordings and generated patterns, each held in memory, with names that differ.

@@ -27,7 +27,7 @@ fn a_reader_of_another_place_has_a_turn_of_its_own() {
     pending.push(window(0, 64 * MIB, 8 * MIB));
     assert_eq!(pending.pop(|_, _| false), Some(window(0, 0, 8 * MIB)));
     pending.dispatched(OBJECT, Extent::new(0, 3 * MIB), 4 * MIB);
-    // What else was wanted there is dropped, and somebody waits elsewhere.
+    // The reader waits elsewhere, and its fetch replaces the first megabyte that was wanted there.
     pending.pass(OBJECT, Extent::new(64 * MIB, MIB));
     pending.dispatched_for_reader(OBJECT, Extent::new(64 * MIB, MIB), 4 * MIB);
     for place in 65..68 {

@@ -11,7 +11,7 @@ use forerun_engine::{Config, Counters, Engine};
 
 use crate::catalog::Catalog;
 use crate::driver::Driver;
-use crate::memory::Memory;
+use crate::mapping::Memory;
 use crate::profile::Learner;
 use crate::runtime::Background;
 use crate::{Options, Reader};

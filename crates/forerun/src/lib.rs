@@ -61,7 +61,7 @@ mod driver;
 mod explain;
 mod instance;
 mod lease;
-mod memory;
+mod mapping;
 mod options;
 mod part;
 mod prefetch;

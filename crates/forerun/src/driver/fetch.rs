@@ -10,7 +10,7 @@ use futures::future::{AbortRegistration, Abortable};
 
 use super::Driver;
 use super::objects::Object;
-use crate::memory::Filling;
+use crate::mapping::Filling;
 
 /// While bytes come without a pause, the engine is told after this many: copying
 /// them takes longer than the call by far.

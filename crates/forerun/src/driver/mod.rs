@@ -32,7 +32,7 @@ pub(crate) use objects::{Name, Object};
 pub(crate) use waiter::{Call, Waiter, with_ranges};
 
 use crate::catalog::Catalog;
-use crate::memory::Memory;
+use crate::mapping::Memory;
 use crate::profile::Learner;
 use listings::Listing;
 use state::State;

@@ -83,7 +83,7 @@ mod tests {
     use super::super::Waiter;
     use super::*;
     use crate::catalog::Catalog;
-    use crate::memory::Memory;
+    use crate::mapping::Memory;
 
     #[test]
     fn a_panic_in_a_turn_ends_every_wait() {

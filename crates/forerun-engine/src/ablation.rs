@@ -54,12 +54,9 @@ rules! {
     Step "step" "A window of a reader that waits grows to a few waits at once.";
     Fed "fed" "The window of a reader that does not wait is refilled when a quarter is left.";
     Leaps "leaps" "Where coming back is dear, a window is refilled by halves.";
-    DisorderWindow "disorder-window" "A reader that jumps to and fro has all near bytes ahead.";
     Ride "ride" "A fetch that a reader waits for takes the window that follows along.";
     Uneven "uneven" "Fetches that start together have different sizes.";
     Slices "slices" "On a disk, streams take turns of 16 seeks.";
-    Visits "visits" "A disk stays with readers that ask again at once.";
-    Anticipation "anticipation" "Readahead elsewhere waits until the only reader of a disk pauses.";
     Contended "contended" "Less is in flight while somebody waits who cannot be read ahead of.";
     Growth "growth" "Bytes in flight double while that brings more.";
     Hedge "hedge" "A late fetch is repeated.";

@@ -161,9 +161,6 @@ fn why(stream: &StreamReport) -> String {
             "limited by the account of the object, for as much as this stream has read".to_owned()
         }
         Why::EndKnown => "up to the expected end of the stream".to_owned(),
-        Why::Disordered => {
-            "the reads are out of order, and the window covers all that may come next".to_owned()
-        }
         Why::Planned => "follows the profile of an earlier run".to_owned(),
         Why::Advised => "follows the advice of a program".to_owned(),
         Why::Listed => "follows the directory, whose files are read one after the other".to_owned(),

@@ -6,13 +6,12 @@
 use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
 
-use super::row::{RowId, rows_of};
+use super::row::{NONE, RowId, rows_of};
 use crate::scatter::{Key, Scattered, scattered};
 use crate::types::{Extent, ObjectId};
 
 /// Rows of one sheet: 4 MiB of an object.
 const SHEET_ROWS: usize = 16;
-const NONE: RowId = RowId(u32::MAX);
 
 /// Where a sheet is in the tree: object by object, each from its start.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -52,12 +51,12 @@ struct Sheet {
 impl Sheet {
     fn get(&self, index: u64) -> Option<RowId> {
         let id = self.rows[index as usize % SHEET_ROWS];
-        (id != NONE).then_some(id)
+        (id.0 != NONE).then_some(id)
     }
 
     fn iter(&self) -> impl Iterator<Item = (u64, RowId)> {
         let rows = (self.place.first_index()..).zip(&self.rows);
-        rows.filter(|(_, id)| **id != NONE).map(|(index, id)| (index, *id))
+        rows.filter(|(_, id)| id.0 != NONE).map(|(index, id)| (index, *id))
     }
 }
 
@@ -93,8 +92,8 @@ impl Index {
         let place = Place::of(object, index);
         let Some(number) = self.number(place) else { return };
         let sheet = &mut self.sheets[number as usize];
-        sheet.rows[index as usize % SHEET_ROWS] = NONE;
-        if sheet.rows == [NONE; SHEET_ROWS] {
+        sheet.rows[index as usize % SHEET_ROWS] = RowId(NONE);
+        if sheet.rows == [RowId(NONE); SHEET_ROWS] {
             sheet.place = Place::NOWHERE;
             self.numbers.remove(place);
             self.tree.remove(&place);
@@ -154,7 +153,7 @@ impl Index {
 
     /// A new sheet at `place`; its number.
     fn add(&mut self, place: Place) -> u32 {
-        let sheet = Sheet { place, rows: [NONE; SHEET_ROWS] };
+        let sheet = Sheet { place, rows: [RowId(NONE); SHEET_ROWS] };
         let number = match self.vacant.pop() {
             Some(number) => {
                 self.sheets[number as usize] = sheet;

@@ -1,4 +1,4 @@
-//! What is in memory, what is on its way there, and what goes when room is needed.
+//! The cache: the blocks in memory and in flight, and the memory budget. `evict.rs` makes room within the budget.
 //!
 //! The cache is a table of rows (64 blocks each, every state a bit), an index that
 //! says where in the table each is, a slot allocator and three eviction queues.

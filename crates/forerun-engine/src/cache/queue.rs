@@ -1,8 +1,6 @@
 //! Eviction queues: intrusive lists through the row table, oldest first.
 
-use super::row::{Queue, Row, RowId};
-
-const NONE: u32 = u32::MAX;
+use super::row::{NONE, Queue, Row, RowId};
 
 /// One list of `count` rows; `weight` is the sum of their weights, in blocks.
 #[derive(Debug)]

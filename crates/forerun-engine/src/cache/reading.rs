@@ -6,13 +6,11 @@ use alloc::vec::Vec;
 use crate::config::Config;
 use crate::types::{BLOCK_BYTES, Extent, MemoryRange, ObjectId};
 
-use super::row::{ROW_BLOCKS, ROW_BYTES, Row, RowId, rows_of};
+use super::row::{NONE, ROW_BLOCKS, ROW_BYTES, Row, RowId, rows_of};
 use super::{Cache, Tally, slots::mask};
 
 /// Rows that a read of `Config::READ_BYTES_MAX` can touch.
 const ROWS_MAX: usize = (Config::READ_BYTES_MAX / ROW_BYTES) as usize + 1;
-
-const NONE: u32 = u32::MAX;
 
 /// The rows of one extent, in order of offset.
 #[derive(Clone, Debug, Default)]

@@ -41,8 +41,8 @@ pub(crate) struct Costs {
     pub(crate) back_piece: u64,
     /// The bytes in flight that keep the device busy.
     pub(crate) pipe: u64,
-    /// The least bytes of a visit that are worth its move.
-    pub(crate) visit: u64,
+    /// The least bytes ahead of a stream that are worth a move; 0 if fetches overlap.
+    pub(crate) share: u64,
 }
 
 impl Costs {
@@ -74,7 +74,7 @@ impl Costs {
             fetch: device.fetch_bytes(),
             back_piece: if device.is_serial() { u64::MAX } else { device.fetch_bytes() / 2 },
             pipe: device.pipe_bytes(),
-            visit: device.visit_bytes(),
+            share: device.sizes.share_bytes_min,
         }
     }
 }

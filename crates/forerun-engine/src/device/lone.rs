@@ -9,7 +9,7 @@ use crate::types::{Extent, ObjectId};
 /// Ends of fetches that are remembered,
 const ENDS_MAX: usize = 32;
 /// and how far after one of them is near: as far as bets go.
-const NEAR_BYTES: u64 = 1 << 20;
+pub(super) const NEAR_BYTES: u64 = 1 << 20;
 
 /// Where a fetch begins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -59,7 +59,7 @@ impl Device {
         }
         self.latency_least.add(now, wait_ns);
         self.spread.note(wait_ns);
-        self.advise();
+        self.recompute();
     }
 
     /// The first bytes came of a fetch that found no other in flight. What it took to carry them
@@ -107,7 +107,7 @@ impl Device {
         self.switching.on_fetched(now, sample);
         let throughput = self.throughput.get().unwrap_or(0);
         let before = sample.delivered_before;
-        self.growth.note(before, self.delivered_bytes, self.advice.pipe_bytes, throughput);
-        self.advise();
+        self.growth.note(before, self.delivered_bytes, self.sizes.pipe_bytes, throughput);
+        self.recompute();
     }
 }

@@ -3,21 +3,21 @@
 //!
 //! All of it is measured on the fetches the engine makes anyway (`sample.rs`, `measure.rs`);
 //! what follows from it is worked out when they end: `kind.rs` says what kind of backend it is,
-//! `advice.rs` how large fetches should be and how many, `worth.rs` what a wait is worth, `late.rs`
+//! `sizes.rs` how large fetches should be and how many, `worth.rs` what a wait is worth, `patience.rs`
 //! when a fetch is late.
 
-mod advice;
 mod carried;
 mod costs;
 mod filter;
 mod growth;
 mod kind;
-mod late;
 mod load;
 mod lone;
 mod measure;
+mod patience;
 mod rates;
 mod sample;
+mod sizes;
 mod spread;
 mod switching;
 mod worth;
@@ -25,8 +25,6 @@ mod worth;
 use crate::ablation::Rule;
 use crate::config::Config;
 use crate::types::DeviceEstimate;
-use advice::Advice;
-pub(crate) use advice::TURN_MOVES;
 use carried::Carried;
 pub(crate) use costs::Costs;
 use filter::Filter;
@@ -36,6 +34,8 @@ use load::Load;
 use lone::Lone;
 pub(crate) use rates::{bytes_in, rate, time_of, whole_blocks};
 pub(crate) use sample::Sample;
+use sizes::Sizes;
+pub(crate) use sizes::TURN_MOVES;
 use spread::Spread;
 use switching::Switching;
 use worth::Worth;
@@ -78,7 +78,7 @@ pub(crate) struct Device {
     load: Load,
     /// What follows from all that.
     kind: Kind,
-    advice: Advice,
+    sizes: Sizes,
     worth: Worth,
     costs: Costs,
     patience_ns: Option<u64>,
@@ -109,12 +109,12 @@ impl Device {
             growth: Growth::default(),
             load: Load::default(),
             kind: Kind::default(),
-            advice: Advice::default(),
+            sizes: Sizes::default(),
             worth: Worth::default(),
             costs: Costs::default(),
             patience_ns: None,
         };
-        device.advise();
+        device.recompute();
         device
     }
 
@@ -129,13 +129,13 @@ impl Device {
 
     /// Bytes that should be fetched of a stream at a time.
     pub(crate) fn fetch_bytes(&self) -> u64 {
-        self.advice.fetch_bytes
+        self.sizes.fetch_bytes
     }
 
     /// Bytes a fetch should have: [`Device::fetch_bytes`], but less where a reader
     /// who comes meanwhile would have to wait until it has ended.
     pub(crate) fn piece_bytes(&self) -> u64 {
-        self.advice.piece_bytes
+        self.sizes.piece_bytes
     }
 
     /// Bytes of a fetch that a reader waits for, with those that go along. A
@@ -159,24 +159,14 @@ impl Device {
     /// If the backend serves one fetch at a time: how many bytes should be read
     /// of a stream before it goes elsewhere.
     pub(crate) fn turn_bytes(&self) -> Option<u64> {
-        self.advice.turn_bytes
-    }
-
-    /// The same at least, however many streams there are; 0 if it serves several at a time.
-    pub(crate) fn visit_bytes(&self) -> u64 {
-        self.advice.visit_bytes
-    }
-
-    /// How long that takes.
-    pub(crate) fn visit_ns(&self) -> u64 {
-        self.switching.ns_of(self.advice.visit_bytes)
+        self.sizes.turn_bytes
     }
 
     /// If every fetch costs time in which none else is served, wherever it is: how many
     /// bytes could be read in that time, and so are better read through than left out. 0 if
     /// others overlap it.
     pub(crate) fn through_bytes(&self) -> u64 {
-        self.advice.through_bytes
+        self.sizes.through_bytes
     }
 
     /// Where fetches are served one after the other: how many may be under way. There are
@@ -194,7 +184,7 @@ impl Device {
     pub(crate) fn fetch_bytes_among(&self, in_flight: usize, is_contended: bool) -> u64 {
         let fetch = self.piece_bytes();
         if self.turn_bytes().is_some() {
-            return if is_contended { self.advice.contended_piece_bytes } else { fetch };
+            return if is_contended { self.sizes.contended_piece_bytes } else { fetch };
         }
         let parts = if Rule::Uneven.is_off() { 16 } else { in_flight as u64 % 17 };
         whole_blocks(fetch / 2 + fetch / 32 * parts)
@@ -207,20 +197,20 @@ impl Device {
 
     /// Bytes in flight that are worth it.
     pub(crate) fn pipe_bytes(&self) -> u64 {
-        self.advice.pipe_bytes
+        self.sizes.pipe_bytes
     }
 
     /// The same while somebody waits who cannot be read ahead of: what keeps the link full
     /// and little more, which that would have to wait for.
     pub(crate) fn contended_bytes(&self) -> u64 {
-        self.advice.contended_bytes
+        self.sizes.contended_bytes
     }
 
     /// What one fetch could carry in the time that its latency takes: asking for
     /// that much too much at most doubles a request's cost.
     //= Li, Papathanasiou, Shen, "Competitive prefetching for concurrent sequential I/O", 2007
     pub(crate) fn competitive_bytes(&self) -> u64 {
-        self.advice.competitive_bytes
+        self.sizes.competitive_bytes
     }
 
     /// Nearly every fetch has delivered its last byte after this long.

@@ -85,7 +85,7 @@ fn a_turn_that_somebody_interrupts_is_worth_going_there_and_back() {
     let device = disk(256 * MIB);
     assert_eq!(device.fetch_bytes_among(0, false), MIB / 4);
     assert_eq!(device.fetch_bytes_among(0, true), MIB);
-    assert_eq!((device.turn_bytes(), device.visit_bytes()), (Some(8 * MIB), 3 * MIB));
+    assert_eq!((device.turn_bytes(), device.costs().share), (Some(8 * MIB), 3 * MIB));
 }
 
 #[test]

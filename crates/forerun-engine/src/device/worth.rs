@@ -1,13 +1,12 @@
 //! What a wait is worth: bytes that could be read meanwhile.
 
+use super::lone::NEAR_BYTES;
 use super::{Device, LATENCY_NS_GUESS, bytes_in};
 
 /// A disk or a link of a gigabit a second, before anything is measured.
 const BANDWIDTH_GUESS: u64 = 100_000_000;
 /// Who makes a head come back to him sends it away from others: there and back.
 pub(crate) const MOVES_OF_A_RETURN: u64 = 2;
-/// A reader that leaves out less is still near.
-const NEAR_BYTES: u64 = 1 << 20;
 
 /// Worked out when the measurements change, because every read asks for it.
 #[derive(Clone, Copy, Debug, Default)]
@@ -23,7 +22,7 @@ pub(super) struct Worth {
 }
 
 impl Worth {
-    /// After [`Kind`](super::kind::Kind) and [`Advice`](super::advice::Advice).
+    /// After [`Kind`](super::kind::Kind) and [`Sizes`](super::sizes::Sizes).
     pub(super) fn of(device: &Device) -> Worth {
         let lone = &device.lone;
         let throughput = device.throughput.get().unwrap_or(0);

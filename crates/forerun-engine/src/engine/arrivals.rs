@@ -109,9 +109,6 @@ impl Engine {
     /// Takes `fetch` out of those in flight.
     fn land(&mut self, now: Time, fetch: FetchId) -> Option<Flight> {
         let flight = self.flights.remove(fetch)?;
-        if flight.cause == Cause::Demand {
-            self.anticipation.end(now);
-        }
         if flight.is_alone {
             self.rivals.end_alone(now);
         }

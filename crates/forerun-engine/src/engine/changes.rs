@@ -1,4 +1,6 @@
-//! Objects that change, shrink, or go.
+//! Objects that change, shrink, or go: no read gets bytes of two versions.
+//!
+//! The HTTP backend notices a change by the validator of each answer, and the driver reports it here.
 
 use super::Engine;
 use crate::cache::ROW_BYTES;

@@ -4,18 +4,15 @@ use super::Engine;
 use crate::ablation::Rule;
 use crate::cache::Room;
 use crate::reads::Phase;
-use crate::scheduler::{Queued, Visited};
+use crate::scheduler::Queued;
 use crate::types::*;
-
-/// The share of a turn that is near its reader: as far ahead as a stream that takes turns keeps.
-const NEAR_TURN_SHARE: u64 = 2;
 
 impl Engine {
     /// Gives the reader who waits longest its memory and its fetches, all of
     /// them or none, so that admitted reads always end. False if there is none
     /// or not enough of either yet.
     pub(super) fn admit(&mut self, now: Time) -> bool {
-        let Some(place) = self.next_waiting(now) else { return false };
+        let Some(place) = self.next_waiting() else { return false };
         let id = self.waiting[place];
         let Some(read) = self.reads.get(id) else {
             self.waiting.remove(place);
@@ -33,9 +30,6 @@ impl Engine {
             return false;
         }
         self.waiting.remove(place);
-        if self.visited(now) == Visited::Others {
-            self.rivals.leave();
-        }
         while let Some(run) = self.next_fetch(object, extent, self.device.fetch_bytes()) {
             let (whole, class) = self.with_readahead(object, run);
             // What goes along must not take the room that was made for the read.
@@ -66,15 +60,7 @@ impl Engine {
 
     /// The place in line of whoever is next: who waits longest, but where the
     /// device serves streams in turns, not those whose turn comes.
-    fn next_waiting(&self, now: Time) -> Option<usize> {
-        let visited = self.visited(now);
-        if visited != Visited::Nobody {
-            return self.waiting.iter().position(|id| {
-                let Some(read) = self.reads.get(*id) else { return true };
-                let is_streams = self.pending.touches(read.object, read.extent.to_blocks());
-                is_streams == (visited == Visited::Others) || self.missing(read.object, read.extent) == 0
-            });
-        }
+    fn next_waiting(&self) -> Option<usize> {
         if self.turn_bytes().is_none() || !self.pending.is_in_turn() {
             return (!self.waiting.is_empty()).then_some(0);
         }
@@ -88,20 +74,12 @@ impl Engine {
     /// Dispatches one fetch's worth of readahead. False if there is none, or the
     /// device or the memory has no place for it.
     pub(super) fn dispatch_readahead(&mut self, now: Time) -> bool {
-        self.put_off_to = None;
         // Room that a waiting reader could not use yet is kept for it.
-        if self.pending.is_empty() || self.next_waiting(now).is_some() {
-            return false;
-        }
-        if !self.has_place_for_readahead(now) {
-            return false;
-        }
-        if self.visited(now) == Visited::Them {
-            self.put_off_to = self.rivals.paused_at();
+        if self.pending.is_empty() || self.next_waiting().is_some() || !self.has_place_for_readahead(now) {
             return false;
         }
         let was_in_turn = self.pending.is_in_turn();
-        let Some(window) = self.next_window(now) else {
+        let Some(window) = self.pending.pop() else {
             // Those who wait for the end of that turn need not wait any longer.
             return was_in_turn && !self.waiting.is_empty();
         };
@@ -113,35 +91,12 @@ impl Engine {
         if !self.launch(now, object, run, Extent::new(run.offset, 0), Cause::Readahead, class) {
             self.pending.put_front(window.from(run.offset));
             self.pending.end_turn();
-            self.rivals.leave();
             // Those who wait for the end of that turn need not wait any longer.
             return !self.waiting.is_empty();
         }
         self.pending.dispatched(object, run, self.turn_bytes().unwrap_or(0));
         self.pending.put_back(window.from(run.end()));
         true
-    }
-
-    /// What to read ahead next, unless all of it is put off.
-    fn next_window(&mut self, now: Time) -> Option<Queued> {
-        let anticipation = &self.anticipation;
-        let latency_ns = self.device.estimate().latency_ns;
-        let is_awaited = !self.device.is_far_link() && anticipation.is_awaited(now, latency_ns);
-        let turn_bytes = self.turn_bytes().filter(|_| is_awaited && !Rule::Anticipation.is_off());
-        let Some(turn_bytes) = turn_bytes else { return self.pending.pop(|_, _| false) };
-        let near_bytes = turn_bytes / NEAR_TURN_SHARE;
-        let next = self.pending.pop(|object, window| anticipation.is_elsewhere(object, window, near_bytes));
-        self.put_off_to = if next.is_none() { anticipation.paused_at() } else { None };
-        next
-    }
-
-    /// Whose turn it is where streams and others share a device that serves one fetch at a time.
-    fn visited(&self, now: Time) -> Visited {
-        let is_off = Rule::Visits.is_off();
-        if is_off || self.turn_bytes().is_none() || self.pending.is_empty() || !self.is_contended(now) {
-            return Visited::Nobody;
-        }
-        self.rivals.visited(now, self.device.visit_ns())
     }
 
     /// Whether somebody waits all the time for what cannot be read ahead, beside others.

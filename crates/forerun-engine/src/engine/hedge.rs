@@ -14,13 +14,10 @@ use crate::types::*;
 
 impl Engine {
     /// When to drain the engine again though nothing has happened until then: something that is
-    /// on its way will be late, or what was put off may be read ahead.
+    /// on its way will be late.
     pub fn poll_timeout(&mut self) -> Option<Time> {
-        let late = self
-            .device
-            .patience_ns()
-            .and_then(|patience_ns| self.late.next_time(patience_ns, |fetch| self.flights.is_awaited(fetch)));
-        late.into_iter().chain(self.put_off_to).min()
+        let patience_ns = self.device.patience_ns()?;
+        self.late.next_time(patience_ns, |fetch| self.flights.is_awaited(fetch))
     }
 
     /// Asks again for one fetch that is late, first for those that somebody waits for.

@@ -97,13 +97,8 @@ impl Engine {
     pub(super) fn depart(&mut self, now: Time, departure: Departure) -> FetchId {
         let Departure { object, extent, runs, rides_along, is_alone, cause, spare_of } = departure;
         let memory = memory_of(&runs, extent.len);
-        if cause == Cause::Demand {
-            self.anticipation.begin();
-        }
         if is_alone {
-            self.rivals.begin_alone(now);
-        } else {
-            self.rivals.leave();
+            self.rivals.begin_alone();
         }
         let sample = self.device.on_dispatch(now, object, extent, self.flights.count());
         let id = self.flights.insert(Flight {

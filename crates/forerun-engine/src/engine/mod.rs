@@ -25,7 +25,7 @@ use crate::events::{Counters, Event};
 use crate::objects::Objects;
 use crate::policy::{self, Policy, Rules, Window};
 use crate::reads::Reads;
-use crate::scheduler::{Anticipation, Flights, Late, Pending, Rivals, Throttle};
+use crate::scheduler::{Flights, Late, Pending, Rivals, Throttle};
 use crate::types::*;
 use crate::walk::Walks;
 
@@ -52,9 +52,6 @@ pub struct Engine {
     throttle: Throttle,
     pending: Pending,
     rivals: Rivals,
-    anticipation: Anticipation,
-    /// When readahead that was put off may be dispatched.
-    put_off_to: Option<Time>,
     late: Late,
     /// Reads that need a fetch, in the order they came.
     waiting: VecDeque<ReadId>,
@@ -89,8 +86,6 @@ impl Engine {
             throttle: Throttle::new(config.in_flight_count_max),
             pending: Pending::new(),
             rivals: Rivals::default(),
-            anticipation: Anticipation::default(),
-            put_off_to: None,
             late: Late::new(),
             waiting: VecDeque::new(),
             fetches: VecDeque::new(),

@@ -32,7 +32,6 @@ impl Engine {
             return Outcome::Ready(self.reads.insert(read));
         }
         self.rivals.note_read(now, object, reader);
-        self.anticipation.note_read(now, object, reader, extent);
         self.cache.note_read(now, object, extent);
         let rows = self.cache.locate(object, extent);
         let tally = self.cache.tally(extent, &rows);

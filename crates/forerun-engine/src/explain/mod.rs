@@ -25,8 +25,6 @@ pub enum Why {
     LimitedByAccount,
     /// The object ends there, another stream began there, or streams used to end there.
     EndKnown,
-    /// The reader jumps to and fro: all that may come next is kept.
-    Disordered,
     /// An earlier run read it.
     Planned,
     /// A program has said that it will be read.
@@ -51,7 +49,6 @@ impl Why {
             Why::LimitedByMemory => "limited-by-memory",
             Why::LimitedByAccount => "limited-by-account",
             Why::EndKnown => "end-known",
-            Why::Disordered => "disordered",
             Why::Planned => "planned",
             Why::Advised => "advised",
             Why::Listed => "listed",

@@ -13,8 +13,6 @@ use crate::types::{FetchId, Time};
 
 /// Fetches that have come for each one that may be asked for again.
 const PRICE: u32 = 20;
-/// Fetches asked for again one soon after the other, at most.
-const CREDIT_MAX: u32 = 4 * PRICE;
 /// Of those that came since a late one was dispatched, one in so many may be late as well.
 const LATE_SHARE: u64 = 8;
 
@@ -71,7 +69,8 @@ impl Late {
     pub(crate) fn note_come(&mut self, dispatched: Time) {
         self.come_count += 1;
         self.come_dispatched = self.come_dispatched.max(dispatched);
-        self.credit = (self.credit + 1).min(CREDIT_MAX);
+        // Four may follow one another.
+        self.credit = (self.credit + 1).min(4 * PRICE);
         self.is_changed = true;
     }
 

@@ -119,18 +119,13 @@ impl Pending {
         has_room
     }
 
-    /// The window whose turn it is, and else the one that waits longest, of those that are not put
-    /// off. Batches never are.
-    pub(crate) fn pop(&mut self, is_put_off: impl Fn(ObjectId, Extent) -> bool) -> Option<Queued> {
-        let is_next = |window: &Queued| {
-            self.sweeps.contains(&window.object) || !is_put_off(window.object, window.extent)
-        };
-        let place = self.turn.and_then(|turn| self.next_of(&turn)).filter(|at| is_next(&self.windows[*at]));
-        let next = place.or_else(|| self.windows.iter().position(is_next));
+    /// The window whose turn it is, and else the one that waits longest.
+    pub(crate) fn pop(&mut self) -> Option<Queued> {
+        let place = self.turn.and_then(|turn| self.next_of(&turn));
         if place.is_none() {
             self.turn = None;
         }
-        self.windows.remove(next?)
+        self.windows.remove(place.unwrap_or(0))
     }
 
     /// `run` was dispatched, and its stream's turn takes `turn_bytes` from the
@@ -170,12 +165,6 @@ impl Pending {
     /// Nobody's turn goes on.
     pub(crate) fn end_turn(&mut self) {
         self.turn = None;
-    }
-
-    /// Whether a read of the blocks `extent` is of a stream: readahead that was decided has some of
-    /// them, or goes on beside them.
-    pub(crate) fn touches(&self, object: ObjectId, extent: Extent) -> bool {
-        self.windows.iter().any(|window| window.touches(object, extent))
     }
 
     /// Whether a read of the blocks `extent` waits while somebody's turn goes on: it

@@ -6,64 +6,52 @@
 //! share when others have much in flight. Others are told from a reader who goes from one
 //! object to the next by what they read while somebody waits.
 
-use super::company::Company;
-use super::visit::{Visit, Visited};
 use crate::types::{ObjectId, ReaderId, Time};
 
-/// Who comes back within so many latencies waits all the time.
+/// A reader that returns within this many latencies waits all the time.
 const PAUSE_LATENCIES: u64 = 2;
+/// A reader that was not there for this many latencies has gone.
+const GONE_LATENCIES: u64 = 16;
 
 /// See the module's page.
 #[derive(Debug, Default)]
 pub(crate) struct Rivals {
     last: Option<(ObjectId, ReaderId)>,
-    /// Of fetches that nothing is read ahead with; others are those who read meanwhile.
-    company: Company,
-    visit: Visit,
+    /// Fetches in flight that nothing is read ahead with, and when one ended last.
+    alone_count: usize,
+    ended: Option<Time>,
+    /// When somebody else than the reader before read while such a fetch was in flight.
+    other: Option<Time>,
 }
 
 impl Rivals {
     /// `reader` reads `object`.
     pub(crate) fn note_read(&mut self, now: Time, object: ObjectId, reader: ReaderId) {
-        if self.company.is_awaited() && self.last.is_some_and(|last| last != (object, reader)) {
-            self.company.note_other(now);
+        if self.alone_count > 0 && self.last.is_some_and(|last| last != (object, reader)) {
+            self.other = Some(now);
         }
         self.last = Some((object, reader));
     }
 
     /// A fetch begins that nothing is read ahead with.
-    pub(crate) fn begin_alone(&mut self, now: Time) {
-        self.visit.begin(now, &self.company);
-        self.company.begin();
+    pub(crate) fn begin_alone(&mut self) {
+        self.alone_count += 1;
     }
 
     /// Such a fetch is over.
     pub(crate) fn end_alone(&mut self, now: Time) {
-        self.company.end(now);
-        self.visit.end(now);
-    }
-
-    /// Readahead is on its way, or somebody who waits for it is served.
-    pub(crate) fn leave(&mut self) {
-        self.visit.leave();
+        self.alone_count -= 1;
+        self.ended = Some(now);
     }
 
     /// Whether somebody waits for such fetches again and again, on a device with a latency
     /// of `latency_ns`, beside others who read.
     pub(crate) fn is_contended(&self, now: Time, latency_ns: u64) -> bool {
-        let is_back_soon = |ended: Time| now.since(ended) <= PAUSE_LATENCIES * latency_ns;
-        let waits = self.company.is_awaited() || self.company.ended().is_some_and(is_back_soon);
-        waits && self.company.has_others(now, latency_ns)
-    }
-
-    /// Whose turn it is at a disk, which stays for `visit_ns` with those who wait for such fetches.
-    pub(crate) fn visited(&self, now: Time, visit_ns: u64) -> Visited {
-        self.visit.visited(now, &self.company, visit_ns)
-    }
-
-    /// When they will have paused, if nobody asks for more before.
-    pub(crate) fn paused_at(&self) -> Option<Time> {
-        self.company.paused_at()
+        let is_within = |since: Option<Time>, latencies: u64| {
+            since.is_some_and(|since| now.since(since) <= latencies * latency_ns)
+        };
+        let waits = self.alone_count > 0 || is_within(self.ended, PAUSE_LATENCIES);
+        waits && is_within(self.other, GONE_LATENCIES)
     }
 }
 
@@ -82,7 +70,7 @@ mod tests {
         let mut rivals = Rivals::default();
         for now in 0..100 {
             read(&mut rivals, now * LATENCY, 0);
-            rivals.begin_alone(Time(now * LATENCY));
+            rivals.begin_alone();
             assert!(!rivals.is_contended(Time(now * LATENCY), LATENCY));
             rivals.end_alone(Time(now * LATENCY));
         }
@@ -93,7 +81,7 @@ mod tests {
         let mut rivals = Rivals::default();
         for now in 0..100 {
             read(&mut rivals, now * LATENCY, now);
-            rivals.begin_alone(Time(now * LATENCY));
+            rivals.begin_alone();
             assert!(!rivals.is_contended(Time(now * LATENCY), LATENCY));
             rivals.end_alone(Time(now * LATENCY));
         }
@@ -103,14 +91,14 @@ mod tests {
     fn who_waits_beside_others_has_rivals_until_either_has_gone() {
         let mut rivals = Rivals::default();
         read(&mut rivals, 0, 0);
-        rivals.begin_alone(Time(0));
+        rivals.begin_alone();
         assert!(!rivals.is_contended(Time(0), LATENCY), "nobody else is there");
         read(&mut rivals, 0, 1);
         assert!(rivals.is_contended(Time(LATENCY), LATENCY));
         rivals.end_alone(Time(LATENCY));
         assert!(rivals.is_contended(Time(3 * LATENCY), LATENCY));
         assert!(!rivals.is_contended(Time(4 * LATENCY), LATENCY), "it does not come back");
-        rivals.begin_alone(Time(0));
+        rivals.begin_alone();
         assert!(!rivals.is_contended(Time(17 * LATENCY), LATENCY), "the other has gone");
     }
 }

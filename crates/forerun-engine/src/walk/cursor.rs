@@ -17,8 +17,6 @@ use crate::types::{ObjectId, Time};
 
 /// So many objects may be left out at once, or be opened by several workers out of order.
 const REACH: u32 = 32;
-/// An object that was passed may be opened late within so many places.
-const LATE_PLACES: u32 = u64::BITS;
 /// Places looked at in one go.
 const SCAN_MAX: u32 = 4096;
 /// For each byte that was opened as was to be expected, so many may be ahead: with fewer a walk of a
@@ -105,7 +103,7 @@ impl Cursor {
         if place < self.position {
             let behind = self.position - 1 - place;
             let is_again = self.was_opened(place) && self.is_done(places.len());
-            return (place >= self.start && behind < LATE_PLACES && !is_again).then_some(behind);
+            return (place >= self.start && behind < u64::BITS && !is_again).then_some(behind);
         }
         let gap = self.passes(place);
         if gap.len() as u32 > SCAN_MAX {
@@ -127,7 +125,7 @@ impl Cursor {
 
     pub(super) fn was_opened(&self, place: u32) -> bool {
         let behind = self.position.wrapping_sub(place + 1);
-        behind < LATE_PLACES && self.recent >> behind & 1 == 1
+        behind < u64::BITS && self.recent >> behind & 1 == 1
     }
 
     /// The one at `place` was opened: what it cost, if that was to be expected.
@@ -215,7 +213,7 @@ impl Cursor {
 
     /// What was ahead of it and was passed so long ago that nobody will come for it; all of it if it `is_over`.
     pub(super) fn take_passed(&mut self, is_over: bool) -> impl Iterator<Item = (ObjectId, Part)> {
-        let end = if is_over { u32::MAX } else { self.position.saturating_sub(LATE_PLACES) };
+        let end = if is_over { u32::MAX } else { self.position.saturating_sub(u64::BITS) };
         let kept = self.ahead.split_off(&end);
         let passed = core::mem::replace(&mut self.ahead, kept);
         passed.into_values().filter_map(|file| Some((file.object?, file.part)))

@@ -130,7 +130,6 @@ fn meaning(why: Why) -> &'static str {
         Why::LimitedByMemory => "its share of the memory",
         Why::LimitedByAccount => "the account of its file, for as much as it has read",
         Why::EndKnown => "the expected end of the object or the stream",
-        Why::Disordered => "its reads are out of order",
         Why::Planned => "it follows the profile of an earlier run",
         Why::Advised => "it follows the advice of a program",
         Why::Listed => "it follows the directory to that file",

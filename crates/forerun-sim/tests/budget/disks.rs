@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use forerun_engine::{Cause, Config, Event, PolicyKind};
 use forerun_sim::device::Preset;
 use forerun_sim::run::Run;
-use forerun_sim::source::{Action, Client, Clients, place};
+use forerun_sim::source::{Client, Clients, place};
 use forerun_sim::world::World;
 use forerun_trace::generate::Numbers;
 
@@ -74,39 +74,4 @@ fn a_reader_waits_for_one_fetch_of_a_stream_at_most() {
     let in_front = ["ide-2006", "scsi-2001", "cheetah9lp"].map(readahead_in_front);
     assert!(in_front.iter().all(|count| *count <= 1), "{in_front:?}");
     assert!(in_front.contains(&1), "nothing is read ahead beside him");
-}
-
-/// Fetches of readahead that are dispatched while the only reader is where nothing can be read ahead:
-/// he has read two streams in turns before.
-fn readahead_for_who_left(device: &str) -> usize {
-    let (first, second) = (reads_in_order(0), reads_in_order(512 * MIB));
-    let streams = first.zip(second).flat_map(|(first, second)| [first, second]);
-    let mut numbers = Numbers::new(3);
-    let elsewhere = reads(0, 4 * KIB, (0..64).map(move |_| 768 * MIB + numbers.below(65_536) * 4 * KIB));
-    let device = Preset::from_name(device).expect("a device by its name").build(1);
-    let config = Config { events_max: 1024, ..Config::new(256 * MIB) };
-    let (mut has_left, mut count) = (false, 0);
-    let world =
-        World::new(config, device).expect("a configuration that works").observe(|event| match *event {
-            Event::Read { extent, .. } => has_left |= extent.offset >= 768 * MIB,
-            Event::Fetch { cause: Cause::Readahead, .. } => count += usize::from(has_left),
-            _ => {}
-        });
-    let clients: Vec<Box<dyn Client>> = vec![Box::new(streams.chain(elsewhere))];
-    world.run(&mut Clients::new(place([1024 * MIB], MIB), clients)).expect("nobody hangs");
-    count
-}
-
-/// 64 MiB from `start`.
-fn reads_in_order(start: u64) -> impl Iterator<Item = Action> {
-    sequential(0, start, start + 64 * MIB, 64 * KIB)
-}
-
-#[test]
-fn a_disk_does_not_go_back_to_what_its_only_reader_has_left() {
-    for device in ["ide-2006", "scsi-2001", "cheetah9lp"] {
-        let count = readahead_for_who_left(device);
-        println!("{device}: {count} fetches of readahead");
-        assert!(count <= 2, "{count} on {device}");
-    }
 }

@@ -27,9 +27,6 @@ use line::Line;
 /// A backend that serves all of them at once shows a fifth of its latency
 /// between one end and the next when so many were ahead, a disk all of it.
 const AHEAD_MIN: usize = 4;
-/// Fewer tell as much if a fetch took twice as long from its dispatch as one that met an
-/// idle backend: it waited for those.
-const AHEAD_WAITED_MIN: usize = 2;
 /// Fetches that found others ahead before anything follows from them.
 const SAMPLES_MIN: u64 = 3;
 /// More of those with fewer bytes on average: taking turns is for those who read much, and
@@ -183,8 +180,8 @@ impl Switching {
     fn is_behind(&self, sample: &Sample, beside: u64, now: Time) -> bool {
         let alone = self.idle_ns() + self.following.ns_of(sample.bytes);
         let has_waited = self.idle.is_some() && now.since(sample.dispatched) >= 2 * alone;
-        (sample.ahead >= AHEAD_MIN && 2 * beside >= self.idle_ns())
-            || (sample.ahead >= AHEAD_WAITED_MIN && has_waited)
+        // One that took twice as long as one that met an idle backend has waited for any that were ahead.
+        sample.ahead >= AHEAD_MIN && 2 * beside >= self.idle_ns() || sample.ahead > 0 && has_waited
     }
 
     fn note_overlap(&mut self, overlaps: bool) {

@@ -9,7 +9,7 @@ use super::deal::Deal;
 use super::detect::{Line, Nearby, Region, Shape, Stream, Strides};
 use super::ends::Ends;
 use super::evidence::{Head, Lengths};
-use super::window::Bounds;
+use super::window::{Bounds, GRAIN};
 use crate::ablation::Rule;
 use crate::cache::Cache;
 use crate::device::Costs;
@@ -19,8 +19,6 @@ use crate::types::{Extent, ObjectId};
 
 /// Streams kept of an object that nobody has open.
 const STREAMS_IDLE_MAX: usize = 4;
-/// A gap up to this size does not count as skipped readahead, nor one that is cheaper than a request.
-const PASSED_BYTES_MAX: u64 = 64 << 10;
 /// The bytes that disorder left out may cost this many waits besides the rest of the allowance.
 const LEFT_OUT_WAITS: u64 = 4;
 
@@ -117,7 +115,8 @@ impl Object {
         let bytes = stream.unread(skipped, object, cache);
         if skipped.len > costs.gap || !stream.shape.is_dense() {
             stream.skipped += bytes;
-        } else if skipped.len <= PASSED_BYTES_MAX.max(costs.through) {
+        } else if skipped.len <= GRAIN.max(costs.through) {
+            // It is small, or cheaper than a request.
             self.passed += bytes;
         }
     }

@@ -1,15 +1,12 @@
 //! Whose read it is: some stream's, or evidence for a new one.
 
 use super::deal::Deal;
-use super::detect::{Candidate, DISORDER_REQUESTS, Shape, Stream};
+use super::detect::{Candidate, DISORDER_REQUESTS, KEPT_MAX, Shape, Stream};
 use super::object::Object;
 use crate::ablation::Rule;
 use crate::explain::End;
 use crate::policy::Access;
 use crate::types::Extent;
-
-/// Streams of one object.
-const STREAMS_MAX: usize = 128;
 
 impl Object {
     /// The stream that just goes on with `extent`, if it is the one that was read last or its neighbour.
@@ -168,7 +165,7 @@ impl Object {
             other.leaves_out(deal.costs) || is_same && other.frontier >= other.shape.limit(self.size)
         };
         let mut place = self.streams.iter().position(is_done);
-        if place.is_none() && self.streams.len() < STREAMS_MAX {
+        if place.is_none() && self.streams.len() < KEPT_MAX {
             // Most objects have one stream.
             self.streams.reserve_exact(usize::from(self.streams.is_empty()));
             self.streams.push(stream);

@@ -15,7 +15,6 @@ pub(super) const GRAIN: u64 = 64 << 10;
 const WINDOW_BYTES_WORTH: u64 = 16 << 10;
 /// The first window of a reader at an object's start, and of one who has said that it reads on.
 const WINDOW_BYTES_AT_START: u64 = 256 << 10;
-const WINDOW_BYTES_ANNOUNCED: u64 = 1 << 20;
 /// The first window is at least and at most this many times the bytes that were read.
 const OPENING_TIMES: [u64; 2] = [4, 16];
 /// The window of a reader that waits grows to the bytes of this many waits at once, and to at most this many times
@@ -102,10 +101,6 @@ impl Stream {
         } else if self.frontier >= self.sizing.turn || self.steps_early(costs, bounds) {
             self.reconsider(costs, bounds);
         }
-        if self.is_disordered() && self.sizing.window > 0 && !Rule::DisorderWindow.is_off() {
-            self.sizing.window = self.sizing.window.max(2 * self.reorder(self.read_len));
-            self.sizing.why = Why::Disordered;
-        }
         if self.sizing.window >= share {
             (self.sizing.window, self.sizing.why) = (share, bounds.share_why);
         }
@@ -133,7 +128,7 @@ impl Stream {
         self.sizing.why = Why::FirstWindow;
         self.sizing.window = if bounds.is_announced {
             self.sizing.why = Why::Advised;
-            WINDOW_BYTES_ANNOUNCED
+            WINDOW_BYTES_AT_START
         } else if self.is_doubted {
             // A move for a chance costs more than it can save: its next read decides.
             if costs.apart > 0 { 0 } else { self.read_bytes.max(WINDOW_BYTES_WORTH) }

@@ -8,31 +8,18 @@ fn window(object: u64, offset: u64, len: u64) -> Queued {
 }
 
 #[test]
-fn what_is_put_off_is_nobodys_turn_unless_it_is_a_batch() {
-    let mut pending = Pending::new();
-    (0..2).for_each(|object| _ = pending.push(window(object, 0, MIB)));
-    pending.dispatched(OBJECT, Extent::new(0, 4096), MIB);
-    assert!(pending.is_in_turn());
-    assert_eq!(pending.pop(|object, _| object == OBJECT), Some(window(1, 0, MIB)));
-    assert!(!pending.is_in_turn());
-    assert_eq!(pending.pop(|_, _| true), None);
-    pending.set_sweep(OBJECT, true);
-    assert_eq!(pending.pop(|_, _| true), Some(window(0, 0, MIB)));
-}
-
-#[test]
 fn a_reader_of_another_place_has_a_turn_of_its_own() {
     let mut pending = Pending::new();
     pending.push(window(0, 0, 8 * MIB));
     pending.push(window(0, 64 * MIB, 8 * MIB));
-    assert_eq!(pending.pop(|_, _| false), Some(window(0, 0, 8 * MIB)));
+    assert_eq!(pending.pop(), Some(window(0, 0, 8 * MIB)));
     pending.dispatched(OBJECT, Extent::new(0, 3 * MIB), 4 * MIB);
     // The reader waits elsewhere, and its fetch replaces the first megabyte that was wanted there.
     pending.pass(OBJECT, Extent::new(64 * MIB, MIB));
     pending.dispatched_for_reader(OBJECT, Extent::new(64 * MIB, MIB), 4 * MIB);
     for place in 65..68 {
         let rest = window(0, place * MIB, (72 - place) * MIB);
-        assert_eq!(pending.pop(|_, _| false), Some(rest));
+        assert_eq!(pending.pop(), Some(rest));
         pending.dispatched(OBJECT, Extent::new(place * MIB, MIB), 4 * MIB);
         pending.put_back(rest.from((place + 1) * MIB));
     }

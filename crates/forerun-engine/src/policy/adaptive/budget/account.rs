@@ -11,21 +11,18 @@ use crate::explain::AccountReport;
 use crate::policy::View;
 use crate::types::ObjectId;
 
-/// An object may lose this many waits before anything is known. The limits are in bytes; the upper one is also
-/// a share of the memory, but not less than the last.
+/// An object may lose this many waits before anything is known, but at most so many bytes and this share of the
+/// memory.
 const START_WAITS: u64 = 8;
-const START_BYTES_MIN: u64 = 64 << 10;
 const START_BYTES_MAX: u64 = 8 << 20;
-const START_MEMORY_SHARE: u64 = 8;
-const START_MEMORY_MIN: u64 = 4 << 20;
+const START_MEMORY_SHARE: u64 = 4;
 /// All objects together may lose this many starts, and one byte for this many that were used.
 const ALL_STARTS: u64 = 4;
 const ALL_USEFUL_SHARE: u64 = 4;
 /// An object may lose one byte for this many that were used.
 const USEFUL_SHARE: u64 = 20;
-/// Each such share of the allowance that is lost halves the worth of a wait, up to this many times.
+/// Each such share of the allowance that is lost halves the worth of a wait.
 const PRICE_SHARE: u64 = 8;
-const PRICE_MAX: u64 = 4;
 /// The policy reserves at most this share of that, since a fetch may bring more than was reserved for it.
 const ROOM_EIGHTHS: u64 = 7;
 /// A stream may have this many times as much ahead as it has read.
@@ -55,9 +52,8 @@ pub(crate) struct Expected {
 /// a little would lose it many times: all objects together lose a few such parts at most, and a share of
 /// the bytes that were of use.
 fn start(view: &View<'_>) -> u64 {
-    let memory = view.config.memory_bytes_max / START_MEMORY_SHARE;
-    let most = START_BYTES_MAX.min(memory.max(START_MEMORY_MIN));
-    let start = (START_WAITS * view.device.costs().fill).clamp(START_BYTES_MIN, most);
+    let most = START_BYTES_MAX.min(view.config.memory_bytes_max / START_MEMORY_SHARE);
+    let start = (START_WAITS * view.device.costs().fill).min(most);
     let all = view.cache.spent_by_all();
     let of_all = (ALL_STARTS * start + all.used / ALL_USEFUL_SHARE).saturating_sub(all.wasted + all.open);
     if Rule::AllLosses.is_off() { start } else { start.min(of_all) }
@@ -101,7 +97,7 @@ impl Account {
     /// The worth of a wait, which is `wait` bytes as long as nothing is lost.
     pub(crate) fn priced(&self, wait: u64) -> u64 {
         let parts = if Rule::Price.is_off() { 0 } else { PRICE_SHARE * self.lost };
-        wait >> (parts / self.allowance.max(1)).min(PRICE_MAX)
+        wait >> (parts / self.allowance.max(1)).min(u64::from(u64::BITS - 1))
     }
 
     /// How far ahead of a stream one may be that has read `own` bytes, and skipped `skipped` of those that were

@@ -14,8 +14,6 @@ use crate::types::ObjectId;
 /// they are read.
 const START_WAITS: u64 = 32;
 const START_BYTES: u64 = 1 << 20;
-/// Guesses may cost one byte more for this many that are read, so that they can earn their way back.
-const READ_SHARE: u64 = 256;
 /// A saved wait pays for this share of the bytes that it is worth: on a busy device, most of it comes back as a wait
 /// of other readers.
 const SAVED_SHARE: u64 = 4;
@@ -56,8 +54,7 @@ impl Balance {
         }
         let was_guessed = access.ahead.is_some_and(Class::is_guess) && !access.missing;
         let wait_bytes = self.hit_bytes / SAVED_SHARE / view.device.waiters(view.others_count);
-        let saved_bytes = if was_guessed { wait_bytes } else { 0 } + access.extent.len / READ_SHARE;
-        self.saved_bytes += saved_bytes;
+        self.saved_bytes += if was_guessed { wait_bytes } else { 0 };
     }
 
     /// See [`Credit`].

@@ -1,21 +1,19 @@
 //! Whether a read is a stream's, and whether the stream still is one.
 
+use super::super::evidence::ENOUGH;
 use super::Stream;
 use super::stream::Lately;
 use crate::ablation::Rule;
 use crate::device::Costs;
+use crate::policy::adaptive::window::GRAIN;
 use crate::types::Extent;
 
 /// Requests of disorder that an established stream absorbs, and what that comes to.
 //= claims D1: NFS servers shuffle within 4 to 16 requests
 const REORDER_REQUESTS: u64 = 32;
-pub(super) const REORDER_BYTES_MIN: u64 = 64 << 10;
 const REORDER_BYTES_MAX: u64 = 4 << 20;
-/// A dense stream passes at most this many times the bytes that it reads, and a strided one fewer.
+/// A stream passes at most this many times the bytes that it reads.
 const SPARSE_MAX: u64 = 5;
-const PATCHY_MAX: u64 = 2;
-/// Reads before that is judged.
-const COUNT_MIN: u64 = 3;
 /// A stream is over after this many reads of the object elsewhere, and for each read that lies between two of its
 /// own, this many more.
 pub(crate) const PATIENCE_READS: u64 = 8;
@@ -27,7 +25,7 @@ impl Stream {
     pub(crate) fn reorder(&self, len: u64) -> u64 {
         let count =
             if self.is_over || self.is_doubted || Rule::Disorder.is_off() { 1 } else { REORDER_REQUESTS };
-        (count * self.read_len.max(len)).clamp(REORDER_BYTES_MIN, REORDER_BYTES_MAX)
+        (count * self.read_len.max(len)).clamp(GRAIN, REORDER_BYTES_MAX)
     }
 
     /// How far a read is from what comes next, if it is this stream's. A reader that came for bytes which were
@@ -72,9 +70,9 @@ impl Stream {
     /// Whether it leaves out too much to be a stream.
     pub(crate) fn leaves_out(&self, costs: &Costs) -> bool {
         let Lately { read, passed, count } = self.lately;
-        let count_min = if Rule::Sparse.is_off() { u64::MAX } else { COUNT_MIN };
+        let count_min = if Rule::Sparse.is_off() { u64::MAX } else { ENOUGH as u64 };
         if !self.shape.is_dense() {
-            let is_patchy = self.count >= count_min && PATCHY_MAX * read < passed;
+            let is_patchy = self.count >= count_min && SPARSE_MAX * read < passed;
             return is_patchy || !self.shape.is_worth_it(costs);
         }
         let left_out = passed.saturating_sub(read);

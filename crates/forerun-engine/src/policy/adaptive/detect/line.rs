@@ -6,19 +6,15 @@
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;
 
-use super::Candidate;
+use super::{Candidate, KEPT_MAX};
 use crate::ablation::Rule;
 use crate::types::Extent;
 
-/// Candidates of one object: as many streams may begin at once.
-const CANDIDATES_MAX: usize = 128;
-/// Streams that begin in order before there is an opinion, and how many are counted.
+/// Streams that begin in order before there is an opinion.
 const IN_ORDER_MIN: u32 = 2;
-const IN_ORDER_MAX: u32 = 20;
 /// Parts of one accident. Accidents come in clusters: this many times the average, and at most two for each read.
 const ONE: i64 = 1 << 16;
 const CLUSTER: i64 = 4;
-const ACCIDENTS_MAX: i64 = 1 << 24;
 
 /// See the module's page.
 #[derive(Debug, Default)]
@@ -36,12 +32,12 @@ impl Line {
     pub(crate) fn take_near(&mut self, extent: Extent, index: u64, size: u64) -> Candidate {
         let places = (size / extent.len.max(1)).max(1) as i64;
         let share = CLUSTER * self.candidates.len() as i64 * ONE / places;
-        self.accidents = (self.accidents + share.min(2 * ONE)).min(ACCIDENTS_MAX);
+        self.accidents += share.min(2 * ONE);
         let around = Candidate::around(extent);
         let youngest = |part: &[Candidate]| part.iter().rposition(|candidate| candidate.is_near(&around));
         let (older, younger) = self.candidates.as_slices();
         let near = youngest(younger).map(|at| older.len() + at).or_else(|| youngest(older));
-        self.in_order = if near == Some(0) { (self.in_order + 1).min(IN_ORDER_MAX) } else { 0 };
+        self.in_order = if near == Some(0) { self.in_order + 1 } else { 0 };
         let Some(mut candidate) = near.and_then(|at| self.candidates.remove(at)) else {
             return Candidate::new(extent, index);
         };
@@ -68,7 +64,7 @@ impl Line {
 
     /// It is no stream yet. The length of the one that gives way, which came to nothing.
     pub(crate) fn keep(&mut self, candidate: Candidate) -> Option<u64> {
-        let is_full = self.candidates.len() == CANDIDATES_MAX;
+        let is_full = self.candidates.len() == KEPT_MAX;
         let oldest = if is_full { self.candidates.pop_front() } else { None };
         self.candidates.push_back(candidate);
         oldest.map(|oldest| oldest.bytes)
@@ -80,7 +76,7 @@ impl Line {
         if self.in_order < IN_ORDER_MIN || Rule::Line.is_off() {
             return Vec::new();
         }
-        let first = self.candidates.iter_mut().take(1 << self.in_order);
+        let first = self.candidates.iter_mut().take(2_usize.saturating_pow(self.in_order));
         let next = first.filter(|candidate| !candidate.is_helped).map(|candidate| {
             candidate.is_helped = true;
             let start = candidate.extent.end().min(size);
@@ -91,7 +87,7 @@ impl Line {
 
     /// A stream begins. Whether it may well be an accident.
     pub(crate) fn is_accident(&mut self) -> bool {
-        self.accidents = (self.accidents - ONE).max(-ACCIDENTS_MAX);
+        self.accidents -= ONE;
         self.accidents >= 0 && !Rule::Chance.is_off()
     }
 

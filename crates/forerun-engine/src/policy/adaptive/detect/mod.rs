@@ -14,6 +14,9 @@ mod shape;
 mod stream;
 mod strides;
 
+/// The most streams, candidates, areas and places that are kept of one object.
+pub(super) const KEPT_MAX: usize = 128;
+
 pub(super) use belongs::{PATIENCE_GAPS, PATIENCE_READS};
 pub(super) use candidate::{Candidate, DISORDER_REQUESTS};
 pub(super) use line::Line;

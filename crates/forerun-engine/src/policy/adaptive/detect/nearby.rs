@@ -5,18 +5,14 @@
 //! answers pay.
 
 use super::super::evidence::{Answers, DISTANCES};
+use super::KEPT_MAX;
 use crate::recent::Recent;
 use crate::types::{BLOCK_BYTES, Extent};
 
 /// The size of the chunk that a question is about, in bytes and in blocks.
 pub(crate) const CHUNK_BYTES: u64 = 64 << 10;
 const CHUNK_BLOCKS: u64 = CHUNK_BYTES / BLOCK_BYTES;
-/// In chunks from where a read ends.
-const AWAY: [u64; DISTANCES] = [0, 1, 3, 6, 12];
-/// The size of a bet that reaches as far as each of them.
-const REACHES: [u64; DISTANCES] = [64 << 10, 128 << 10, 256 << 10, 512 << 10, 1 << 20];
-/// The table has so many places, each of so many chunks. The place used longest ago gives way.
-const PLACES_MAX: usize = 128;
+/// A place has so many chunks.
 const CHUNKS: u64 = 16;
 /// The longest run before a read that is told from longer ones, in blocks.
 const RUN_BLOCKS_MAX: u64 = 128;
@@ -31,11 +27,16 @@ struct Place {
 /// See the module's page.
 #[derive(Debug, Default)]
 pub(crate) struct Nearby {
-    places: Recent<Place, PLACES_MAX>,
+    places: Recent<Place, KEPT_MAX>,
     pub(crate) answers: Answers,
     kind: u8,
     /// Where the last read ended.
     end: u64,
+}
+
+/// The size of a bet that reaches as far as the distance `at`, in chunks.
+fn chunks(at: usize) -> u64 {
+    1 << at
 }
 
 impl Nearby {
@@ -54,7 +55,7 @@ impl Nearby {
     /// How far after the last read a bet goes, as `pays` says of each answer.
     pub(crate) fn reach(&self, pays: impl Fn(&super::super::evidence::Answer) -> bool) -> u64 {
         let count = self.answers.of(self.kind).iter().take_while(|answer| pays(answer)).count();
-        count.checked_sub(1).map_or(0, |last| REACHES[last])
+        count.checked_sub(1).map_or(0, |last| chunks(last) * CHUNK_BYTES)
     }
 
     /// Blocks `first..end` were read: what they say to those who asked about chunk `number`.
@@ -78,8 +79,9 @@ impl Nearby {
     /// Asks about what nobody has read or asked about yet.
     fn ask(&mut self, end: u64, size: u64) {
         let kind = self.kind;
-        for (at, away) in AWAY.iter().enumerate() {
-            let number = end.div_ceil(CHUNK_BYTES) + away;
+        for at in 0..DISTANCES {
+            // Three quarters of the way: 0, 1, 3, 6 and 12 chunks ahead.
+            let number = end.div_ceil(CHUNK_BYTES) + chunks(at) * 3 / 4;
             if number >= size.div_ceil(CHUNK_BYTES) {
                 return;
             }

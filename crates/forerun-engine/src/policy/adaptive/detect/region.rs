@@ -5,17 +5,16 @@
 //! a smaller one where little came of that, a larger one where it paid.
 
 use super::super::evidence::Filled;
+use super::KEPT_MAX;
 use crate::policy::Access;
 use crate::recent::Recent;
 use crate::types::Extent;
 
-/// Areas of one object that are remembered, and the least of one, in parts.
-const AREAS_MAX: usize = 128;
+/// The least of an area, and its parts.
 const AREA_BYTES_MIN: u64 = 1 << 20;
 const PARTS: u64 = 64;
-/// The smallest block is a sixteenth of an area; the largest of an object that does not fit into memory.
+/// The smallest block is a sixteenth of an area.
 const BLOCK_SHARE: u64 = 16;
-const BLOCK_BYTES_MAX: u64 = 4 << 20;
 /// Misses in a block before it is filled, unless filling has paid.
 const MISSES_MIN: u64 = 4;
 
@@ -35,7 +34,7 @@ struct Area {
 #[derive(Debug, Default)]
 pub(crate) struct Region {
     area_shift: u32,
-    areas: Recent<Area, AREAS_MAX>,
+    areas: Recent<Area, KEPT_MAX>,
     missed_count: u64,
     /// Where the last read was, and how many went up and down lately.
     last: u64,
@@ -49,7 +48,7 @@ impl Region {
     pub(crate) fn note(&mut self, access: &Access, fits: bool) -> bool {
         self.note_turn(access.extent.offset);
         let area =
-            if fits { (access.size / AREAS_MAX as u64).next_power_of_two() } else { 0 }.max(AREA_BYTES_MIN);
+            if fits { (access.size / KEPT_MAX as u64).next_power_of_two() } else { 0 }.max(AREA_BYTES_MIN);
         if self.area_shift != area.trailing_zeros() {
             self.area_shift = area.trailing_zeros();
             self.areas = Recent::default();
@@ -76,11 +75,10 @@ impl Region {
     pub(crate) fn block(&self, offset: u64, size: u64, fits: bool, room: u64, wait: u64) -> Option<Extent> {
         let boost = self.filled.boost(fits, self.missed_count * wait, size, wait)?;
         let misses_min = if boost > 1 { 1 } else { MISSES_MIN };
-        let len_max = if fits { size.next_power_of_two() } else { BLOCK_BYTES_MAX };
         let mut len = (1 << self.area_shift) / BLOCK_SHARE;
         let mut more = Extent::new(offset & !(len - 1), len);
         let (mut found, mut missed, mut filled) = (None, 0, 0);
-        while len <= len_max {
+        while len <= size.next_power_of_two() {
             let block = Extent::new(offset & !(len - 1), len);
             let known = self.known(more);
             (missed, filled) = (missed + known.0, filled + known.1);
@@ -89,7 +87,7 @@ impl Region {
             if rest > room {
                 break;
             }
-            if rest > 0 && missed >= misses_min && missed * wait * boost >= rest + wait {
+            if rest > 0 && missed >= misses_min && (missed * wait).saturating_mul(boost) >= rest + wait {
                 found = Some(Extent::between(block.offset, end));
             }
             more = Extent::new(block.offset ^ len, len);

@@ -8,18 +8,16 @@
 //! ```
 
 use super::Shape;
-use super::belongs::REORDER_BYTES_MIN;
 use crate::cache::Cache;
 use crate::policy::Access;
-use crate::policy::adaptive::window::Sizing;
+use crate::policy::adaptive::window::{GRAIN, Sizing};
 use crate::types::{BLOCK_BYTES, Extent, ObjectId, StreamId, Time};
 
 /// Misses behind the frontier that make its reader one who jumps to and fro.
 const BEHIND_MIN: u8 = 2;
+
 /// After this many bytes, the bytes that were left out before count half.
 const LATELY_BYTES: u64 = 1 << 20;
-/// The most reads that are counted between two of its own.
-const GAP_READS_MAX: u64 = 256;
 
 /// Bytes that were read and passed lately, and the number of those reads.
 #[derive(Clone, Copy, Debug)]
@@ -149,7 +147,7 @@ impl Stream {
     /// The object's read number `reads` is its own, at position `at`: where a run begins if it was over.
     pub(crate) fn resume(&mut self, reads: u64, at: u64) {
         if self.index > 0 {
-            self.gap = (reads - self.index).min(GAP_READS_MAX).max(self.gap - self.gap / 8);
+            self.gap = (reads - self.index).max(self.gap - self.gap / 8);
         }
         self.index = reads;
         self.is_told = false;
@@ -195,7 +193,7 @@ impl Stream {
         self.start = self.start.min(at.offset);
         self.frontier = self.frontier.max(at.end());
         self.planned = self.planned.max(self.frontier);
-        if self.frontier > self.failed.saturating_add(REORDER_BYTES_MIN) {
+        if self.frontier > self.failed.saturating_add(GRAIN) {
             self.failed = u64::MAX;
         }
         skipped

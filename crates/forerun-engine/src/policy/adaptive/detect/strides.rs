@@ -2,6 +2,7 @@
 
 use alloc::vec::Vec;
 
+use super::super::evidence::ENOUGH;
 use super::Shape;
 use super::shape::slack;
 use crate::ablation::Rule;
@@ -13,8 +14,6 @@ const RUNS_MAX: usize = 32;
 const SLOTS: usize = 16 * RUNS_MAX;
 /// Reads may go on with the last of these, in turns: a copy of a part begins at both of its ends.
 const RUNS_OPEN: usize = 2;
-/// Equal steps that make a stride; one more where others read in between.
-const STEPS_MIN: usize = 3;
 
 /// See the module's page.
 #[derive(Debug, Default)]
@@ -60,7 +59,8 @@ impl Strides {
             if slack(run.len) == 0 && !slots[slot(before_it)] {
                 return None;
             }
-            let steps = STEPS_MIN + usize::from(at + 1 < before);
+            // One more where others read in between.
+            let steps = ENOUGH + usize::from(at + 1 < before);
             let (count, step) = self.back(run, newest.offset);
             (count >= steps as u64).then_some(())?;
             let seen = count * run.len;

@@ -1,14 +1,11 @@
 //! The outcome of filling regions that are read all over: of one object, and of all.
 
-/// The gain, which is the worth of saved waits less the fetched bytes, counts up to this.
-const GAINED_MAX: i64 = 64 << 20;
 /// The bytes that may be bet before anything was gained.
 const BET_BYTES: i64 = 512 << 10;
 /// Bytes read for each byte that may be filled in vain, where the object does not fit into memory.
 const READ_SHARE: u64 = 32;
 /// Filling a whole object is bolder by one for this many bytes that a wait is worth.
 const BOLD_BYTES: u64 = 96 << 10;
-const BOLD_MAX: u64 = 8;
 /// The bytes that may be bet to fill whole objects, and one more for this many that readers waited for.
 const KEPT_BYTES: i64 = 8 << 20;
 const WAITED_SHARE: u64 = 128;
@@ -16,6 +13,7 @@ const WAITED_SHARE: u64 = 128;
 /// Of one object.
 #[derive(Debug, Default)]
 pub(crate) struct Filled {
+    /// The worth of saved waits less the fetched bytes.
     gained: i64,
     /// Bytes of the object that were read, and of what was filled that were not.
     read: u64,
@@ -30,10 +28,6 @@ pub(crate) struct Trust {
     waited: u64,
 }
 
-fn gain(gained: &mut i64, bytes: i64) {
-    *gained = (*gained + bytes).clamp(-GAINED_MAX, GAINED_MAX);
-}
-
 impl Filled {
     /// So many bytes were read of the object.
     pub(crate) fn note_read(&mut self, bytes: u64) {
@@ -43,22 +37,24 @@ impl Filled {
     /// Bytes are fetched to fill, which costs a wait besides.
     pub(crate) fn pay(&mut self, bytes: u64, wait: u64, fits: bool, trust: &mut Trust) {
         self.unread += bytes;
-        let cost = -((bytes + wait) as i64);
-        gain(&mut self.gained, cost);
-        gain(&mut trust.gained[usize::from(fits)], cost);
+        let cost = bytes.saturating_add(wait);
+        self.gained = self.gained.saturating_sub_unsigned(cost);
+        let all = &mut trust.gained[usize::from(fits)];
+        *all = all.saturating_sub_unsigned(cost);
     }
 
     /// Somebody came for some of them, which saved what is worth `hit` bytes.
     pub(crate) fn earn(&mut self, bytes: u64, hit: u64, fits: bool, trust: &mut Trust) {
         self.unread = self.unread.saturating_sub(bytes);
-        gain(&mut self.gained, hit as i64);
-        gain(&mut trust.gained[usize::from(fits)], hit as i64);
+        self.gained = self.gained.saturating_add_unsigned(hit);
+        let all = &mut trust.gained[usize::from(fits)];
+        *all = all.saturating_add_unsigned(hit);
     }
 
     /// Some of them went before anybody came.
     pub(crate) fn lose(&mut self, bytes: u64) {
         self.unread = self.unread.saturating_sub(bytes);
-        gain(&mut self.gained, -(bytes as i64));
+        self.gained = self.gained.saturating_sub_unsigned(bytes);
     }
 
     /// How much of the object may be filled besides.
@@ -72,8 +68,8 @@ impl Filled {
     /// How many times what readers have waited for may be fetched, where they `waited` in vain for as many
     /// bytes altogether, and a wait is worth `wait`. None if filling has cost too much.
     pub(crate) fn boost(&self, fits: bool, waited: u64, size: u64, wait: u64) -> Option<u64> {
-        let bold = (wait / BOLD_BYTES).clamp(1, BOLD_MAX);
-        if fits && waited * bold >= size {
+        let bold = (wait / BOLD_BYTES).max(1);
+        if fits && waited.saturating_mul(bold) >= size {
             return Some(bold);
         }
         match self.gained {
@@ -96,10 +92,10 @@ impl Trust {
     pub(crate) fn allows(&self, fits: bool, filled: &Filled) -> bool {
         let waited = (self.waited / WAITED_SHARE) as i64;
         if fits {
-            return self.gained[1] - filled.gained + KEPT_BYTES + waited >= 0;
+            return self.gained[1].saturating_sub(filled.gained).saturating_add(KEPT_BYTES + waited) >= 0;
         }
         let bet = waited.min(BET_BYTES + (self.read / READ_SHARE) as i64);
-        filled.gained > 0 || filled.gained + bet >= 0 && self.gained[0] + bet >= 0
+        filled.gained >= -bet && self.gained[0] >= -bet || filled.gained > 0
     }
 }
 

@@ -6,12 +6,10 @@
 use alloc::collections::VecDeque;
 
 use super::super::detect::{PATIENCE_GAPS, PATIENCE_READS};
-use super::Lengths;
+use super::{Lengths, OBJECTS_MAX};
 use crate::ablation::Rule;
 use crate::types::ObjectId;
 
-/// Objects begun that are not known to be over, at most.
-const BEGUN_MAX: usize = 256;
 /// How far an object was read from its start, if it was, and the number of its last read.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Head {
@@ -52,7 +50,7 @@ impl Heads {
             let Some(oldest) = self.begun.front().copied() else { return };
             let head = head_of(oldest);
             let is_over = head.is_none_or(|head| self.reads - head.last_read > patience);
-            if !is_over && self.begun.len() <= BEGUN_MAX {
+            if !is_over && self.begun.len() <= OBJECTS_MAX {
                 return;
             }
             self.begun.pop_front();

@@ -3,14 +3,12 @@
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;
 
+use super::ENOUGH;
 use crate::ablation::Rule;
 use crate::types::BLOCK_BYTES;
 
-/// Lengths remembered, and how many it takes to say anything.
+/// Lengths remembered.
 const LENGTHS_MAX: usize = 32;
-const LENGTHS_MIN: usize = 3;
-/// The length of who came to the object's end counts as no more than this.
-const WHOLE_BYTES: u64 = 1 << 40;
 
 /// See the module's page. In bytes, in whole blocks; the oldest gives way.
 #[derive(Debug, Default)]
@@ -23,7 +21,7 @@ pub(crate) struct Lengths {
 impl Lengths {
     /// One of `bytes` is over; `is_whole` if it came to its object's end.
     pub(crate) fn note(&mut self, bytes: u64, is_whole: bool) {
-        let bytes = if is_whole { WHOLE_BYTES } else { bytes.next_multiple_of(BLOCK_BYTES) };
+        let bytes = if is_whole { u64::MAX } else { bytes.next_multiple_of(BLOCK_BYTES) };
         let oldest = if self.recent.len() == LENGTHS_MAX { self.recent.pop_front() } else { None };
         self.recent.push_back(bytes);
         if oldest != Some(bytes) {
@@ -40,12 +38,12 @@ impl Lengths {
     pub(crate) fn reach(&self, own: u64, wait: u64, others: u64) -> Option<u64> {
         let own = own.next_multiple_of(BLOCK_BYTES);
         let far = &self.sorted[self.count_below(own)..];
-        if far.len() < LENGTHS_MIN || Rule::Lengths.is_off() {
+        if far.len() < ENOUGH || Rule::Lengths.is_off() {
             return None;
         }
         // The loop needs neither those that stopped here nor those that came to the end.
         let here = far.partition_point(|len| *len <= own);
-        let some = far.partition_point(|len| *len < WHOLE_BYTES);
+        let some = far.partition_point(|len| *len < u64::MAX);
         let (count, whole) = (far.len() as u64, (far.len() - some) as u64);
         // Too much was fetched for streams that stopped earlier. Streams that went on had to wait.
         let wait_at_least = wait.max(BLOCK_BYTES);

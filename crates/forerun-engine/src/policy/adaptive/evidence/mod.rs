@@ -6,6 +6,11 @@ mod heads;
 mod lengths;
 mod tails;
 
+/// The most objects that heads, and tails, remember.
+const OBJECTS_MAX: usize = 256;
+/// Fewer of a kind are no evidence: two may be chance.
+pub(super) const ENOUGH: usize = 3;
+
 pub(super) use answers::{ASKED_MIN, Answer, Answers, DISTANCES};
 pub(super) use filled::{Filled, Trust};
 pub(super) use heads::{Head, Heads};

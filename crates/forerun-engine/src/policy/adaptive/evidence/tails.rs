@@ -6,18 +6,13 @@
 
 use alloc::collections::VecDeque;
 
-use super::Lengths;
+use super::super::window::GRAIN;
+use super::{Lengths, OBJECTS_MAX};
 use crate::policy::Access;
 use crate::types::{BLOCK_BYTES, Extent, ObjectId};
 
-/// Objects remembered whose end was read.
-const OBJECTS_MAX: usize = 64;
 /// The most bytes of an index.
 const TAIL_BYTES_MAX: u64 = 1 << 20;
-/// An index has at most this share of the object.
-const TAIL_SHARE: u64 = 4;
-/// The bytes of an index of which nothing is known.
-const UNKNOWN_BYTES: u64 = 64 << 10;
 
 /// The end of an object, from where on it was read.
 #[derive(Clone, Copy, Debug)]
@@ -49,7 +44,7 @@ impl Tails {
     /// A read that is no stream's; what to fetch before it. A wait is worth `wait` bytes.
     pub(crate) fn begin(&mut self, access: &Access, wait: u64) -> Option<Extent> {
         let Access { object, extent, size, .. } = *access;
-        let (bytes, bytes_max) = bytes_in_tail(access)?;
+        let bytes = bytes_in_tail(access)?;
         if extent.end() < size || self.read.iter().any(|tail| tail.object == object) {
             return None;
         }
@@ -58,7 +53,7 @@ impl Tails {
             self.settle(0);
         }
         self.read.push_back(Tail { object, size, start: extent.offset });
-        let reach = reach.unwrap_or(wait.min(UNKNOWN_BYTES)).min(bytes_max);
+        let reach = reach.unwrap_or(wait.min(GRAIN)).min(TAIL_BYTES_MAX);
         let start = size.saturating_sub(reach) / BLOCK_BYTES * BLOCK_BYTES;
         let before = Extent::between(start.min(extent.offset), extent.offset);
         (access.missing && !before.is_empty()).then_some(before)
@@ -78,12 +73,10 @@ impl Tails {
     }
 }
 
-/// Bytes from where `access` reads to its object's end, and how many may be an index; none
-/// if those are more.
-fn bytes_in_tail(access: &Access) -> Option<(u64, u64)> {
+/// Bytes from where `access` reads to its object's end, if those may be an index.
+fn bytes_in_tail(access: &Access) -> Option<u64> {
     let bytes = access.size.saturating_sub(access.extent.offset);
-    let bytes_max = TAIL_BYTES_MAX.min(access.size / TAIL_SHARE);
-    (bytes > 0 && bytes <= bytes_max).then_some((bytes, bytes_max))
+    (1..=TAIL_BYTES_MAX).contains(&bytes).then_some(bytes)
 }
 
 #[cfg(test)]

@@ -6,8 +6,6 @@
 
 /// Reads beside the plan, less those of it, at which it is not believed any more.
 const DOUBT_MAX: u32 = 16;
-/// It is believed again this often before that takes no longer each time.
-const FAILED_MAX: u32 = 16;
 
 /// See the module's page.
 #[derive(Debug, Default)]
@@ -25,7 +23,7 @@ impl Belief {
 
     /// Somebody had to wait for what is beside the plan.
     pub(super) fn doubt(&mut self) {
-        self.doubt += 1;
+        self.doubt = self.doubt.saturating_add(1);
     }
 
     /// True once when the plan is not believed any more: there is too much doubt, or it
@@ -38,8 +36,8 @@ impl Belief {
         if !is_left_out && self.doubt < DOUBT_MAX {
             return false;
         }
-        self.doubt = DOUBT_MAX << self.failed_count;
-        self.failed_count = (self.failed_count + 1).min(FAILED_MAX);
+        self.doubt = DOUBT_MAX.saturating_mul(2_u32.saturating_pow(self.failed_count));
+        self.failed_count += 1;
         self.is_suspended = true;
         true
     }
@@ -48,7 +46,7 @@ impl Belief {
         self.is_suspended
     }
 
-    /// How often it was let go, as far as that is counted.
+    /// How often it was let go.
     pub(super) fn failed_count(&self) -> u32 {
         self.failed_count
     }

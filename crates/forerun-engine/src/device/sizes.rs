@@ -1,8 +1,8 @@
-//! What follows from the measurements.
+//! The sizes of fetches and slices, and the bytes in flight, from the measurements.
 
 use super::costs::Costs;
 use super::kind::Kind;
-use super::worth::Worth;
+use super::worth::{MOVES_OF_A_RETURN, Worth};
 use super::{Device, LATENCY_NS_GUESS, bytes_in, time_of};
 
 /// Fetches at once to begin with: enough to find out.
@@ -12,24 +12,18 @@ const FETCHES_FAR: u64 = 32;
 /// Where moving is dear, a stream is read on for so many times what could be
 /// read during a move: it takes a seventeenth of the time then.
 pub(crate) const TURN_MOVES: u64 = 16;
-/// And at least for so many, however many streams there are: that takes a seventh of the time then.
-const VISIT_MOVES: u64 = 6;
-/// Where an elevator decides on turns, one lasts for about twice what is in flight: it ends when
-/// all of that is elsewhere, and half of what is dispatched meanwhile is not.
-const QUEUE_MOVES: u64 = TURN_MOVES / 2;
-/// A turn that somebody interrupts with every fetch costs two moves each time, there and back:
-/// at least half of the time is for bytes if they take as long.
-const CONTENDED_MOVES: u64 = 2;
+/// However many streams there are, a stream's share is worth so many moves: they take a seventh of the time then.
+const SHARE_MOVES: u64 = 6;
 
-/// What is advised; worked out when they change, because it
-/// is asked for far more often.
+/// The sizes. The device computes them when its measurements change, because a policy asks
+/// for them far more often.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Advice {
+pub(super) struct Sizes {
     pub(super) fetch_bytes: u64,
     pub(super) piece_bytes: u64,
     pub(super) contended_piece_bytes: u64,
     pub(super) turn_bytes: Option<u64>,
-    pub(super) visit_bytes: u64,
+    pub(super) share_bytes_min: u64,
     pub(super) through_bytes: u64,
     pub(super) pipe_bytes: u64,
     pub(super) contended_bytes: u64,
@@ -37,29 +31,31 @@ pub(super) struct Advice {
 }
 
 impl Device {
-    pub(super) fn advise(&mut self) {
+    pub(super) fn recompute(&mut self) {
         self.kind = Kind::of(self);
-        self.advice = if self.switching.cost_ns() > 0 { self.in_turns() } else { self.at_once() };
+        self.sizes = if self.switching.cost_ns() > 0 { self.in_turns() } else { self.at_once() };
         self.worth = Worth::of(self);
         self.costs = Costs::of(self);
         self.patience_ns = self.patience();
     }
 
-    /// The advice for a backend that serves one fetch at a time. A fetch takes
+    /// The sizes for a backend that serves one fetch at a time. A fetch takes
     /// no longer than a move, so that whoever comes meanwhile waits little.
-    fn in_turns(&self) -> Advice {
+    fn in_turns(&self) -> Sizes {
         let cost = self.switching.bytes_in(self.switching.cost_ns());
         let through = self.switching.bytes_in(self.switching.request_ns());
         let turn = (TURN_MOVES * cost).next_power_of_two().clamp(self.fetch_bytes_min, self.turn_bytes_max);
         let fetch = turn.min(self.fetch_bytes_max);
         // What every fetch costs is worth as many bytes at least.
         let piece = (cost / 4 + 1).max(through).next_power_of_two().clamp(self.fetch_bytes_min, fetch);
-        Advice {
+        Sizes {
             fetch_bytes: fetch,
             piece_bytes: piece,
-            contended_piece_bytes: (CONTENDED_MOVES * cost).next_power_of_two().clamp(piece, fetch),
+            // A turn that somebody interrupts with every fetch costs two moves each time: at least half of the
+            // time is for bytes if they take as long.
+            contended_piece_bytes: (MOVES_OF_A_RETURN * cost).next_power_of_two().clamp(piece, fetch),
             turn_bytes: Some(turn),
-            visit_bytes: (VISIT_MOVES * cost).min(turn / 2),
+            share_bytes_min: (SHARE_MOVES * cost).min(turn / 2),
             through_bytes: through,
             pipe_bytes: turn,
             contended_bytes: turn,
@@ -90,11 +86,13 @@ impl Device {
     fn queue_bytes(&self) -> u64 {
         let moved =
             if self.spread.is_whole() && self.is_serial() { self.switching.reordered_bytes() } else { 0 };
-        QUEUE_MOVES * moved.min(self.fetch_bytes_max)
+        // A turn lasts for about twice the bytes in flight: it ends when all of them are elsewhere, and half of
+        // what is dispatched meanwhile is not.
+        TURN_MOVES / 2 * moved.min(self.fetch_bytes_max)
     }
 
-    /// The advice for a backend that serves many fetches at once.
-    fn at_once(&self) -> Advice {
+    /// The sizes for a backend that serves many fetches at once.
+    fn at_once(&self) -> Sizes {
         let latency = self.latency_least.get().unwrap_or(LATENCY_NS_GUESS);
         let throughput = self.throughput.get().unwrap_or(0);
         let bandwidth = self.bandwidth.get().unwrap_or(0);
@@ -119,12 +117,12 @@ impl Device {
         let grown = if is_link { self.grown_bytes(rate) } else { 0 };
         let pipe_bytes = (needed + more + 2 * fetch_bytes).max(FETCHES_MIN * fetch_bytes);
         let pipe_bytes = pipe_bytes.max(grown).max(self.queue_bytes());
-        Advice {
+        Sizes {
             fetch_bytes,
             piece_bytes: fetch_bytes,
             contended_piece_bytes: fetch_bytes,
             turn_bytes: None,
-            visit_bytes: 0,
+            share_bytes_min: 0,
             through_bytes: 0,
             pipe_bytes: pipe_bytes.min(self.pipe_bytes_max),
             // Nothing is learned of several fetches at once without them.

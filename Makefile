@@ -11,9 +11,12 @@
 # with the programs that replay them, `make fuzz` feeds the trace readers and adaptive rubbish.
 # `make test-shared` tests with recordings that are too large for the repository, in `../shared` or
 # in $FORERUN_SHARED. `make soak` tests for hours, and `make release-check` looks at advisories too.
+#
+# `make install` puts the program, its man pages and its completions below PREFIX, and
+# `make uninstall` removes them (docs/service.md).
 
 .PHONY: demo test test-shared bench check release-check gates ablate fidelity bench-kernel bench-programs bench-attacks real-programs fuzz soak \
-	fuse nginx python3 typos valgrind
+	release install uninstall fuse nginx python3 typos valgrind
 
 # A change of user only where one is needed.
 as_root = $(if $(filter 0,$(shell id -u)),,sudo)
@@ -96,6 +99,34 @@ check:
 typos: python3
 	@test -x target/typos/bin/typos || { python3 -m venv target/typos && target/typos/bin/pip install --quiet typos==1.52.0; }
 	target/typos/bin/typos
+
+release:
+	cargo build --release --package forerun-cli
+
+# With another program than a fresh one, as in `make install program=target/debug/forerun`.
+PREFIX ?= /usr/local
+DESTDIR ?=
+program ?= target/release/forerun
+bin = $(DESTDIR)$(PREFIX)/bin
+man = $(DESTDIR)$(PREFIX)/share/man
+bash_completions = $(DESTDIR)$(PREFIX)/share/bash-completion/completions
+zsh_completions = $(DESTDIR)$(PREFIX)/share/zsh/site-functions
+fish_completions = $(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d
+
+target/release/forerun:
+	$(MAKE) release
+
+install: $(program)
+	install -D -m 755 $(program) $(bin)/forerun
+	generated=$$(mktemp -d) && trap "rm -r $$generated" EXIT && $(program) generate $$generated && \
+	install -D -m 644 -t $(man)/man1 $$generated/*.1 && \
+	install -D -m 644 $$generated/forerun.bash $(bash_completions)/forerun && \
+	install -D -m 644 $$generated/_forerun $(zsh_completions)/_forerun && \
+	install -D -m 644 $$generated/forerun.fish $(fish_completions)/forerun.fish
+
+uninstall:
+	rm -f $(bin)/forerun $(man)/man1/forerun.1 $(man)/man1/forerun-*.1
+	rm -f $(bash_completions)/forerun $(zsh_completions)/_forerun $(fish_completions)/forerun.fish
 
 release-check: test
 	@command -v cargo-deny >/dev/null || cargo install --locked cargo-deny

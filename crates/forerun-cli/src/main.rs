@@ -6,6 +6,7 @@
 mod arguments;
 mod demo;
 mod explain;
+mod generate;
 mod lab;
 mod log;
 mod mount;
@@ -18,7 +19,7 @@ mod units;
 use std::error::Error;
 use std::process::ExitCode;
 
-use clap::{Parser, Subcommand};
+use clap::{CommandFactory, Parser, Subcommand};
 
 /// Read slow storage fast
 ///
@@ -48,6 +49,8 @@ enum Command {
     BenchKernel(lab::BenchKernelCommand),
     #[command(hide = true)]
     BenchKernelReader(lab::ReaderCommand),
+    #[command(hide = true)]
+    Generate(generate::GenerateCommand),
 }
 
 /// Exit status 0 for success, 1 for a failure, which is told in a sentence, and
@@ -87,6 +90,7 @@ impl Command {
             Command::DemoStore(store) => store.run(),
             Command::BenchKernel(bench) => bench.run(),
             Command::BenchKernelReader(reader) => reader.run(),
+            Command::Generate(generate) => generate.run(Cli::command()),
         }
     }
 }

@@ -5,7 +5,7 @@ use std::process::{Command, Stdio};
 use crate::Passage;
 
 /// Commands that the list of commands leaves out; those below them are found.
-const HIDDEN: &[&str] = &["bench", "bench-kernel", "bench-kernel-reader", "demo-store"];
+const HIDDEN: &[&str] = &["bench", "bench-kernel", "bench-kernel-reader", "demo-store", "generate"];
 
 /// Every command with its help, as in "forerun help trace cut".
 pub(crate) fn commands() -> Vec<(String, String)> {

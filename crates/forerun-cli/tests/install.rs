@@ -1,0 +1,103 @@
+//! `make install` and `make uninstall`.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+use tempfile::TempDir;
+
+const PROGRAM: &str = env!("CARGO_BIN_EXE_forerun");
+
+fn run(command: &mut Command) -> Output {
+    let output = command.output().unwrap_or_else(|error| panic!("{command:?}: {error}"));
+    assert!(output.status.success(), "{command:?}: {output:?}");
+    output
+}
+
+/// Runs `make target` for an installation below `root`.
+fn make(target: &str, root: &Path) {
+    let mut command = Command::new("make");
+    command.current_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/../..")).arg(target);
+    run(command.arg(format!("DESTDIR={}", root.display())).arg(format!("program={PROGRAM}")));
+}
+
+fn installed() -> TempDir {
+    let root = tempfile::tempdir().unwrap();
+    make("install", root.path());
+    root
+}
+
+/// The files below `folder`.
+fn files(folder: &Path) -> Vec<PathBuf> {
+    let entries = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap());
+    let below = |entry: fs::DirEntry| {
+        if entry.file_type().unwrap().is_dir() { files(&entry.path()) } else { vec![entry.path()] }
+    };
+    entries.flat_map(below).collect()
+}
+
+/// The commands that the help of `command` lists.
+fn listed(command: &[String]) -> Vec<Vec<String>> {
+    let help = run(Command::new(PROGRAM).arg("help").args(command)).stdout;
+    let help = String::from_utf8(help).unwrap();
+    let rows = help.lines().skip_while(|line| *line != "Commands:").skip(1);
+    let rows = rows.take_while(|line| line.starts_with("  ")).filter(|row| !row.starts_with("   "));
+    let names = rows.filter_map(|row| row.split_whitespace().next()).filter(|name| *name != "help");
+    names.map(|name| [command, &[name.to_owned()]].concat()).collect()
+}
+
+#[test]
+fn every_command_of_the_help_has_a_page_that_man_shows() {
+    let root = installed();
+    let pages = root.path().join("usr/local/share/man/man1");
+    let (mut commands, mut seen) = (vec![Vec::new()], 0);
+    while let Some(command) = commands.pop() {
+        commands.extend(listed(&command));
+        let name = [&["forerun".to_owned()], &command[..]].concat().join("-");
+        let page = fs::read_to_string(pages.join(format!("{name}.1"))).unwrap_or_else(|_| panic!("{name}"));
+        assert!(page.contains(".TH ") && page.contains(".SH NAME\n"), "{name}: {page}");
+        seen += 1;
+    }
+    assert_eq!(fs::read_dir(&pages).unwrap().count(), seen, "hidden commands have none");
+    assert!(seen > 15, "only {seen} pages");
+    if Command::new("man").arg("--version").output().is_ok() {
+        let page = pages.join("forerun-mount.1");
+        let mut man = Command::new("man");
+        let shown = run(man.env("MANPAGER", "cat").env("MANWIDTH", "80").arg("-l").arg(page)).stdout;
+        let shown = String::from_utf8_lossy(&shown);
+        assert!(shown.contains("--memory") && shown.contains("Examples:"), "{shown}");
+    }
+}
+
+#[test]
+fn completions_load_in_their_shells_and_offer_the_commands() {
+    let root = installed();
+    let share = root.path().join("usr/local/share");
+    let script = "source \"$1\" && COMP_WORDS=(forerun expl) COMP_CWORD=1 && _forerun forerun expl forerun \
+                  && echo \"${COMPREPLY[@]}\"";
+    let file = share.join("bash-completion/completions/forerun");
+    let offered = run(Command::new("bash").args(["--norc", "-c", script, "bash"]).arg(&file)).stdout;
+    assert_eq!(String::from_utf8(offered).unwrap(), "explain\n");
+    let others = [("zsh", "zsh/site-functions/_forerun"), ("fish", "fish/vendor_completions.d/forerun.fish")];
+    for (shell, file) in others {
+        let file = share.join(file);
+        let text = fs::read_to_string(&file).unwrap();
+        assert!(text.contains("explain") && !text.contains("demo-store"), "{}", file.display());
+        if Command::new(shell).arg("--version").output().is_ok() {
+            run(Command::new(shell).arg("-n").arg(&file));
+        }
+    }
+}
+
+#[test]
+fn files_can_be_read_by_everybody_and_are_removed_again() {
+    let root = installed();
+    for file in files(root.path()) {
+        let mode = fs::symlink_metadata(&file).unwrap().permissions().mode() & 0o777;
+        let expected = if file.ends_with("bin/forerun") { 0o755 } else { 0o644 };
+        assert_eq!(format!("{mode:o}"), format!("{expected:o}"), "{}", file.display());
+    }
+    make("uninstall", root.path());
+    assert_eq!(files(root.path()), Vec::<PathBuf>::new());
+}

@@ -10,6 +10,7 @@ mod generate;
 mod lab;
 mod log;
 mod mount;
+mod mounts;
 mod prefetch;
 mod print;
 mod replay;
@@ -35,6 +36,8 @@ struct Cli {
 #[derive(Debug, Subcommand)]
 enum Command {
     Mount(mount::MountCommand),
+    List(mounts::ListCommand),
+    Unmount(mounts::UnmountCommand),
     Explain(explain::ExplainCommand),
     Prefetch(prefetch::PrefetchCommand),
     Demo(demo::DemoCommand),
@@ -80,6 +83,8 @@ impl Command {
     fn run(self) -> Result<ExitCode, Box<dyn Error>> {
         match self {
             Command::Mount(mount) => mount.run(),
+            Command::List(list) => list.run(),
+            Command::Unmount(unmount) => unmount.run(),
             Command::Explain(explain) => explain.run(),
             Command::Prefetch(prefetch) => prefetch.run(),
             Command::Demo(demo) => demo.run(),

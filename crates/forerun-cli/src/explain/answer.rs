@@ -1,13 +1,13 @@
 //! The mount's side: a socket that answers what is read ahead and why.
 //!
 //! A connection is one question, a line with one word, and one answer, all there is until
-//! the end: `who` is answered with the URL as it was given, the URL and the directory, a
-//! line each; `words` and `json` with what [`super::words`] and [`super::json`] make.
+//! the end: `who` is answered with the URL as it was given, the URL, the directory, the bytes of
+//! memory in use, those allowed, and the seconds since it was mounted, a line each; `words` and `json` with what [`super::words`] and [`super::json`] make.
 
 use std::fs;
 use std::io;
 use std::path::PathBuf;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use forerun::Forerun;
 use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
@@ -29,6 +29,7 @@ pub(crate) struct Subject {
     pub(crate) directory: PathBuf,
     pub(crate) policy: String,
     pub(crate) memory_bytes_max: u64,
+    pub(crate) since: Instant,
 }
 
 /// The socket; gone from its folder when dropped.
@@ -78,9 +79,15 @@ impl Subject {
         let mut question = String::new();
         BufReader::new(&mut stream).take(QUESTION_BYTES_MAX).read_line(&mut question).await?;
         let answer = match question.trim_end() {
-            "who" => {
-                format!("{}\n{}\n{}\n", self.url, self.forerun.url(), self.directory.display())
-            }
+            "who" => format!(
+                "{}\n{}\n{}\n{}\n{}\n{}\n",
+                self.url,
+                self.forerun.url(),
+                self.directory.display(),
+                self.forerun.memory_bytes(),
+                self.memory_bytes_max,
+                self.since.elapsed().as_secs()
+            ),
             "words" => words::all(self),
             "json" => json::all(self),
             _ => return Ok(()),

@@ -15,12 +15,16 @@ const PATIENCE: Duration = Duration::from_secs(10);
 
 /// A running mount.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Running {
+pub(crate) struct Running {
     socket: PathBuf,
-    process: u32,
+    pub(crate) process: u32,
     /// The URL as it was given, and as it was understood.
-    urls: [String; 2],
-    directory: PathBuf,
+    pub(crate) urls: [String; 2],
+    pub(crate) directory: PathBuf,
+    pub(crate) memory_bytes: u64,
+    pub(crate) memory_bytes_max: u64,
+    /// How long it has been mounted.
+    pub(crate) seconds: u64,
 }
 
 impl Running {
@@ -93,7 +97,7 @@ pub(super) fn find(target: Option<&str>) -> Result<Running, Box<dyn Error>> {
 }
 
 /// Every mount that answers, in order of process. Sockets whose process is gone are removed.
-fn running() -> Vec<Running> {
+pub(crate) fn running() -> Vec<Running> {
     let mut running = Vec::new();
     for folder in place::folders() {
         let sockets = match place::check(&folder).and_then(|()| fs::read_dir(&folder)) {
@@ -124,7 +128,11 @@ fn who(socket: &Path) -> Option<Running> {
     };
     let mut lines = said.lines();
     let urls = [lines.next()?.to_owned(), lines.next()?.to_owned()];
-    Some(Running { socket: socket.to_owned(), process, urls, directory: lines.next()?.into() })
+    let directory = lines.next()?.into();
+    let mut numbers = lines.map_while(|line| line.parse().ok());
+    let [memory_bytes, memory_bytes_max, seconds] = [numbers.next()?, numbers.next()?, numbers.next()?];
+    let socket = socket.to_owned();
+    Some(Running { socket, process, urls, directory, memory_bytes, memory_bytes_max, seconds })
 }
 
 fn ask(socket: &Path, question: &str) -> io::Result<String> {

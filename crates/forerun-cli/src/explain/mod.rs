@@ -11,6 +11,8 @@ use std::error::Error;
 use std::process::ExitCode;
 
 pub(crate) use answer::{Socket, Subject};
+pub(crate) use find::{Running, running};
+pub(crate) use numbers::{size, time};
 
 use crate::print::show;
 

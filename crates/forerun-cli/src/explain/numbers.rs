@@ -1,7 +1,7 @@
 //! Numbers for people: three digits at most, which is more than anybody asks for.
 
 /// About `bytes`, in powers of 1024.
-pub(super) fn size(bytes: u64) -> String {
+pub(crate) fn size(bytes: u64) -> String {
     scaled(bytes, 1024, &["bytes", "KiB", "MiB", "GiB", "TiB", "PiB"])
 }
 
@@ -11,7 +11,7 @@ pub(super) fn rate(bytes_per_s: u64) -> String {
 }
 
 /// About `ns` nanoseconds.
-pub(super) fn time(ns: u64) -> String {
+pub(crate) fn time(ns: u64) -> String {
     match ns {
         0..1_000_000 => scaled(ns / 1000, 1000, &["µs"]),
         1_000_000..60_000_000_000 => scaled(ns / 1000, 1000, &["µs", "ms", "s"]),

@@ -12,7 +12,7 @@ use std::error::Error;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use forerun::{Forerun, Options, PolicyKind, RetryOptions};
 use forerun_backend::ConnectOptions;
@@ -40,7 +40,8 @@ Examples:
   A slow directory, such as one of a network file system:
       forerun mount /net/archive /mnt/archive
 
-To unmount, interrupt the program, or run `fusermount3 -u DIR` (as root `umount DIR`).";
+To unmount, interrupt the program, or run `forerun unmount DIR`. `fusermount3 -u DIR` and, as root,
+`umount DIR` do not wait until the program has ended.";
 
 /// Mount a URL as a read-only directory
 ///
@@ -259,6 +260,7 @@ impl MountCommand {
             directory: directory.to_owned(),
             policy: self.policy.clone(),
             memory_bytes_max: self.memory,
+            since: Instant::now(),
         };
         match socket {
             Ok(socket) => drop(tokio::spawn(socket.answer(subject))),

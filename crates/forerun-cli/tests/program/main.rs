@@ -16,6 +16,7 @@ mod learn;
 mod lists;
 mod log;
 mod mount;
+mod mounts;
 mod overlays;
 mod passed;
 mod passthrough;

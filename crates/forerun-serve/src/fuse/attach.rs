@@ -167,6 +167,15 @@ impl Attachment {
     }
 }
 
+/// Unmounts what this user has mounted on `directory`. `lazily` takes it out of the tree although
+/// programs use it.
+///
+/// # Errors
+/// The system's reason, as the end of a sentence.
+pub fn unmount(directory: &Path, lazily: bool) -> std::result::Result<(), String> {
+    Attachment::of_own(directory).try_unmount(lazily)
+}
+
 /// Which file system `directory` shows, or none if the system does not tell.
 /// Asks nothing of a FUSE file system, which may not be answering any more.
 fn file_system_at(directory: &Path) -> Option<FileSystemId> {

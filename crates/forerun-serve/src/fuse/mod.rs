@@ -37,7 +37,7 @@ mod waits;
 mod window;
 
 pub use asked::Asked;
-pub use attach::Access;
+pub use attach::{Access, unmount};
 pub use check::check_mount_point;
 pub use mount::{Mount, Unmounted};
 pub use options::MountOptions;

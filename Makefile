@@ -112,12 +112,15 @@ man = $(DESTDIR)$(PREFIX)/share/man
 bash_completions = $(DESTDIR)$(PREFIX)/share/bash-completion/completions
 zsh_completions = $(DESTDIR)$(PREFIX)/share/zsh/site-functions
 fish_completions = $(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d
+pages = crates/forerun-cli/pages
 
 target/release/forerun:
 	$(MAKE) release
 
 install: $(program)
 	install -D -m 755 $(program) $(bin)/forerun
+	install -d $(DESTDIR)/sbin && ln -sf $(PREFIX)/bin/forerun $(DESTDIR)/sbin/mount.forerun
+	install -D -m 644 -t $(man)/man8 $(pages)/mount.forerun.8
 	generated=$$(mktemp -d) && trap "rm -r $$generated" EXIT && $(program) generate $$generated && \
 	install -D -m 644 -t $(man)/man1 $$generated/*.1 && \
 	install -D -m 644 $$generated/forerun.bash $(bash_completions)/forerun && \
@@ -125,7 +128,8 @@ install: $(program)
 	install -D -m 644 $$generated/forerun.fish $(fish_completions)/forerun.fish
 
 uninstall:
-	rm -f $(bin)/forerun $(man)/man1/forerun.1 $(man)/man1/forerun-*.1
+	rm -f $(bin)/forerun $(DESTDIR)/sbin/mount.forerun
+	rm -f $(man)/man1/forerun.1 $(man)/man1/forerun-*.1 $(man)/man8/mount.forerun.8
 	rm -f $(bash_completions)/forerun $(zsh_completions)/_forerun $(fish_completions)/forerun.fish
 
 release-check: test

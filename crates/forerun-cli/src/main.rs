@@ -57,16 +57,19 @@ enum Command {
 }
 
 /// Exit status 0 for success, 1 for a failure, which is told in a sentence, and
-/// 2 (by `clap`) for a command that makes no sense.
+/// 2 (by `clap`) for a command that makes no sense. `mount` gets the statuses that it knows.
 fn main() -> ExitCode {
-    let done = match mount::Remount::from_arguments(arguments::given()) {
-        Some(remount) => remount.run(),
-        None => command().run(),
+    let given = arguments::given();
+    let code = if mount::helper::is_called(given) {
+        mount::helper::run(given)
+    } else {
+        let done =
+            mount::Remount::from_arguments(given).map_or_else(|| command().run(), |remount| remount.run());
+        done.unwrap_or_else(|error| {
+            mount::daemon::say(&error.to_string());
+            ExitCode::FAILURE
+        })
     };
-    let code = done.unwrap_or_else(|error| {
-        mount::daemon::say(&error.to_string());
-        ExitCode::FAILURE
-    });
     log::end();
     code
 }

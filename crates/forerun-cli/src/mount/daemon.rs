@@ -36,6 +36,8 @@ pub(crate) fn start() -> Result<ExitCode, Box<dyn Error>> {
         .arg0(name)
         .args(arguments)
         .env(IS_DAEMON, "1")
+        // A process that mounts at boot has none, and credentials are looked for there.
+        .envs(env::home_dir().map(|home| ("HOME", home)))
         .stdin(Stdio::null())
         .stdout(Stdio::piped())
         .spawn()

@@ -3,6 +3,7 @@
 mod allocator;
 pub(crate) mod daemon;
 mod end;
+pub(crate) mod helper;
 mod kernel_readahead;
 mod memory;
 mod place;
@@ -158,6 +159,10 @@ pub(crate) struct MountCommand {
     #[arg(long)]
     allow_other: bool,
 
+    /// Let no program on the mount be started
+    #[arg(long)]
+    noexec: bool,
+
     /// Go into the background once mounted
     ///
     /// The command ends with status 0 once the directory can be used. Warnings go to the system's log
@@ -205,6 +210,7 @@ impl MountCommand {
         };
         let options = MountOptions {
             allow_other: self.allow_other,
+            noexec: self.noexec,
             metadata_ttl: self.metadata_ttl,
             kernel_readahead_bytes: self.kernel_readahead.bytes(self.policy(), is_local),
             // The other policies are to be seen as they are.

@@ -22,7 +22,12 @@ impl Remount {
         let [_, _, directory, option, list] = arguments else { return None };
         let list = list.to_str().filter(|_| option == "-o")?;
         let is_remount = list.split(',').any(|option| option == "remount");
-        is_remount.then(|| Remount { directory: directory.into(), flags: flags_of(list) })
+        is_remount.then(|| Remount::of(directory.into(), list))
+    }
+
+    /// The change of the mount on `directory` to the options in `list`.
+    pub(super) fn of(directory: PathBuf, list: &str) -> Remount {
+        Remount { directory, flags: flags_of(list) }
     }
 
     /// Has the kernel change the options of the mount.

@@ -12,6 +12,7 @@ mod descriptor;
 mod ending;
 mod explain;
 mod headers;
+mod helper;
 mod learn;
 mod lists;
 mod log;

@@ -56,6 +56,8 @@ pub struct Access {
     pub allow_other: bool,
     /// Whether the kernel passes writes on.
     pub writable: bool,
+    /// Whether the kernel refuses to start the programs that it has.
+    pub noexec: bool,
 }
 
 /// The device number of a file system: no other has it as long as this one is in use.
@@ -205,6 +207,7 @@ fn attach_directly(device: OwnedFd, directory: &Path, source: &str, access: Acce
     let options = CString::new(options).map_err(|error| failed(error.into()))?;
     let mut flags = MountFlags::NOSUID | MountFlags::NODEV;
     flags.set(MountFlags::RDONLY, !access.writable);
+    flags.set(MountFlags::NOEXEC, access.noexec);
     rustix::mount::mount(source, directory, "fuse.forerun", flags, &*options)
         .map_err(|error| failed(error.into()))?;
     Ok(device)
@@ -237,6 +240,9 @@ fn attach_by_helper(directory: &Path, source: &str, access: Access) -> Result<Ow
     let mut options = format!("{mode},nosuid,nodev,default_permissions,subtype=forerun,fsname={source}");
     if access.allow_other {
         options.push_str(",allow_other");
+    }
+    if access.noexec {
+        options.push_str(",noexec");
     }
     let mut command = Command::new(HELPER);
     command.args(["-o", &options, "--"]).arg(directory);

@@ -23,6 +23,12 @@ pub(crate) fn prepare(device: &OwnedFd, name: &Path, options: &MountOptions) -> 
              leave out allow-other here, and mount with the option `allow_other`"
         ));
     }
+    if options.noexec {
+        return invalid(format!(
+            "{name} is mounted already, so its mount decides what may be started: \
+             leave out noexec here, and mount with the option `noexec`"
+        ));
+    }
     if options.kernel_readahead_bytes > KERNEL_READAHEAD_BYTES_OFFERED {
         return invalid(format!(
             "the kernel's readahead of {name} cannot be set above 128KiB here. Choose less, and write to \
@@ -80,6 +86,8 @@ mod tests {
         let device = OpenOptions::new().read(true).open("/dev/null").unwrap().into();
         let of_others = MountOptions { allow_other: true, ..MountOptions::default() };
         assert!(message(&device, &of_others).contains("mount with the option `allow_other`"));
+        let of_data = MountOptions { noexec: true, ..MountOptions::default() };
+        assert!(message(&device, &of_data).contains("mount with the option `noexec`"));
         let large = MountOptions { kernel_readahead_bytes: 1 << 20, ..MountOptions::default() };
         assert!(message(&device, &large).contains("/sys/class/bdi"));
     }

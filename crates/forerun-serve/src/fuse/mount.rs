@@ -102,7 +102,8 @@ impl Mount {
             .with_governor(tally.clone(), options.push.then_some(pusher))
             .with_passthrough(passthrough.clone());
         let filesystem = ForerunFilesystem::new(tree, window::offer(options.kernel_readahead_bytes), ended);
-        let access = Access { allow_other: options.allow_other, writable: options.hints };
+        let access =
+            Access { allow_other: options.allow_other, writable: options.hints, noexec: options.noexec };
         let (device, attachment) = attach(&source, access)?;
         let mut mount = Mount::serve(filesystem, alive, device, attachment, queues, passthrough.as_deref())?;
         if let Some(session) = &mount.session {

@@ -10,6 +10,8 @@ pub struct MountOptions {
     /// Whether other users than the one who mounts may use it. For ordinary
     /// users this needs `user_allow_other` in `/etc/fuse.conf`.
     pub allow_other: bool,
+    /// Whether the kernel refuses to start the programs that the mount has.
+    pub noexec: bool,
     /// How long the kernel may keep names and attributes, on top of how long the
     /// engine does.
     pub metadata_ttl: Duration,
@@ -35,6 +37,7 @@ impl Default for MountOptions {
     fn default() -> MountOptions {
         MountOptions {
             allow_other: false,
+            noexec: false,
             metadata_ttl: Duration::from_secs(1),
             kernel_readahead_bytes: KERNEL_READAHEAD_BYTES,
             push: true,

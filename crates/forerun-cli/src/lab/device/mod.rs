@@ -117,7 +117,7 @@ impl DeviceCommand {
         let pacer = pacer::start(self.model(), clock)?;
         let (ended, alive) = watch::channel(());
         let filesystem = DeviceFilesystem::new(backing, clock, pacer, ended);
-        let access = Access { allow_other: false, writable: true };
+        let access = Access { writable: true, ..Access::default() };
         let mount = Mount::of(filesystem, alive, &self.directory, self.preset.name(), access)?;
         say(&format!(
             "mounted {} of {} as {} ({} times as fast)",

@@ -112,6 +112,7 @@ man = $(DESTDIR)$(PREFIX)/share/man
 bash_completions = $(DESTDIR)$(PREFIX)/share/bash-completion/completions
 zsh_completions = $(DESTDIR)$(PREFIX)/share/zsh/site-functions
 fish_completions = $(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d
+units = $(DESTDIR)$(PREFIX)/lib/systemd/system
 pages = crates/forerun-cli/pages
 
 target/release/forerun:
@@ -121,6 +122,8 @@ install: $(program)
 	install -D -m 755 $(program) $(bin)/forerun
 	install -d $(DESTDIR)/sbin && ln -sf $(PREFIX)/bin/forerun $(DESTDIR)/sbin/mount.forerun
 	install -D -m 644 -t $(man)/man8 $(pages)/mount.forerun.8
+	install -d $(units) && sed 's|@PREFIX@|$(PREFIX)|' $(pages)/forerun@.service.in > $(units)/forerun@.service
+	chmod 644 $(units)/forerun@.service
 	generated=$$(mktemp -d) && trap "rm -r $$generated" EXIT && $(program) generate $$generated && \
 	install -D -m 644 -t $(man)/man1 $$generated/*.1 && \
 	install -D -m 644 $$generated/forerun.bash $(bash_completions)/forerun && \
@@ -128,7 +131,7 @@ install: $(program)
 	install -D -m 644 $$generated/forerun.fish $(fish_completions)/forerun.fish
 
 uninstall:
-	rm -f $(bin)/forerun $(DESTDIR)/sbin/mount.forerun
+	rm -f $(bin)/forerun $(DESTDIR)/sbin/mount.forerun $(units)/forerun@.service
 	rm -f $(man)/man1/forerun.1 $(man)/man1/forerun-*.1 $(man)/man8/mount.forerun.8
 	rm -f $(bash_completions)/forerun $(zsh_completions)/_forerun $(fish_completions)/forerun.fish
 

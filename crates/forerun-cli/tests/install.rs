@@ -96,6 +96,8 @@ fn files_can_be_read_by_everybody_and_are_removed_again() {
     for other in ["sbin/mount.forerun", "usr/local/share/man/man8/mount.forerun.8"] {
         assert!(fs::symlink_metadata(root.path().join(other)).is_ok(), "{other}");
     }
+    let unit = fs::read_to_string(root.path().join("usr/local/lib/systemd/system/forerun@.service")).unwrap();
+    assert!(unit.contains("\nExecStart=/usr/local/bin/forerun mount "), "{unit}");
     for file in files(root.path()) {
         if fs::read_link(&file).is_ok_and(|target| target == Path::new("/usr/local/bin/forerun")) {
             assert!(file.ends_with("sbin/mount.forerun"), "{}", file.display());

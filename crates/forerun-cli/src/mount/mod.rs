@@ -8,6 +8,7 @@ mod kernel_readahead;
 mod memory;
 mod place;
 mod remount;
+mod service;
 
 use std::error::Error;
 use std::io;
@@ -27,6 +28,7 @@ pub(crate) use end::{Stop, unmount};
 pub(crate) use kernel_readahead::KernelReadahead;
 use place::Place;
 pub(crate) use remount::Remount;
+use service::Service;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -188,6 +190,7 @@ impl MountCommand {
         allocator::keep_little();
         log::start(self.verbose, self.log.as_deref())?;
         self.check_order()?;
+        let service = Service::new()?;
         let place = Place::new(&self.directory)?;
         if let Some(doubt) = memory::doubt(self.memory) {
             say(&doubt);
@@ -237,7 +240,16 @@ impl MountCommand {
         if daemon::is_daemon() {
             daemon::ready()?;
         }
-        runtime.block_on(stop.or_end_of(&mount));
+        if let Some(service) = &service {
+            service.ready(&format!("{} on {}", forerun.url(), mount.directory().display()));
+        }
+        runtime.block_on(async {
+            tokio::select! {
+                () = stop.or_end_of(&mount) => {}
+                () = service::watch(service.as_ref(), &forerun, mount.directory()) => {}
+            }
+        });
+        service.iter().for_each(Service::stopping);
         let unmounted = unmount(mount);
         // Also if it was in use, and somebody keeps it open until this ends.
         forerun.save_learned()?;

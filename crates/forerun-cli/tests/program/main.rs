@@ -24,6 +24,7 @@ mod passthrough;
 mod redirects;
 mod remount;
 mod secrets;
+mod service;
 mod support;
 mod usage;
 mod users;

@@ -1,14 +1,31 @@
 //! `forerun generate`: the files of an installation that follow from the definitions of the commands.
 
 use std::error::Error;
-use std::path::PathBuf;
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::Command;
 use clap_complete::Shell;
+use clap_mangen::Man;
 
 /// The shells whose completions are made.
 const SHELLS: [Shell; 3] = [Shell::Bash, Shell::Zsh, Shell::Fish];
+
+/// The end of each man page.
+const EXIT_STATUS: &str = "\
+.SH \"EXIT STATUS\"
+.TP
+0
+The command did what it says.
+.TP
+1
+It failed, and a sentence on standard error says why.
+.TP
+2
+The arguments make no sense.
+";
 
 /// Write the man pages and the completions of shells, as `make install` needs them
 #[derive(Debug, clap::Args)]
@@ -21,17 +38,31 @@ pub(crate) struct GenerateCommand {
 impl GenerateCommand {
     /// Writes the files of `program`: a page for each command that its help shows, and completions.
     pub(crate) fn run(self, program: Command) -> Result<ExitCode, Box<dyn Error>> {
-        let failed = |error: std::io::Error| {
+        let failed = |error: io::Error| {
             let shown = self.directory.display();
             format!("{shown} cannot be written to: {error}; give a directory that you may write to")
         };
-        clap_mangen::generate_to(program.clone(), &self.directory).map_err(failed)?;
+        let mut commands = program.clone().disable_help_subcommand(true);
+        commands.build();
+        write_pages(&commands, &self.directory).map_err(failed)?;
         let mut program = without_hidden(&program);
         for shell in SHELLS {
             clap_complete::generate_to(shell, &mut program, "forerun", &self.directory).map_err(failed)?;
         }
         Ok(ExitCode::SUCCESS)
     }
+}
+
+/// Writes the pages of `command` and of all below it that the help shows.
+fn write_pages(command: &Command, directory: &Path) -> io::Result<()> {
+    for below in command.get_subcommands().filter(|below| !below.is_hide_set()) {
+        write_pages(below, directory)?;
+    }
+    let man = Man::new(command.clone());
+    let mut page = Vec::new();
+    man.render(&mut page)?;
+    page.extend_from_slice(EXIT_STATUS.as_bytes());
+    fs::write(directory.join(man.get_filename()), page)
 }
 
 /// `program` without the commands that its help hides: completions offer all that there are.

@@ -22,12 +22,19 @@ use std::process::ExitCode;
 
 use clap::{CommandFactory, Parser, Subcommand};
 
+/// The end of the help.
+const EXIT_STATUS: &str = "\
+Exit status:
+  0  The command did what it says
+  1  It failed, and a sentence on standard error says why
+  2  The arguments make no sense";
+
 /// Read slow storage fast
 ///
 /// Forerun stands between programs and slow storage. It watches how each program reads, and fetches
 /// the next bytes just before they are requested. It never exceeds its memory budget.
 #[derive(Debug, Parser)]
-#[command(name = "forerun", version, arg_required_else_help = true)]
+#[command(name = "forerun", version, arg_required_else_help = true, after_long_help = EXIT_STATUS)]
 struct Cli {
     #[command(subcommand)]
     command: Command,

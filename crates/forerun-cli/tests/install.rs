@@ -57,6 +57,7 @@ fn every_command_of_the_help_has_a_page_that_man_shows() {
         let name = [&["forerun".to_owned()], &command[..]].concat().join("-");
         let page = fs::read_to_string(pages.join(format!("{name}.1"))).unwrap_or_else(|_| panic!("{name}"));
         assert!(page.contains(".TH ") && page.contains(".SH NAME\n"), "{name}: {page}");
+        assert!(page.contains(".SH \"EXIT STATUS\"\n"), "{name}: {page}");
         seen += 1;
     }
     assert_eq!(fs::read_dir(&pages).unwrap().count(), seen, "hidden commands have none");

@@ -105,7 +105,7 @@ fn help_has_examples_and_the_version_is_told() {
         assert!(stdout.contains(word), "{word} is not in {stdout}");
     }
     let (code, stdout, _) = run(&["help"]);
-    assert_eq!((code, stdout.contains("mount")), (0, true));
+    assert_eq!((code, stdout.contains("mount"), stdout.contains("Exit status:")), (0, true, true));
     let (code, stdout, _) = run(&["--version"]);
     assert_eq!((code, stdout), (0, format!("forerun {}\n", env!("CARGO_PKG_VERSION"))));
 }

@@ -1,15 +1,20 @@
 //! What can go wrong with a backend, in words a user can act on.
 
+use std::error::Error as StdError;
+use std::fmt;
+use std::io;
+use std::sync::Arc;
 use std::time::Duration;
-
-use thiserror::Error;
 
 /// A backend's answer.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
 /// What went wrong, to which object, and what to do next.
-#[derive(Clone, Debug, Error)]
-#[error("{message}")]
+///
+/// [`source`](StdError::source) has the error of the system that is behind it, if one is. Its
+/// text is in the message already. Errors of servers are not kept: they may hold secrets,
+/// which messages leave out.
+#[derive(Clone, Debug)]
 pub struct Error {
     /// The class, for programs.
     pub kind: ErrorKind,
@@ -19,6 +24,7 @@ pub struct Error {
     pub(crate) retry_after: Option<Duration>,
     /// It has been tried often enough.
     pub(crate) is_given_up: bool,
+    pub(crate) source: Option<Arc<dyn StdError + Send + Sync>>,
 }
 
 /// Classes of errors.
@@ -53,7 +59,13 @@ pub enum ErrorKind {
 impl Error {
     /// An error of `kind` that says `message`.
     pub fn new(kind: ErrorKind, message: impl Into<String>) -> Error {
-        Error { kind, message: message.into(), retry_after: None, is_given_up: false }
+        Error { kind, message: message.into(), retry_after: None, is_given_up: false, source: None }
+    }
+
+    /// The same with the error behind it, which holds no secrets: it is shown as it is.
+    #[must_use]
+    pub fn with_source(self, source: impl StdError + Send + Sync + 'static) -> Error {
+        Error { source: Some(Arc::new(source)), ..self }
     }
 
     /// The same of the request about `what`.
@@ -72,5 +84,69 @@ impl Error {
     /// Whether the same request may succeed later.
     pub fn is_transient(&self) -> bool {
         matches!(self.kind, ErrorKind::Transient | ErrorKind::Busy | ErrorKind::Unreachable)
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.message)
+    }
+}
+
+impl StdError for Error {
+    fn source(&self) -> Option<&(dyn StdError + 'static)> {
+        self.source.as_deref().map(|source| source as &(dyn StdError + 'static))
+    }
+}
+
+/// For interfaces of `std::io`: [`get_ref`](io::Error::get_ref) downcasts to the [`Error`].
+impl From<Error> for io::Error {
+    fn from(error: Error) -> io::Error {
+        let kind = match error.kind {
+            ErrorKind::NotFound => io::ErrorKind::NotFound,
+            ErrorKind::NotADirectory => io::ErrorKind::NotADirectory,
+            ErrorKind::Denied => io::ErrorKind::PermissionDenied,
+            ErrorKind::Changed => io::ErrorKind::StaleNetworkFileHandle,
+            ErrorKind::NoRange => io::ErrorKind::Unsupported,
+            ErrorKind::Transient => io::ErrorKind::TimedOut,
+            ErrorKind::Busy => io::ErrorKind::ResourceBusy,
+            ErrorKind::Unreachable => io::ErrorKind::HostUnreachable,
+            ErrorKind::Invalid => io::ErrorKind::InvalidInput,
+            ErrorKind::Ended => io::ErrorKind::NotConnected,
+            // `std::io` tries an interrupted call again, and this one is to end.
+            ErrorKind::Interrupted | ErrorKind::Permanent => io::ErrorKind::Other,
+        };
+        io::Error::new(kind, error)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_io_error_has_the_kind_and_gives_the_error_back() {
+        for (kind, expected) in [
+            (ErrorKind::NotFound, io::ErrorKind::NotFound),
+            (ErrorKind::NotADirectory, io::ErrorKind::NotADirectory),
+            (ErrorKind::Denied, io::ErrorKind::PermissionDenied),
+            (ErrorKind::Changed, io::ErrorKind::StaleNetworkFileHandle),
+            (ErrorKind::Transient, io::ErrorKind::TimedOut),
+            (ErrorKind::Invalid, io::ErrorKind::InvalidInput),
+            (ErrorKind::Interrupted, io::ErrorKind::Other),
+        ] {
+            let error = io::Error::from(Error::new(kind, "it failed"));
+            assert_eq!((error.kind(), error.to_string().as_str()), (expected, "it failed"));
+            let inner = error.get_ref().and_then(|inner| inner.downcast_ref::<Error>());
+            assert_eq!(inner.map(|inner| inner.kind), Some(kind));
+        }
+    }
+
+    #[test]
+    fn a_source_is_kept_where_more_is_said_about_the_error() {
+        let error = Error::new(ErrorKind::Denied, "no").with_source(io::Error::from_raw_os_error(13));
+        let error = error.about("a.bin");
+        let source = error.source().and_then(|source| source.downcast_ref::<io::Error>());
+        assert_eq!(source.and_then(io::Error::raw_os_error), Some(13));
     }
 }

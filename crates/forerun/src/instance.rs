@@ -7,7 +7,7 @@ use std::sync::{Arc, Weak};
 use std::time::Duration;
 
 use forerun_backend::{Backend, Connected, Entry, Error, ErrorKind, Kind, Result, without_secrets};
-use forerun_engine::{Config, Counters, Engine};
+use forerun_engine::{Config, ConfigError, Counters, Engine};
 
 use crate::catalog::Catalog;
 use crate::driver::Driver;
@@ -60,12 +60,12 @@ impl Forerun {
     fn new(connected: Connected, options: &Options, runtime: Background) -> Result<Forerun> {
         let Connected { backend, object } = connected;
         let config = Config { policy: options.policy, ..Config::new(options.memory_bytes) };
-        let invalid = |error| Error::new(ErrorKind::Invalid, format!("{error}"));
+        let invalid = |error: ConfigError| Error::new(ErrorKind::Invalid, format!("{error}")).with_source(error);
         let engine = Engine::new(config).map_err(invalid)?;
         let memory = usize::try_from(options.memory_bytes)
             .map_err(std::io::Error::other)
             .and_then(Memory::new)
-            .map_err(|error| no_memory(options.memory_bytes, &error))?;
+            .map_err(|error| no_memory(options.memory_bytes, error))?;
         let learner = options.learn.as_deref().map(Learner::load).transpose()?;
         let handle = runtime.handle().clone();
         let catalog = Catalog::new(Arc::clone(&backend), handle.clone(), options.metadata_ttl);
@@ -221,9 +221,9 @@ async fn save_regularly(driver: Weak<Driver>) {
     }
 }
 
-fn no_memory(bytes: u64, error: &std::io::Error) -> Error {
+fn no_memory(bytes: u64, error: std::io::Error) -> Error {
     let message = format!("cannot reserve {bytes} bytes of memory: {error}; choose a smaller budget");
-    Error::new(ErrorKind::Invalid, message)
+    Error::new(ErrorKind::Invalid, message).with_source(error)
 }
 
 impl Drop for Shared {

@@ -89,7 +89,7 @@ fn threads() -> Result<Arc<Runtime>> {
         .build();
     runtime.map(Arc::new).map_err(|error| {
         let message = format!("cannot start threads: {error}; raise the limit on threads");
-        Error::new(ErrorKind::Permanent, message)
+        Error::new(ErrorKind::Permanent, message).with_source(error)
     })
 }
 

@@ -60,7 +60,7 @@ impl HeaderFile {
 
     /// The headers as the file has them now.
     fn now(&self) -> Result<HeaderMap> {
-        let unreadable = |error: io::Error| cannot_read(&self.path, &error);
+        let unreadable = |error: io::Error| cannot_read(&self.path, error);
         let stamp = Stamp::of(&fs::metadata(&self.path).map_err(unreadable)?);
         if self.last().0 != stamp {
             let read = read(&self.path)?;
@@ -86,16 +86,16 @@ impl Stamp {
     }
 }
 
-fn cannot_read(path: &Path, error: &io::Error) -> Error {
+fn cannot_read(path: &Path, error: io::Error) -> Error {
     let message = format!(
         "{} cannot be read: {error}; give --header-file a file of lines `Name: value`",
         path.display()
     );
-    Error::new(ErrorKind::Invalid, message)
+    Error::new(ErrorKind::Invalid, message).with_source(error)
 }
 
 fn read(path: &Path) -> Result<(Stamp, HeaderMap)> {
-    let unreadable = |error: io::Error| cannot_read(path, &error);
+    let unreadable = |error: io::Error| cannot_read(path, error);
     // If it changes in between, the stamp is older than the text, and it is read once more.
     let stamp = Stamp::of(&fs::metadata(path).map_err(unreadable)?);
     let text = fs::read_to_string(path).map_err(unreadable)?;

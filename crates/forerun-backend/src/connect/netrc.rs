@@ -26,7 +26,7 @@ pub(super) fn complete(url: &mut Url, environment: &Environment) -> Result<()> {
         Err(error) if error.kind() == io::ErrorKind::NotFound && !is_named => return Ok(()),
         Err(error) => {
             let message = format!("{} cannot be read: {error}; set NETRC to another file", file.display());
-            return Err(Error::new(ErrorKind::Denied, message));
+            return Err(Error::new(ErrorKind::Denied, message).with_source(error));
         }
     };
     let user = Some(url.username()).filter(|user| !user.is_empty()).map(str::to_owned);

@@ -220,7 +220,7 @@ pub(crate) fn io_error(file: &Path, error: impl Into<io::Error>) -> Error {
         io::ErrorKind::StaleNetworkFileHandle => (ErrorKind::Changed, "; open it again"),
         _ => (ErrorKind::Permanent, ""),
     };
-    Error::new(kind, format!("{}: {error}{advice}", file.display()))
+    Error::new(kind, format!("{}: {error}{advice}", file.display())).with_source(error)
 }
 
 #[cfg(test)]

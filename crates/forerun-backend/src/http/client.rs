@@ -43,7 +43,7 @@ pub(crate) fn client() -> Result<HttpClient> {
     client.map(HttpClient::new).map_err(|error| {
         let message =
             format!("HTTPS cannot be used: {}; install the package ca-certificates", innermost(&error));
-        Error::new(ErrorKind::Permanent, message)
+        Error::new(ErrorKind::Permanent, message).with_source(error)
     })
 }
 

@@ -11,7 +11,8 @@ use crate::{Error, ErrorKind};
 /// What the failure of a request about `name` means.
 pub(super) fn classify(error: &object_store::Error, name: &str) -> Error {
     if let Some(NoCredentials(error)) = cause(error) {
-        return Error::new(error.kind, format!("{name}: {error}"));
+        let source = error.source.clone();
+        return Error { source, ..Error::new(error.kind, format!("{name}: {error}")) };
     }
     if let Some(refused) = cause::<Refused>(error) {
         let error = Error::new(kind_of(refused), format!("{name}: the store {refused}"));

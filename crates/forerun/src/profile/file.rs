@@ -26,7 +26,8 @@ pub(super) fn read(path: &Path) -> Result<Option<Profiles>> {
         }
         _ => fs::read(path).map_err(|error| {
             let advice = "make it readable, or give --learn another name";
-            Error::new(ErrorKind::Invalid, format!("the profile {shown} cannot be read: {error}; {advice}"))
+            let message = format!("the profile {shown} cannot be read: {error}; {advice}");
+            Error::new(ErrorKind::Invalid, message).with_source(error)
         })?,
     };
     let text = String::from_utf8(text).map_err(|_| invalid("it is not text".to_owned()))?;
@@ -39,7 +40,7 @@ pub(super) fn read(path: &Path) -> Result<Option<Profiles>> {
 /// Whether [`write`] could put something at `path` now.
 pub(super) fn check_writable(path: &Path) -> Result<()> {
     let new = beside(path);
-    fs::File::create(&new).and_then(|_| fs::remove_file(&new)).map_err(|error| not_written(path, &error))
+    fs::File::create(&new).and_then(|_| fs::remove_file(&new)).map_err(|error| not_written(path, error))
 }
 
 /// Puts `profiles` in the place of what was at `path`, as a whole or not at all.
@@ -49,7 +50,7 @@ pub(super) fn write(path: &Path, profiles: &Profiles) -> Result<()> {
     written.map_err(|error| {
         // It may not even be there.
         let _ = fs::remove_file(&new);
-        not_written(path, &error)
+        not_written(path, error)
     })
 }
 
@@ -60,10 +61,11 @@ fn beside(path: &Path) -> PathBuf {
     path.with_file_name(name)
 }
 
-fn not_written(path: &Path, error: &io::Error) -> Error {
+fn not_written(path: &Path, error: io::Error) -> Error {
     let shown = path.display();
     let advice = "give --learn a file in a directory that you may write";
-    Error::new(ErrorKind::Permanent, format!("the profile {shown} cannot be written: {error}; {advice}"))
+    let message = format!("the profile {shown} cannot be written: {error}; {advice}");
+    Error::new(ErrorKind::Permanent, message).with_source(error)
 }
 
 fn write_all(path: &Path, bytes: &[u8]) -> io::Result<()> {

@@ -84,6 +84,18 @@ fn options_that_cannot_be_kept_are_refused() {
 }
 
 #[test]
+fn the_systems_error_is_the_source_of_a_file_that_is_not_there() {
+    use std::error::Error;
+    let directory = tempfile::tempdir().unwrap();
+    let url = directory.path().join("none").to_str().unwrap().to_owned();
+    let error = std::io::Error::from(forerun::open(&url).unwrap_err());
+    assert_eq!(error.kind(), std::io::ErrorKind::NotFound);
+    let ours = error.get_ref().and_then(|inner| inner.downcast_ref::<forerun::Error>()).unwrap();
+    let source = ours.source().and_then(|source| source.downcast_ref::<std::io::Error>()).unwrap();
+    assert_eq!(source.raw_os_error(), Some(2));
+}
+
+#[test]
 fn only_a_file_is_opened() {
     let directory = tempfile::tempdir().unwrap();
     let url = directory.path().to_str().unwrap();

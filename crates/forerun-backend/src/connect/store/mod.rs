@@ -109,7 +109,7 @@ fn explain(url: &StoreUrl, built: &Built, error: Error) -> Error {
         }
         _ => String::new(),
     };
-    Error::new(error.kind, format!("{error}{advice}"))
+    Error { message: format!("{error}{advice}"), ..error }
 }
 
 /// What a user without credentials is told to set.

@@ -19,7 +19,7 @@ pub(super) async fn run(command: &str) -> Result<Obtained> {
         Command::new("/bin/sh").arg("-c").arg(command).stdin(Stdio::null()).kill_on_drop(true).output();
     let output = tokio::time::timeout(TIME_MAX, program).await;
     let output = output.map_err(|_| failed(format!("did not end in {} s", TIME_MAX.as_secs())))?;
-    let output = output.map_err(|error| failed(format!("cannot be started: {error}")))?;
+    let output = output.map_err(|error| failed(format!("cannot be started: {error}")).with_source(error))?;
     if !output.status.success() {
         let said = String::from_utf8_lossy(&output.stderr);
         let said = said.lines().find(|line| !line.trim().is_empty()).unwrap_or("without a message");

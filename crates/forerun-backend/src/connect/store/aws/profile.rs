@@ -65,7 +65,9 @@ fn text(file: Option<PathBuf>) -> Result<String> {
     match std::fs::read_to_string(&file) {
         Ok(text) => Ok(text),
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(String::new()),
-        Err(error) => Err(Error::new(ErrorKind::Denied, format!("{}: {error}", file.display()))),
+        Err(error) => {
+            Err(Error::new(ErrorKind::Denied, format!("{}: {error}", file.display())).with_source(error))
+        }
     }
 }
 

@@ -89,11 +89,11 @@ impl Bench {
         end
     }
 
-    /// The same on a thread that blocks.
-    pub(crate) fn read_blocking(&self, number: u64, open: &Open, extent: Extent) -> bool {
+    /// The same into a buffer, without a callback.
+    pub(crate) async fn read_at(&self, number: u64, open: &Open, extent: Extent) -> bool {
         let mut bytes = vec![0; extent.len as usize];
         let (asked, began) = (self.ask(number, open, extent), self.judge.begin());
-        let read = open.reader.read_at(&mut bytes, extent.offset);
+        let read = open.reader.read_at(&mut bytes, extent.offset).await;
         self.judge.check_time(format_args!("reader {number}: a read of {:?}", open.opened.path), began);
         match read {
             Ok(len) => asked.bytes([&bytes[..len]].into_iter()),

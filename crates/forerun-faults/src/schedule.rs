@@ -27,7 +27,7 @@ const SETTLING: Duration = Duration::from_secs(600);
 /// If a wait never ends.
 pub fn run(seed: u64, keeps_trace: bool) -> Verdict {
     let runtime = Builder::new_current_thread().enable_time().start_paused(true).build();
-    let runtime = Arc::new(runtime.expect("a runtime of one thread needs nothing"));
+    let runtime = runtime.expect("a runtime of one thread needs nothing");
     // This thread has virtual time as well.
     let _entered = runtime.enter();
     let judge = Arc::new(Judge::new(keeps_trace));
@@ -64,12 +64,7 @@ pub fn run(seed: u64, keeps_trace: bool) -> Verdict {
 }
 
 /// A library over the store, if that could be reached.
-fn build(
-    runtime: &Arc<Runtime>,
-    store: &Arc<Store>,
-    judge: &Arc<Judge>,
-    random: &mut Random,
-) -> Option<Bench> {
+fn build(runtime: &Runtime, store: &Arc<Store>, judge: &Arc<Judge>, random: &mut Random) -> Option<Bench> {
     let http = Some(HttpClient::new(Service(Arc::clone(store))));
     let keys = [("AWS_ACCESS_KEY_ID", "reader"), ("AWS_SECRET_ACCESS_KEY", "secret")];
     let environment = Environment::of(keys);
@@ -93,7 +88,7 @@ fn build(
         memory_bytes,
         policy: random.pick(&policies),
         metadata_ttl: ttl,
-        runtime: Some(Arc::clone(runtime)),
+        runtime: Some(runtime.handle().clone()),
         ..Options::default()
     };
     let forerun = Forerun::over(connected.backend, options).expect("the options are good");
@@ -106,7 +101,7 @@ fn read(runtime: &Runtime, bench: &Arc<Bench>, random: &mut Random) {
         .map(|number| runtime.spawn(Arc::clone(bench).read(number, random.fork())))
         .collect();
     if random.chance(300) {
-        read_blocking(runtime, bench, random);
+        read_in_turn(runtime, bench, random);
     }
     for task in tasks {
         if let Err(stopped) = runtime.block_on(task) {
@@ -137,15 +132,15 @@ fn close_early(runtime: &Runtime, bench: Bench, random: &mut Random) {
     drop(bench);
 }
 
-/// The reader whose thread is this one.
-fn read_blocking(runtime: &Runtime, bench: &Arc<Bench>, random: &mut Random) {
+/// The reader whose reads are awaited one by one.
+fn read_in_turn(runtime: &Runtime, bench: &Arc<Bench>, random: &mut Random) {
     const NUMBER: u64 = 9;
     for _ in 0..random.within(1..4) {
         let path = bench.some_path(random);
         let Some(open) = runtime.block_on(bench.open(NUMBER, &path)) else { continue };
         let run = Run::new(random, open.size());
         for Extent { offset, len } in run.extents {
-            if !bench.read_blocking(NUMBER, &open, Extent::new(offset, len)) {
+            if !runtime.block_on(bench.read_at(NUMBER, &open, Extent::new(offset, len))) {
                 break;
             }
             runtime.block_on(async { tokio::time::sleep(run.pause).await });

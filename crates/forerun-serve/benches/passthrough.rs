@@ -128,7 +128,7 @@ fn read_here(row: &str, directory: &str) {
 /// The same of a new mount of `source`.
 fn read_mounted(row: usize, source: &Path, passthrough: bool) -> [f64; 2] {
     let url = source.to_str().expect("a name");
-    let forerun = Forerun::connect(url, Options::default()).expect("an engine");
+    let forerun = Forerun::connect_blocking(url, Options::default()).expect("an engine");
     let directory = tempfile::tempdir().expect("a directory");
     let options = MountOptions { passthrough, ..MountOptions::default() };
     let mount = Mount::new(forerun.clone(), directory.path(), options).expect("a mount");

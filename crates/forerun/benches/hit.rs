@@ -89,12 +89,12 @@ fn over_memory(policy: PolicyKind) -> Forerun {
 
 /// A reader of the object, all of which is in memory.
 fn cached(forerun: &Forerun) -> (Reader, Vec<u8>) {
-    let reader = forerun.block_on(forerun.open("a")).expect("the object is there");
-    let filler = forerun.block_on(forerun.open("a")).expect("the object is there");
+    let reader = forerun.open_blocking("a").expect("the object is there");
+    let filler = forerun.open_blocking("a").expect("the object is there");
     let mut all = vec![0; OBJECT_BYTES];
     // Nothing is read ahead, so that with each policy all lies in memory in the same way.
     filler.advise(Advice::Random);
-    filler.read_at(&mut all, 0).expect("memory does not fail");
+    filler.read_at_blocking(&mut all, 0).expect("memory does not fail");
     (reader, all)
 }
 
@@ -110,7 +110,7 @@ fn policy_costs_little() -> bool {
         let mut copy = |reader: &Reader| {
             let started = Instant::now();
             for offset in (0..OBJECT_BYTES).step_by(piece_bytes) {
-                reader.read_at(&mut buf, offset as u64).expect("memory does not fail");
+                reader.read_at_blocking(&mut buf, offset as u64).expect("memory does not fail");
                 black_box(&buf);
             }
             started.elapsed().as_secs_f64()
@@ -129,7 +129,7 @@ fn policy_costs_little() -> bool {
 }
 
 fn read(reader: &Reader, offset: usize, buf: &mut [u8]) {
-    let len = reader.read_at(buf, offset as u64).expect("memory does not fail");
+    let len = reader.read_at_blocking(buf, offset as u64).expect("memory does not fail");
     assert_eq!(len, READ_BYTES);
 }
 

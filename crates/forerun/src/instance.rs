@@ -19,12 +19,12 @@ use crate::{Options, Reader};
 /// How much of what was learned a program that is killed loses at most.
 const SAVE_INTERVAL: Duration = Duration::from_secs(60);
 
-/// One engine over one backend, with a runtime of its own. Clones share it. It
+/// One engine over one backend, with a runtime of its own unless [`Options::runtime`] is given. Clones share it. It
 /// ends when the last clone and the last [`Reader`] are dropped, which may happen
 /// on any thread and blocks none; reads that are still submitted then fail.
 #[derive(Clone, Debug)]
 pub struct Forerun {
-    shared: Arc<Shared>,
+    pub(crate) shared: Arc<Shared>,
 }
 
 /// What readers keep alive.
@@ -36,15 +36,15 @@ pub(crate) struct Shared {
 
 impl Forerun {
     /// Over the backend that `url` names, which is asked whether it answers. See
-    /// [`forerun_backend::connect`] for the URLs there are. Blocks meanwhile.
+    /// [`forerun_backend::connect`] for the URLs there are.
     ///
     /// # Errors
     /// As [`forerun_backend::connect`], and [`ErrorKind::Invalid`] for options
     /// that cannot be kept.
-    pub fn connect(url: &str, options: Options) -> Result<Forerun> {
+    pub async fn connect(url: &str, options: Options) -> Result<Forerun> {
         let runtime = Background::new(options.runtime.clone())?;
         let (url, connect) = (url.to_owned(), options.connect.clone());
-        let connected = runtime.run(async move { forerun_backend::connect(&url, &connect).await })?;
+        let connected = runtime.run(async move { forerun_backend::connect(&url, &connect).await }).await?;
         Forerun::new(connected, &options, runtime)
     }
 
@@ -60,7 +60,8 @@ impl Forerun {
     fn new(connected: Connected, options: &Options, runtime: Background) -> Result<Forerun> {
         let Connected { backend, object } = connected;
         let config = Config { policy: options.policy, ..Config::new(options.memory_bytes) };
-        let invalid = |error: ConfigError| Error::new(ErrorKind::Invalid, format!("{error}")).with_source(error);
+        let invalid =
+            |error: ConfigError| Error::new(ErrorKind::Invalid, format!("{error}")).with_source(error);
         let engine = Engine::new(config).map_err(invalid)?;
         let memory = usize::try_from(options.memory_bytes)
             .map_err(std::io::Error::other)
@@ -144,7 +145,9 @@ impl Forerun {
     /// [`ErrorKind::Changed`] if the object has another version by now, or
     /// [`ErrorKind::NotFound`].
     pub async fn open_local(&self, entry: &Entry) -> Result<Option<File>> {
-        self.shared.driver.backend.open_local(&entry.path, &entry.version).await
+        let (backend, entry) = (Arc::clone(&self.shared.driver.backend), entry.clone());
+        let opened = async move { backend.open_local(&entry.path, &entry.version).await };
+        self.shared.runtime.run(opened).await
     }
 
     /// Asks the backend again when `path`, or the list it is in, is next wanted.
@@ -156,15 +159,6 @@ impl Forerun {
     /// it must not keep alive for ever.
     pub fn spawn(&self, future: impl Future<Output = ()> + Send + 'static) {
         self.shared.driver.spawn(future);
-    }
-
-    /// Waits for `future` on the calling thread, which must not be one that runs
-    /// futures.
-    ///
-    /// # Panics
-    /// On a thread of an async runtime.
-    pub fn block_on<F: Future>(&self, future: F) -> F::Output {
-        self.shared.runtime.block_on(future)
     }
 
     /// Sums since the start.
@@ -186,6 +180,14 @@ impl Forerun {
         self.shared.driver.learner.as_ref().map_or(Ok(()), Learner::save)
     }
 
+    /// The one object that `url` names.
+    pub(crate) fn single(&self, url: &str) -> Result<&str> {
+        self.object().ok_or_else(|| {
+            let message = format!("{} is a directory; name one object in it", without_secrets(url));
+            Error::new(ErrorKind::Invalid, message)
+        })
+    }
+
     pub(crate) fn driver(&self) -> &Arc<Driver> {
         &self.shared.driver
     }
@@ -201,14 +203,9 @@ impl Forerun {
 ///
 /// # Errors
 /// As [`Forerun::connect`]; [`ErrorKind::Invalid`] if `url` names a tree.
-pub fn open(url: &str) -> Result<Reader> {
-    let forerun = Forerun::connect(url, Options::default())?;
-    let Some(path) = forerun.object().map(str::to_owned) else {
-        let message = format!("{} is a directory; name one object in it", without_secrets(url));
-        return Err(Error::new(ErrorKind::Invalid, message));
-    };
-    let opener = forerun.clone();
-    forerun.shared.runtime.run(async move { opener.open(&path).await })
+pub async fn open(url: &str) -> Result<Reader> {
+    let forerun = Forerun::connect(url, Options::default()).await?;
+    forerun.open(forerun.single(url)?).await
 }
 
 /// Keeps what was learned even if the program is killed.

@@ -1,7 +1,10 @@
-//! Bytes lent to a front end.
+//! Bytes lent to readers.
 
 use std::borrow::Cow;
+use std::mem;
 use std::sync::Arc;
+
+use bytes::Bytes;
 
 use forerun_engine::{MemoryRange, ReadId};
 
@@ -9,6 +12,10 @@ use crate::driver::Driver;
 
 /// The bytes of a read, lent until dropped: as long as a lease lives, so does
 /// the memory it shows, out of the one budget that all readers share.
+///
+/// A `Lease<'static>` ([`Reader::lease`](crate::Reader::lease), [`Lease::into_owned`]) may be kept and
+/// sent to other threads, and outlives its reader. Reads wait while leases hold the memory that they
+/// need, so a program should keep leases of less than half of the budget.
 #[derive(Debug)]
 pub struct Lease<'a> {
     bytes: Lent<'a>,
@@ -18,19 +25,61 @@ pub struct Lease<'a> {
 #[derive(Debug)]
 enum Lent<'a> {
     /// In the engine's memory.
-    Held { driver: &'a Arc<Driver>, read: ReadId, ranges: &'a [MemoryRange] },
+    Held { driver: Cow<'a, Arc<Driver>>, read: ReadId, ranges: Cow<'a, [MemoryRange]> },
     /// Gathered, because the read was longer than the engine takes at once.
     Gathered(Vec<u8>),
 }
 
 impl<'a> Lease<'a> {
     pub(crate) fn held(driver: &'a Arc<Driver>, read: ReadId, ranges: &'a [MemoryRange]) -> Lease<'a> {
+        Lease::of(Cow::Borrowed(driver), read, Cow::Borrowed(ranges))
+    }
+
+    pub(crate) fn owned(driver: &Arc<Driver>, read: ReadId, ranges: Vec<MemoryRange>) -> Lease<'static> {
+        Lease::of(Cow::Owned(Arc::clone(driver)), read, Cow::Owned(ranges))
+    }
+
+    fn of(driver: Cow<'a, Arc<Driver>>, read: ReadId, ranges: Cow<'a, [MemoryRange]>) -> Lease<'a> {
         let len = ranges.iter().map(|range| range.len as usize).sum();
         Lease { bytes: Lent::Held { driver, read, ranges }, len }
     }
 
     pub(crate) fn gathered(bytes: Vec<u8>) -> Lease<'a> {
         Lease { len: bytes.len(), bytes: Lent::Gathered(bytes) }
+    }
+
+    /// The same bytes, to be kept for as long as the program wants. Copies none of them.
+    pub fn into_owned(self) -> Lease<'static> {
+        let (len, bytes) = (self.len, self.into_lent());
+        let bytes = match bytes {
+            Lent::Held { driver, read, ranges } => {
+                let (driver, ranges) = (Cow::Owned(driver.into_owned()), Cow::Owned(ranges.into_owned()));
+                Lent::Held { driver, read, ranges }
+            }
+            Lent::Gathered(bytes) => Lent::Gathered(bytes),
+        };
+        Lease { bytes, len }
+    }
+
+    /// The bytes, in order, as they lie in memory, for interfaces that take [`Bytes`]. Copies none of
+    /// them. The memory is lent until all of them are dropped.
+    pub fn into_bytes(self) -> Vec<Bytes> {
+        let lease = Arc::new(self.into_owned());
+        let slice = |index| Bytes::from_owner(Slice { lease: Arc::clone(&lease), index });
+        (0..lease.slices().count()).map(slice).collect()
+    }
+
+    /// What it lends, which is then not released with this.
+    fn into_lent(mut self) -> Lent<'a> {
+        mem::replace(&mut self.bytes, Lent::Gathered(Vec::new()))
+    }
+
+    /// Copies the bytes to `buf`, which is as long.
+    pub(crate) fn copy_to(&self, buf: &mut [u8]) {
+        match &self.bytes {
+            Lent::Held { driver, ranges, .. } => driver.memory.copy(ranges, buf),
+            Lent::Gathered(bytes) => buf.copy_from_slice(bytes),
+        }
     }
 
     /// How many bytes: as many as were asked for, or up to the object's end.
@@ -59,21 +108,38 @@ impl<'a> Lease<'a> {
     pub fn to_contiguous(&self) -> Cow<'_, [u8]> {
         match &self.bytes {
             Lent::Gathered(bytes) => Cow::Borrowed(bytes),
-            Lent::Held { ranges: [], .. } => Cow::Borrowed(&[]),
-            Lent::Held { driver, ranges: [range], .. } => Cow::Borrowed(driver.memory.slice(*range)),
-            Lent::Held { .. } => {
-                let mut bytes = Vec::with_capacity(self.len);
-                self.slices().for_each(|slice| bytes.extend_from_slice(slice));
-                Cow::Owned(bytes)
-            }
+            Lent::Held { driver, ranges, .. } => match &**ranges {
+                [] => Cow::Borrowed(&[]),
+                [range] => Cow::Borrowed(driver.memory.slice(*range)),
+                _ => {
+                    let mut bytes = Vec::with_capacity(self.len);
+                    self.slices().for_each(|slice| bytes.extend_from_slice(slice));
+                    Cow::Owned(bytes)
+                }
+            },
+        }
+    }
+}
+
+/// One slice of a lease that several share.
+struct Slice {
+    lease: Arc<Lease<'static>>,
+    index: usize,
+}
+
+impl AsRef<[u8]> for Slice {
+    fn as_ref(&self) -> &[u8] {
+        match &self.lease.bytes {
+            Lent::Held { driver, ranges, .. } => driver.memory.slice(ranges[self.index]),
+            Lent::Gathered(bytes) => bytes,
         }
     }
 }
 
 impl Drop for Lease<'_> {
     fn drop(&mut self) {
-        if let Lent::Held { driver, read, .. } = self.bytes {
-            driver.release(read);
+        if let Lent::Held { driver, read, .. } = &self.bytes {
+            driver.release(*read);
         }
     }
 }

@@ -12,9 +12,9 @@
 //! # std::fs::write(&path, b"hello, world")?;
 //! # let url = path.to_str().expect("a UTF-8 path");
 //! // A path here; `https://…`, `s3://…` and others work the same.
-//! let reader = forerun::open(url)?;
+//! let reader = forerun::open_blocking(url)?;
 //! let mut buf = [0; 5];
-//! let len = reader.read_at(&mut buf, 7)?;
+//! let len = reader.read_at_blocking(&mut buf, 7)?;
 //! assert_eq!(&buf[..len], b"world");
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
@@ -28,14 +28,34 @@
 //! # std::fs::write(directory.path().join("b.bin"), b"b")?;
 //! # let url = directory.path().to_str().expect("a UTF-8 path");
 //! let options = Options { memory_bytes: 64 << 20, ..Options::default() };
-//! let forerun = Forerun::connect(url, options)?;
-//! for entry in forerun.block_on(forerun.list(""))?.iter() {
+//! let forerun = Forerun::connect_blocking(url, options)?;
+//! for entry in forerun.list_blocking("")?.iter() {
 //!     let reader = forerun.reader_of(entry);
 //!     let mut bytes = vec![0; reader.size() as usize];
-//!     reader.read_at(&mut bytes, 0)?;
+//!     reader.read_at_blocking(&mut bytes, 0)?;
 //!     assert_eq!(bytes, entry.name()[..1].as_bytes());
 //! }
 //! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! # Async and blocking
+//! A call that waits is async: [`open`], [`Forerun::stat`], [`Reader::read_at`]. Any executor may await
+//! it. The call with the suffix `_blocking` does the same for threads ([`open_blocking`],
+//! [`Reader::read_at_blocking`]). Calls that never wait have neither form.
+//!
+//! ```
+//! # use forerun::{Forerun, Options};
+//! # #[tokio::main(flavor = "current_thread")]
+//! # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! # let directory = tempfile::tempdir()?;
+//! # std::fs::write(directory.path().join("a.bin"), b"hello, world")?;
+//! # let url = directory.path().to_str().expect("a UTF-8 path");
+//! let forerun = Forerun::connect(url, Options::default()).await?;
+//! let reader = forerun.open("a.bin").await?;
+//! let lease = reader.lease(7, 5).await?; // lent out of the budget, not copied
+//! assert_eq!(lease.to_contiguous(), &b"world"[..]);
+//! # Ok(())
+//! # }
 //! ```
 //!
 //! # What to rely on
@@ -56,7 +76,9 @@
 //! already. Forerun is read-only, and it is worth its memory where a request
 //! costs milliseconds and reads are many, small, or not simply sequential.
 
+mod blocking;
 mod catalog;
+mod cursor;
 mod driver;
 mod explain;
 mod instance;
@@ -77,6 +99,8 @@ pub use forerun_engine::{
     ListReport, ObjectReport, PolicyKind, StreamReport, Time, Why,
 };
 
+pub use blocking::open_blocking;
+pub use cursor::Cursor;
 pub use explain::Explained;
 pub use instance::{Forerun, open};
 pub use lease::Lease;

@@ -1,12 +1,11 @@
 //! What a user may choose.
 
 use std::path::PathBuf;
-use std::sync::Arc;
 use std::time::Duration;
 
 use forerun_backend::ConnectOptions;
 use forerun_engine::PolicyKind;
-use tokio::runtime::Runtime;
+use tokio::runtime::Handle;
 
 /// Choices of one [`Forerun`](crate::Forerun).
 #[derive(Clone, Debug)]
@@ -26,9 +25,13 @@ pub struct Options {
     pub learn: Option<PathBuf>,
     /// How to reach the backend.
     pub connect: ConnectOptions,
-    /// What everything runs on, rather than on threads of its own. One that has a single thread runs
-    /// only while somebody blocks on it: reads that block do, on the thread that reads.
-    pub runtime: Option<Arc<Runtime>>,
+    /// A runtime of the program, with time and I/O enabled, for all tasks. Forerun starts threads of its
+    /// own unless one is given. It must run while somebody waits, and reads fail once it has ended.
+    ///
+    /// The only thread of a current-thread runtime cannot block for that runtime's own work. A blocking
+    /// call that has to wait on such a runtime, in `spawn_blocking` too, fails with
+    /// [`ErrorKind::Invalid`](crate::ErrorKind::Invalid).
+    pub runtime: Option<Handle>,
 }
 
 impl Default for Options {

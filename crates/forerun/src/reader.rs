@@ -7,9 +7,8 @@ use forerun_engine::{Advice, Config, Extent, Outcome, ReadId, ReaderId};
 use futures::channel::oneshot;
 
 use crate::Lease;
-use crate::driver::{Call, Driver, Object, Waiter, closed, with_ranges};
+use crate::driver::{Call, Driver, Object, Wait, Waiter, with_ranges};
 use crate::instance::Shared;
-use crate::runtime::Background;
 
 /// Reads one version of one object; clones read as one. The object is closed
 /// when the last clone is dropped, and what was learned of it is kept for the
@@ -21,9 +20,9 @@ use crate::runtime::Background;
 /// of two versions. Open the object again to read the new one.
 #[derive(Clone, Debug)]
 pub struct Reader {
-    handle: Arc<Handle>,
+    pub(crate) handle: Arc<Handle>,
     /// Keeps the runtime alive.
-    shared: Arc<Shared>,
+    pub(crate) shared: Arc<Shared>,
 }
 
 /// A submitted read that waits for bytes. Dropping this changes nothing.
@@ -44,6 +43,12 @@ impl Pending {
     pub fn give_up(self, error: Error) {
         self.driver.give_up(self.read, error);
     }
+}
+
+/// A read that was started.
+pub(crate) enum Started<T> {
+    Done(T),
+    Waits(Wait),
 }
 
 /// An open object, to the engine one reader.
@@ -80,22 +85,28 @@ impl Reader {
         driver.advise(object, *id, advice);
     }
 
-    /// Reads from `offset` on into `buf` and says how many bytes; fewer than
-    /// `buf` holds only where the object ends. Blocks until they are there. Any
-    /// number of threads may read at once.
+    /// Reads from `offset` on into `buf` and says how many bytes; fewer than `buf` holds only where the
+    /// object ends. Any number of tasks may read at once, on any executor. A read that is dropped ends,
+    /// and holds nothing any more; what was fetched for it is kept for others.
+    /// [`Reader::read_at_blocking`] does the same for threads.
     ///
     /// # Errors
     /// What kept the backend from answering. A later read tries again, unless
     /// the object has changed.
-    pub fn read_at(&self, buf: &mut [u8], offset: u64) -> Result<usize> {
-        let extent = self.handle.clip(offset, buf.len());
-        let buf = &mut buf[..extent.len as usize];
-        let mut at = offset;
-        for piece in buf.chunks_mut(Config::READ_BYTES_MAX as usize) {
-            self.handle.read_piece(&self.shared.runtime, piece, at)?;
-            at += piece.len() as u64;
-        }
-        Ok(buf.len())
+    pub async fn read_at(&self, buf: &mut [u8], offset: u64) -> Result<usize> {
+        self.handle.read_at(buf, offset).await
+    }
+
+    /// Reads `len` bytes, fewer only where the object ends, without copying them: they are lent as they
+    /// lie in memory. Dropping this before its end holds nothing any more.
+    ///
+    /// A read past [`READ_BYTES_MAX`](Config::READ_BYTES_MAX) is copied into a buffer of its own, besides
+    /// the budget.
+    ///
+    /// # Errors
+    /// As [`Reader::read_at`].
+    pub async fn lease(&self, offset: u64, len: usize) -> Result<Lease<'static>> {
+        self.handle.lease(self.handle.clip(offset, len)).await
     }
 
     /// Reads `len` bytes, fewer only where the object ends, without ever
@@ -103,6 +114,10 @@ impl Reader {
     /// one of the runtime's. It runs exactly once, without any lock held, and may
     /// read in turn, though not block for long. If it is to run later, what is returned can end
     /// the wait.
+    ///
+    /// For front ends whose own threads take requests and answer them from a callback, as the mount does:
+    /// a hit costs no task, no channel and no allocation. [`Reader::read_at`] and [`Reader::lease`] are
+    /// simpler elsewhere.
     ///
     /// A read past [`READ_BYTES_MAX`](Config::READ_BYTES_MAX) is gathered piece by piece
     /// into a buffer of its own, besides the budget; its wait cannot be ended.
@@ -117,8 +132,7 @@ impl Reader {
             let call = Call::new(&self.handle, Box::new(done));
             let handle = Arc::clone(&self.handle);
             self.handle.driver.spawn(async move {
-                let bytes = handle.gather(extent).await;
-                call.finish(bytes.map(Lease::gathered));
+                call.finish(handle.lease(extent).await);
             });
             None
         } else {
@@ -153,29 +167,56 @@ impl Reader {
 
 impl Handle {
     /// The part of the read that lies before the object's end.
-    fn clip(&self, offset: u64, len: usize) -> Extent {
+    pub(crate) fn clip(&self, offset: u64, len: usize) -> Extent {
         Extent::new(offset, self.entry.size.saturating_sub(offset).min(len as u64))
     }
 
-    /// Fills `buf`, which is not empty.
-    fn read_piece(&self, runtime: &Background, buf: &mut [u8], offset: u64) -> Result<()> {
-        let extent = Extent::new(offset, buf.len() as u64);
+    async fn read_at(&self, buf: &mut [u8], offset: u64) -> Result<usize> {
+        let extent = self.clip(offset, buf.len());
+        let buf = &mut buf[..extent.len as usize];
+        let mut at = offset;
+        for piece in buf.chunks_mut(Config::READ_BYTES_MAX as usize) {
+            let extent = Extent::new(at, piece.len() as u64);
+            if let Started::Waits(wait) = self.start(extent, |lease| lease.copy_to(piece))? {
+                wait.await?.copy_to(piece);
+            }
+            at = extent.end();
+        }
+        Ok(buf.len())
+    }
+
+    async fn lease(&self, extent: Extent) -> Result<Lease<'static>> {
+        if extent.len > Config::READ_BYTES_MAX {
+            let mut bytes = vec![0; extent.len as usize];
+            self.read_at(&mut bytes, extent.offset).await?;
+            return Ok(Lease::gathered(bytes));
+        }
+        match self.start(extent, |lease| lease.into_owned())? {
+            Started::Done(lease) => Ok(lease),
+            Started::Waits(wait) => wait.await,
+        }
+    }
+
+    /// Starts a read of `extent`, at most `READ_BYTES_MAX`. If its bytes are in memory, `hit` sees them.
+    pub(crate) fn start<T>(&self, extent: Extent, hit: impl FnOnce(Lease<'_>) -> T) -> Result<Started<T>> {
+        if extent.is_empty() {
+            return Ok(Started::Done(hit(Lease::gathered(Vec::new()))));
+        }
         let Handle { driver, object, id, .. } = self;
         with_ranges(|ranges| {
             let mut answered = None;
             let waiter = || {
                 let (answer, answer_of_read) = oneshot::channel();
                 answered = Some(answer_of_read);
-                Waiter::Thread(answer)
+                Waiter::Task(answer)
             };
-            let outcome = driver.read(object, *id, extent, ranges, waiter)?;
-            if let Some(answered) = answered {
-                *ranges = runtime.wait(answered)?;
+            match (driver.read(object, *id, extent, ranges, waiter)?, answered) {
+                (Outcome::Parked(read), Some(answered)) => {
+                    Ok(Started::Waits(Wait::new(driver, read, answered)))
+                }
+                (Outcome::Ready(read), None) => Ok(Started::Done(hit(Lease::held(driver, read, ranges)))),
+                _ => unreachable!("a read that is parked, and no other, has somebody waiting"),
             }
-            let (Outcome::Ready(read) | Outcome::Parked(read)) = outcome;
-            driver.memory.copy(ranges, buf);
-            driver.release(read);
-            Ok(())
         })
     }
 
@@ -206,27 +247,6 @@ impl Handle {
             }
             None
         })
-    }
-
-    /// Reads more than the engine takes at once.
-    async fn gather(self: &Arc<Handle>, extent: Extent) -> Result<Vec<u8>> {
-        let mut bytes = Vec::with_capacity(extent.len as usize);
-        let mut at = extent.offset;
-        while at < extent.end() {
-            let piece = Extent::new(at, (extent.end() - at).min(Config::READ_BYTES_MAX));
-            at = piece.end();
-            let (answer, answered) = oneshot::channel();
-            self.submit_piece(piece, move |lease| {
-                let more = lease.map(|lease| {
-                    lease.slices().for_each(|slice| bytes.extend_from_slice(slice));
-                    bytes
-                });
-                // Nobody listens any more only when Forerun is closing.
-                let _ = answer.send(more);
-            });
-            bytes = answered.await.unwrap_or_else(|_| Err(closed()))?;
-        }
-        Ok(bytes)
     }
 }
 

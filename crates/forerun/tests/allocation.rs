@@ -43,10 +43,10 @@ fn read_everywhere(reader: &Reader) -> usize {
     let mut buf = [0; READ_BYTES];
     for index in 0..RANDOM_READS as u64 {
         let offset = index.wrapping_mul(0x9e37_79b9_7f4a_7c15) % (OBJECT_BYTES - READ_BYTES) as u64;
-        assert_eq!(reader.read_at(&mut buf, offset).unwrap(), READ_BYTES);
+        assert_eq!(reader.read_at_blocking(&mut buf, offset).unwrap(), READ_BYTES);
     }
     for offset in (0..OBJECT_BYTES as u64).step_by(READ_BYTES) {
-        assert_eq!(reader.read_at(&mut buf, offset).unwrap(), READ_BYTES);
+        assert_eq!(reader.read_at_blocking(&mut buf, offset).unwrap(), READ_BYTES);
     }
     RANDOM_READS + OBJECT_BYTES / READ_BYTES
 }
@@ -56,8 +56,8 @@ fn a_hit_allocates_nothing() {
     let memory = MemoryBackend::new();
     memory.replace("a", vec![1; OBJECT_BYTES]);
     let forerun = Forerun::over(Arc::new(memory), Options::default()).unwrap();
-    let reader = forerun.block_on(forerun.open("a")).unwrap();
-    assert_eq!(reader.read_at(&mut vec![0; OBJECT_BYTES], 0).unwrap(), OBJECT_BYTES);
+    let reader = forerun.open_blocking("a").unwrap();
+    assert_eq!(reader.read_at_blocking(&mut vec![0; OBJECT_BYTES], 0).unwrap(), OBJECT_BYTES);
     // The policy's tables of candidates and runs grow to their bound once.
     (0..12).for_each(|_| _ = read_everywhere(&reader));
     let before = COUNT.get();

@@ -195,7 +195,7 @@ impl MountCommand {
         if let Some(doubt) = memory::doubt(self.memory) {
             say(&doubt);
         }
-        let forerun = Forerun::connect(&self.url, self.options())?;
+        let forerun = Forerun::connect_blocking(&self.url, self.options())?;
         let is_local = forerun.url().starts_with("file:");
         if self.passthrough && !is_local {
             let url = forerun.url();

@@ -84,7 +84,7 @@ impl Mount {
         queues: Queues,
         attach: impl FnOnce(&str, Access) -> Result<(OwnedFd, Attachment)>,
     ) -> Result<Mount> {
-        let root = forerun.block_on(forerun.stat(""))?;
+        let root = forerun.stat_blocking("")?;
         if root.kind != Kind::Directory {
             let message = format!("{} is not a directory: mount the directory that holds it", forerun.url());
             return Err(Error::new(ErrorKind::NotADirectory, message));

@@ -31,7 +31,7 @@ impl Mounted {
             metadata_ttl: engine_ttl,
             ..Options::default()
         };
-        let forerun = Forerun::connect(source.path().to_str().unwrap(), options).unwrap();
+        let forerun = Forerun::connect_blocking(source.path().to_str().unwrap(), options).unwrap();
         Mounted::over(forerun, source, kernel_ttl)
     }
 

@@ -29,7 +29,7 @@ use tokio::runtime;
 use tokio::time::Instant;
 
 pub(crate) use objects::{Name, Object};
-pub(crate) use waiter::{Call, Waiter, with_ranges};
+pub(crate) use waiter::{Call, Wait, Waiter, with_ranges};
 
 use crate::catalog::Catalog;
 use crate::mapping::Memory;
@@ -128,9 +128,14 @@ impl Driver {
 
     /// Ends the wait of the parked `read` with `error`, unless it is over.
     pub(crate) fn give_up(self: &Arc<Driver>, read: ReadId, error: Error) {
-        if let Some(waiter) = self.step(|state, _| state.give_up(read)) {
-            waiter.answer(self, read, Err(error));
+        if let Some(waiter) = self.stop_waiting(read) {
+            waiter.answer(self, Err(error));
         }
+    }
+
+    /// Takes away what the parked `read` would be answered to, unless it is over.
+    pub(crate) fn stop_waiting(self: &Arc<Driver>, read: ReadId) -> Option<Waiter> {
+        self.step(|state, _| state.give_up(read))
     }
 
     /// Runs `future` on the runtime.

@@ -16,7 +16,7 @@ use super::fetch::Start;
 use super::listings::{Listing, Listings};
 use super::lists::Lists;
 use super::objects::{Object, Objects};
-use super::waiter::{Answer, Waiter};
+use super::waiter::Waiter;
 use crate::profile::Profiles;
 
 pub(crate) struct State {
@@ -49,7 +49,7 @@ pub(crate) struct Work {
     /// Paths that somebody opens soon.
     pub(crate) expected: Vec<Arc<str>>,
     pub(crate) cancels: Vec<AbortHandle>,
-    pub(crate) answers: Vec<(Waiter, ReadId, Answer)>,
+    pub(crate) answers: Vec<(Waiter, ReadId, Result<Vec<MemoryRange>>)>,
     /// When to come back even if nothing happens, unless that was said before.
     pub(crate) alarm: Option<Time>,
 }

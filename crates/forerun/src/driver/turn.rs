@@ -7,6 +7,7 @@ use forerun_engine::Time;
 
 use super::Driver;
 use super::state::{State, Work};
+use crate::Lease;
 
 impl Driver {
     /// One turn: tell the engine something, then do what it says.
@@ -37,7 +38,7 @@ impl Driver {
             fetch.abort();
         }
         for (waiter, read, answer) in work.answers {
-            waiter.answer(self, read, answer);
+            waiter.answer(self, answer.map(|ranges| Lease::owned(self, read, ranges)));
         }
         if let Some(due) = work.alarm {
             self.wake_at(due);
@@ -100,7 +101,7 @@ mod tests {
         let (object, reader) = driver.open(&Entry::file("a", 4096, Version("1".into())));
         let (answer, answered) = oneshot::channel();
         let read = |answer| {
-            let waiter = || Waiter::Thread(answer);
+            let waiter = || Waiter::Task(answer);
             driver.read(&object, reader, Extent::new(0, 4096), &mut Vec::new(), waiter)
         };
         assert!(matches!(read(answer), Ok(Outcome::Parked(_))));

@@ -1,7 +1,10 @@
 //! Who waits for a parked read, and how they are told.
 
 use std::cell::RefCell;
+use std::future::Future;
+use std::pin::Pin;
 use std::sync::Arc;
+use std::task::{Context, Poll, ready};
 
 use forerun_backend::Result;
 use forerun_engine::{MemoryRange, ReadId};
@@ -11,26 +14,57 @@ use super::{Driver, closed};
 use crate::Lease;
 use crate::reader::Handle;
 
-/// Where a parked read's bytes are.
-pub(crate) type Answer = Result<Vec<MemoryRange>>;
+/// The bytes of a parked read. Dropped unseen, they are released.
+pub(crate) type Answer = Result<Lease<'static>>;
 
 /// Who waits. Dropped unanswered, it hears that Forerun closed.
 pub(crate) enum Waiter {
-    Thread(oneshot::Sender<Answer>),
+    Task(oneshot::Sender<Answer>),
     Call(Call),
 }
 
 impl Waiter {
     /// Ends the wait. A callback runs on a runtime thread, because the calling
     /// one may be a reader with another callback on its stack.
-    pub(crate) fn answer(self, driver: &Arc<Driver>, read: ReadId, answer: Answer) {
+    pub(crate) fn answer(self, driver: &Arc<Driver>, answer: Answer) {
         match self {
-            // Its thread listens until then.
-            Waiter::Thread(thread) => drop(thread.send(answer)),
-            Waiter::Call(call) => {
-                let owner = Arc::clone(driver);
-                driver.spawn(async move { call.run(&owner, read, answer) });
-            }
+            // Nobody listens any more if the read was dropped meanwhile.
+            Waiter::Task(task) => drop(task.send(answer)),
+            Waiter::Call(call) => driver.spawn(async move { call.finish(answer) }),
+        }
+    }
+}
+
+/// A parked read. Dropped before its end, it ends, and what it holds is released.
+#[derive(Debug)]
+pub(crate) struct Wait {
+    driver: Arc<Driver>,
+    read: ReadId,
+    answered: oneshot::Receiver<Answer>,
+    is_over: bool,
+}
+
+impl Wait {
+    pub(crate) fn new(driver: &Arc<Driver>, read: ReadId, answered: oneshot::Receiver<Answer>) -> Wait {
+        Wait { driver: Arc::clone(driver), read, answered, is_over: false }
+    }
+}
+
+impl Future for Wait {
+    type Output = Answer;
+
+    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Answer> {
+        let answer = ready!(Pin::new(&mut self.answered).poll(context));
+        self.is_over = true;
+        Poll::Ready(answer.unwrap_or_else(|_| Err(closed())))
+    }
+}
+
+impl Drop for Wait {
+    fn drop(&mut self) {
+        if !self.is_over {
+            // An answer that has come already is released with the channel.
+            drop(self.driver.stop_waiting(self.read));
         }
     }
 }
@@ -49,14 +83,6 @@ pub(crate) struct Call {
 impl Call {
     pub(crate) fn new(handle: &Arc<Handle>, done: Done) -> Call {
         Call { done: Some(done), _handle: Arc::clone(handle) }
-    }
-
-    pub(crate) fn run(mut self, driver: &Arc<Driver>, read: ReadId, answer: Answer) {
-        let Some(done) = self.done.take() else { return };
-        match answer {
-            Ok(ranges) => done(Ok(Lease::held(driver, read, &ranges))),
-            Err(error) => done(Err(error)),
-        }
     }
 
     pub(crate) fn finish(mut self, result: Result<Lease<'_>>) {

@@ -23,7 +23,7 @@ fn read_all_over(reader: &Reader, source: &[u8], seed: u64, read_count: usize) {
             len = 1 + random.below(longest);
             step = [0, len as isize, -(len as isize), 3 * len as isize][random.below(4)];
         }
-        let read = reader.read_at(&mut buf[..len], at as u64).unwrap();
+        let read = reader.read_at_blocking(&mut buf[..len], at as u64).unwrap();
         let wanted = source.get(at..).map_or(&[][..], |rest| &rest[..rest.len().min(len)]);
         assert!(buf[..read] == *wanted, "{len} bytes at {at} differ from the source");
         at = at.saturating_add_signed(step).min(source.len());
@@ -73,7 +73,7 @@ fn every_policy_reads_what_is_there_from_slow_memory() {
         memory.replace("b", sources[1].clone());
         let delay = layer::Delay::new(Arc::new(memory), Duration::from_micros(200));
         let forerun = Forerun::over(Arc::new(delay), options(policy)).unwrap();
-        let readers = ["a", "b"].map(|path| forerun.block_on(forerun.open(path)).unwrap());
+        let readers = ["a", "b"].map(|path| forerun.open_blocking(path).unwrap());
         let [a, b] = readers;
         check(&forerun, &[(a, &sources[0]), (b, &sources[1])], 150);
     }
@@ -85,14 +85,14 @@ fn files_are_read_through_their_url() {
     let source = pattern((9 << 20) + 4097);
     std::fs::write(directory.path().join("large.bin"), &source).unwrap();
     let url = directory.path().to_str().unwrap();
-    let forerun = Forerun::connect(url, options(PolicyKind::Adaptive)).unwrap();
+    let forerun = Forerun::connect_blocking(url, options(PolicyKind::Adaptive)).unwrap();
     assert_eq!(forerun.object(), None);
-    let reader = forerun.block_on(forerun.open("large.bin")).unwrap();
+    let reader = forerun.open_blocking("large.bin").unwrap();
     check(&forerun, &[(reader, &source)], 300);
 
-    let single = forerun::open(&format!("{url}/large.bin")).unwrap();
+    let single = forerun::open_blocking(&format!("{url}/large.bin")).unwrap();
     let mut all = vec![0; source.len() + 5];
-    assert_eq!(single.read_at(&mut all, 0).unwrap(), source.len());
+    assert_eq!(single.read_at_blocking(&mut all, 0).unwrap(), source.len());
     assert!(all[..source.len()] == source);
     assert_eq!(single.size(), source.len() as u64);
     assert_eq!(single.entry().path, "large.bin");
@@ -104,11 +104,11 @@ fn the_end_of_an_object_and_an_empty_one() {
     memory.replace("empty", "");
     memory.replace("short", "abc");
     let forerun = Forerun::over(memory.clone() as Arc<dyn Backend>, Options::default()).unwrap();
-    let [empty, short] = ["empty", "short"].map(|path| forerun.block_on(forerun.open(path)).unwrap());
+    let [empty, short] = ["empty", "short"].map(|path| forerun.open_blocking(path).unwrap());
     let mut buf = [7; 4];
-    assert_eq!(empty.read_at(&mut buf, 0).unwrap(), 0);
-    assert_eq!(short.read_at(&mut buf, 3).unwrap(), 0);
-    assert_eq!(short.read_at(&mut buf, u64::MAX).unwrap(), 0);
-    assert_eq!(short.read_at(&mut [], 0).unwrap(), 0);
-    assert_eq!((short.read_at(&mut buf, 1).unwrap(), &buf), (2, b"bc\x07\x07"));
+    assert_eq!(empty.read_at_blocking(&mut buf, 0).unwrap(), 0);
+    assert_eq!(short.read_at_blocking(&mut buf, 3).unwrap(), 0);
+    assert_eq!(short.read_at_blocking(&mut buf, u64::MAX).unwrap(), 0);
+    assert_eq!(short.read_at_blocking(&mut [], 0).unwrap(), 0);
+    assert_eq!((short.read_at_blocking(&mut buf, 1).unwrap(), &buf), (2, b"bc\x07\x07"));
 }

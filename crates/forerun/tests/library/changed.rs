@@ -15,39 +15,43 @@ fn changed_is_for_ever_and_reopening_reads_the_new_version() {
     // Believed for long, so that only what is learned from the fetch helps.
     let options = Options { metadata_ttl: std::time::Duration::from_secs(3600), ..crate::gate::plain() };
     let forerun = Forerun::over(gate.clone(), options).unwrap();
-    let reader = forerun.block_on(forerun.open("a")).unwrap();
+    let reader = forerun.open_blocking("a").unwrap();
     let other = reader.clone();
     let mut buf = [0; 4096];
     std::thread::scope(|scope| {
-        scope.spawn(|| reader.read_at(&mut buf, 0).unwrap());
+        scope.spawn(|| reader.read_at_blocking(&mut buf, 0).unwrap());
         requests.next().send_all();
     });
     assert_eq!(buf[..], old[..4096]);
 
     gate.objects.replace("a", new.clone());
-    assert_eq!(reader.read_at(&mut buf, 0).unwrap(), 4096, "what is in memory is still the old version");
-    assert_eq!(reader.read_at(&mut buf, 8192).unwrap_err().kind, ErrorKind::Changed);
+    assert_eq!(
+        reader.read_at_blocking(&mut buf, 0).unwrap(),
+        4096,
+        "what is in memory is still the old version"
+    );
+    assert_eq!(reader.read_at_blocking(&mut buf, 8192).unwrap_err().kind, ErrorKind::Changed);
     for offset in [0, 8192, 20000] {
-        assert_eq!(reader.read_at(&mut buf, offset).unwrap_err().kind, ErrorKind::Changed);
-        assert_eq!(other.read_at(&mut buf, offset).unwrap_err().kind, ErrorKind::Changed);
+        assert_eq!(reader.read_at_blocking(&mut buf, offset).unwrap_err().kind, ErrorKind::Changed);
+        assert_eq!(other.read_at_blocking(&mut buf, offset).unwrap_err().kind, ErrorKind::Changed);
     }
 
-    let reopened = forerun.block_on(forerun.open("a")).unwrap();
+    let reopened = forerun.open_blocking("a").unwrap();
     assert_eq!(reopened.size(), new.len() as u64);
     let mut all = vec![0; new.len()];
     std::thread::scope(|scope| {
-        scope.spawn(|| reopened.read_at(&mut all, 0).unwrap());
+        scope.spawn(|| reopened.read_at_blocking(&mut all, 0).unwrap());
         requests.next().send_all();
     });
     assert!(all == new);
-    assert_eq!(reader.read_at(&mut buf, 0).unwrap_err().kind, ErrorKind::Changed);
+    assert_eq!(reader.read_at_blocking(&mut buf, 0).unwrap_err().kind, ErrorKind::Changed);
 }
 
 #[test]
 fn all_who_wait_hear_of_the_change() {
     let (gate, requests) = gate("a", pattern(LEN));
     let forerun = over(&gate);
-    let readers = [0, 1].map(|_| forerun.block_on(forerun.open("a")).unwrap());
+    let readers = [0, 1].map(|_| forerun.open_blocking("a").unwrap());
     let (answer, answers) = channel();
     for (reader, offset) in readers.iter().zip([0, 32768]) {
         let answer = answer.clone();
@@ -64,10 +68,10 @@ fn all_who_wait_hear_of_the_change() {
     second.send_all();
 
     // The same version again, since the backend says so, but read anew.
-    let reader = forerun.block_on(forerun.open("a")).unwrap();
+    let reader = forerun.open_blocking("a").unwrap();
     let mut buf = [0; 4096];
     std::thread::scope(|scope| {
-        scope.spawn(|| reader.read_at(&mut buf, 32768).unwrap());
+        scope.spawn(|| reader.read_at_blocking(&mut buf, 32768).unwrap());
         requests.next().send_all();
     });
     assert_eq!(buf[..], pattern(LEN)[32768..][..4096]);
@@ -77,13 +81,13 @@ fn all_who_wait_hear_of_the_change() {
 fn a_reader_of_an_entry_reads_exactly_that_version() {
     let (gate, requests) = gate("a", "old");
     let forerun = over(&gate);
-    let entry = forerun.block_on(forerun.stat("a")).unwrap();
+    let entry = forerun.stat_blocking("a").unwrap();
     gate.objects.replace("a", "new");
-    let (stale, fresh) = (forerun.reader_of(&entry), forerun.block_on(forerun.open("a")).unwrap());
+    let (stale, fresh) = (forerun.reader_of(&entry), forerun.open_blocking("a").unwrap());
     let mut buf = [0; 3];
-    assert_eq!(stale.read_at(&mut buf, 0).unwrap_err().kind, ErrorKind::Changed);
+    assert_eq!(stale.read_at_blocking(&mut buf, 0).unwrap_err().kind, ErrorKind::Changed);
     std::thread::scope(|scope| {
-        scope.spawn(|| fresh.read_at(&mut buf, 0).unwrap());
+        scope.spawn(|| fresh.read_at_blocking(&mut buf, 0).unwrap());
         let request = requests.next();
         assert_eq!(request.version, fresh.entry().version);
         request.send_all();

@@ -9,7 +9,7 @@ const LEN: usize = 16 << 10;
 /// Reads the whole object while `answer` answers its one fetch.
 fn read(reader: &Reader, buf: &mut [u8], answer: impl FnOnce()) -> Result<usize> {
     std::thread::scope(|scope| {
-        let thread = scope.spawn(|| reader.read_at(buf, 0));
+        let thread = scope.spawn(|| reader.read_at_blocking(buf, 0));
         answer();
         thread.join().unwrap()
     })
@@ -20,7 +20,7 @@ fn check(harm: impl FnOnce(Request), kind: ErrorKind, says: &str) {
     let source = pattern(LEN);
     let (gate, requests) = gate("a", source.clone());
     let forerun = over(&gate);
-    let reader = forerun.block_on(forerun.open("a")).unwrap();
+    let reader = forerun.open_blocking("a").unwrap();
     let mut buf = vec![0; LEN];
     let error = read(&reader, &mut buf, || harm(requests.next())).unwrap_err();
     assert_eq!(error.kind, kind, "{error}");
@@ -88,7 +88,7 @@ fn the_systems_error_is_the_source_of_a_file_that_is_not_there() {
     use std::error::Error;
     let directory = tempfile::tempdir().unwrap();
     let url = directory.path().join("none").to_str().unwrap().to_owned();
-    let error = std::io::Error::from(forerun::open(&url).unwrap_err());
+    let error = std::io::Error::from(forerun::open_blocking(&url).unwrap_err());
     assert_eq!(error.kind(), std::io::ErrorKind::NotFound);
     let ours = error.get_ref().and_then(|inner| inner.downcast_ref::<forerun::Error>()).unwrap();
     let source = ours.source().and_then(|source| source.downcast_ref::<std::io::Error>()).unwrap();
@@ -99,13 +99,13 @@ fn the_systems_error_is_the_source_of_a_file_that_is_not_there() {
 fn only_a_file_is_opened() {
     let directory = tempfile::tempdir().unwrap();
     let url = directory.path().to_str().unwrap();
-    let error = forerun::open(url).unwrap_err();
+    let error = forerun::open_blocking(url).unwrap_err();
     assert_eq!(error.kind, ErrorKind::Invalid);
     std::os::unix::fs::symlink("nowhere", directory.path().join("link")).unwrap();
-    let forerun = Forerun::connect(url, forerun::Options::default()).unwrap();
+    let forerun = Forerun::connect_blocking(url, forerun::Options::default()).unwrap();
     for path in ["", "link"] {
-        assert_eq!(forerun.block_on(forerun.open(path)).unwrap_err().kind, ErrorKind::Invalid);
+        assert_eq!(forerun.open_blocking(path).unwrap_err().kind, ErrorKind::Invalid);
     }
-    assert_eq!(forerun.block_on(forerun.read_link("link")).unwrap(), b"nowhere");
-    assert_eq!(forerun::open(&format!("{url}/none")).unwrap_err().kind, ErrorKind::NotFound);
+    assert_eq!(forerun.read_link_blocking("link").unwrap(), b"nowhere");
+    assert_eq!(forerun::open_blocking(&format!("{url}/none")).unwrap_err().kind, ErrorKind::NotFound);
 }

@@ -12,14 +12,14 @@ fn each_object_says_what_is_read_ahead_of_it() {
         std::fs::write(folder.path().join(name), vec![7; SIZE]).unwrap();
     }
     let options = Options { memory_bytes: 64 << 20, ..Options::default() };
-    let forerun = Forerun::connect(folder.path().to_str().unwrap(), options).unwrap();
+    let forerun = Forerun::connect_blocking(folder.path().to_str().unwrap(), options).unwrap();
     assert!(forerun.explain().is_empty());
-    let open = |name: &str| forerun.block_on(forerun.open(name)).unwrap();
+    let open = |name: &str| forerun.open_blocking(name).unwrap();
     let (up, down) = (open("up"), open("down"));
     let mut buf = vec![0; LEN];
     for index in 0..SIZE / LEN / 2 {
-        assert_eq!(up.read_at(&mut buf, (index * LEN) as u64).unwrap(), LEN);
-        assert_eq!(down.read_at(&mut buf, (SIZE - (index + 1) * LEN) as u64).unwrap(), LEN);
+        assert_eq!(up.read_at_blocking(&mut buf, (index * LEN) as u64).unwrap(), LEN);
+        assert_eq!(down.read_at_blocking(&mut buf, (SIZE - (index + 1) * LEN) as u64).unwrap(), LEN);
     }
 
     let explained = forerun.explain();

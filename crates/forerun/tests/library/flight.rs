@@ -11,13 +11,13 @@ fn many_who_want_the_same_bytes_share_one_fetch() {
     let source = pattern(64 << 10);
     let (gate, requests) = gate("a", source.clone());
     let forerun = over(&gate);
-    let readers: Vec<_> = (0..THREADS).map(|_| forerun.block_on(forerun.open("a")).unwrap()).collect();
+    let readers: Vec<_> = (0..THREADS).map(|_| forerun.open_blocking("a").unwrap()).collect();
     std::thread::scope(|scope| {
         for reader in &readers {
             let source = &source;
             scope.spawn(move || {
                 let mut buf = [0; 4096];
-                reader.read_at(&mut buf, 8192).unwrap();
+                reader.read_at_blocking(&mut buf, 8192).unwrap();
                 assert_eq!(buf, source[8192..][..4096]);
             });
         }
@@ -36,7 +36,7 @@ fn a_reader_is_answered_before_its_fetch_ends() {
     let source = pattern(1 << 20);
     let (gate, requests) = gate("a", source.clone());
     let forerun = over(&gate);
-    let reader = forerun.block_on(forerun.open("a")).unwrap();
+    let reader = forerun.open_blocking("a").unwrap();
     let (answer, answers) = channel();
     let first = answer.clone();
     reader.submit(0, 1 << 20, move |lease| answer.send(lease.unwrap().len()).unwrap());
@@ -58,15 +58,15 @@ fn what_was_read_survives_close_and_reopen() {
     let (gate, requests) = gate("a", source.clone());
     let forerun = over(&gate);
     let mut buf = [0; 16 << 10];
-    let reader = forerun.block_on(forerun.open("a")).unwrap();
+    let reader = forerun.open_blocking("a").unwrap();
     std::thread::scope(|scope| {
-        scope.spawn(|| reader.read_at(&mut buf, 0).unwrap());
+        scope.spawn(|| reader.read_at_blocking(&mut buf, 0).unwrap());
         requests.next().send_all();
     });
     drop(reader);
-    let again = forerun.block_on(forerun.open("a")).unwrap();
+    let again = forerun.open_blocking("a").unwrap();
     buf.fill(0);
-    again.read_at(&mut buf, 0).unwrap();
+    again.read_at_blocking(&mut buf, 0).unwrap();
     assert!(buf[..] == source && requests.ready().is_none());
 }
 
@@ -75,7 +75,7 @@ fn readahead_that_nobody_waits_for_is_cancelled_on_close() {
     let (gate, requests) = gate("a", pattern(8 << 20));
     let options = forerun::Options { policy: forerun::PolicyKind::OnDemand, ..crate::gate::plain() };
     let forerun = forerun::Forerun::over(gate, options).unwrap();
-    let reader = forerun.block_on(forerun.open("a")).unwrap();
+    let reader = forerun.open_blocking("a").unwrap();
     let (answer, answers) = channel();
     for at in (0..3).map(|index| index * 16384) {
         let answer = answer.clone();

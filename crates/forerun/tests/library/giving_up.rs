@@ -15,7 +15,7 @@ fn a_wait_that_is_given_up_ends_once_and_its_bytes_are_there_for_others() {
     let source = pattern(64 << 10);
     let (gate, requests) = gate("a", source.clone());
     let forerun = over(&gate);
-    let reader = forerun.block_on(forerun.open("a")).unwrap();
+    let reader = forerun.open_blocking("a").unwrap();
     let (answer, answers) = channel();
     let first = answer.clone();
     let given_up = reader.submit(0, 4096, move |lease| first.send(lease.map(|lease| lease.len())).unwrap());
@@ -35,7 +35,7 @@ fn a_wait_that_is_given_up_ends_once_and_its_bytes_are_there_for_others() {
     assert_eq!(answers.recv().unwrap().unwrap(), 4096);
     assert!(answers.recv().is_err(), "each has ended once");
     let mut buf = [0; 4096];
-    reader.read_at(&mut buf, 0).unwrap();
+    reader.read_at_blocking(&mut buf, 0).unwrap();
     assert_eq!(buf[..], source[..4096]);
     assert!(requests.ready().is_none());
 }
@@ -44,7 +44,7 @@ fn a_wait_that_is_given_up_ends_once_and_its_bytes_are_there_for_others() {
 fn memory_is_given_back_when_all_waits_were_given_up() {
     let (gate, requests) = gate("a", pattern(64 << 10));
     let forerun = over(&gate);
-    let reader = forerun.block_on(forerun.open("a")).unwrap();
+    let reader = forerun.open_blocking("a").unwrap();
     let pending = reader.submit(0, 4096, |_| ());
     let request = requests.next();
     pending.unwrap().give_up(interrupted());
@@ -57,7 +57,7 @@ fn memory_is_given_back_when_all_waits_were_given_up() {
 fn a_read_that_need_not_wait_has_nothing_to_give_up() {
     let (gate, requests) = gate("a", pattern(4096));
     let forerun = over(&gate);
-    let reader = forerun.block_on(forerun.open("a")).unwrap();
+    let reader = forerun.open_blocking("a").unwrap();
     assert!(reader.submit(4096, 1, |lease| assert!(lease.unwrap().is_empty())).is_none());
     let pending = reader.submit(0, 4096, |_| ()).unwrap();
     requests.next().send_all();

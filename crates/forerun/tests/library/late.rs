@@ -102,10 +102,10 @@ fn check(tail: Tail) {
     tail.objects.replace("a", source.clone());
     let forerun =
         Forerun::over(tail.clone(), Options { memory_bytes: 16 << 20, ..Options::default() }).unwrap();
-    let reader = forerun.block_on(forerun.open("a")).unwrap();
+    let reader = forerun.open_blocking("a").unwrap();
     let mut buf = vec![0; 64 << 10];
     for at in (0..source.len()).step_by(buf.len()) {
-        reader.read_at(&mut buf, at as u64).unwrap();
+        reader.read_at_blocking(&mut buf, at as u64).unwrap();
         assert!(buf == source[at..at + buf.len()], "wrong bytes at {at}");
     }
     let slow_count = tail.fetch_count.load(Ordering::SeqCst) / SLOW_PERIOD;

@@ -29,11 +29,11 @@ fn the_next_run_reads_ahead_what_this_one_read() {
         let (gate, requests) = gate("a", source.clone());
         let forerun = over(&gate, &profile);
         assert!(profile.exists(), "made at once, so that it is told at once if it cannot be");
-        let reader = forerun.block_on(forerun.open("a")).unwrap();
+        let reader = forerun.open_blocking("a").unwrap();
         std::thread::scope(|scope| {
             scope.spawn(|| {
                 let mut buf = [0; LEN];
-                PLACES.iter().for_each(|at| assert_eq!(reader.read_at(&mut buf, *at).unwrap(), LEN));
+                PLACES.iter().for_each(|at| assert_eq!(reader.read_at_blocking(&mut buf, *at).unwrap(), LEN));
             });
             for at in PLACES {
                 let request = requests.next();
@@ -49,7 +49,7 @@ fn the_next_run_reads_ahead_what_this_one_read() {
 
     let (gate, requests) = gate("a", source.clone());
     let forerun = over(&gate, &profile);
-    let reader = forerun.block_on(forerun.open("a")).unwrap();
+    let reader = forerun.open_blocking("a").unwrap();
     // Nobody has read anything yet.
     let mut places: Vec<u64> = PLACES
         .iter()
@@ -66,7 +66,7 @@ fn the_next_run_reads_ahead_what_this_one_read() {
     assert_eq!(places, expected);
     let mut buf = [0; LEN];
     for at in PLACES {
-        reader.read_at(&mut buf, at).unwrap();
+        reader.read_at_blocking(&mut buf, at).unwrap();
         assert_eq!(buf, source[at as usize..][..LEN]);
     }
     assert_eq!(forerun.counters().demand_count, 0);
@@ -81,9 +81,9 @@ fn the_next_run_reads_ahead_what_this_one_opened_later() {
     let path = |index: usize| format!("{}/f", index * 7 % COUNT);
     let bytes = |index: usize| pattern(4096 * (index + 1));
     let read = |forerun: &Forerun, index: usize| {
-        let reader = forerun.block_on(forerun.open(&path(index))).unwrap();
+        let reader = forerun.open_blocking(&path(index)).unwrap();
         let mut buf = vec![0; 4096 * (index + 1)];
-        assert_eq!(reader.read_at(&mut buf, 0).unwrap(), buf.len());
+        assert_eq!(reader.read_at_blocking(&mut buf, 0).unwrap(), buf.len());
         buf
     };
     let fill = |gate: &Gate| (1..COUNT).for_each(|index| gate.objects.replace(&path(index), bytes(index)));
@@ -104,7 +104,7 @@ fn the_next_run_reads_ahead_what_this_one_opened_later() {
     let changed = vec![7; 4096 * 6];
     gate.objects.replace(&path(5), changed.clone());
     let forerun = over(&gate, &profile);
-    let _first: Vec<_> = (0..2).map(|index| forerun.block_on(forerun.open(&path(index))).unwrap()).collect();
+    let _first: Vec<_> = (0..2).map(|index| forerun.open_blocking(&path(index)).unwrap()).collect();
     // Nobody has opened the next ones yet; of the changed one the version that was learned is not there.
     // The one after it comes instead. They come in any order, since each is looked up by itself.
     let mut early: Vec<Request> = (0..6).map(|_| requests.next()).collect();
@@ -157,7 +157,7 @@ fn a_program_may_say_what_it_will_need() {
     let source = pattern(SIZE);
     let (gate, requests) = gate("a", source.clone());
     let forerun = Forerun::over(gate, Options::default()).unwrap();
-    let reader = forerun.block_on(forerun.open("a")).unwrap();
+    let reader = forerun.open_blocking("a").unwrap();
     let wanted = PLACES.map(|at| Extent::new(at, LEN as u64));
     reader.advise(Advice::WillNeed(&wanted));
     let mut fetched: Vec<Extent> = Vec::new();

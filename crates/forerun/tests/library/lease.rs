@@ -11,7 +11,7 @@ fn a_hit_is_answered_at_once_and_a_miss_elsewhere() {
     let source = pattern(64 << 10);
     let (gate, requests) = gate("a", source.clone());
     let forerun = over(&gate);
-    let reader = forerun.block_on(forerun.open("a")).unwrap();
+    let reader = forerun.open_blocking("a").unwrap();
     let (answer, answers) = channel();
     let submit = |offset: u64, len: usize| {
         let answer = answer.clone();
@@ -43,7 +43,7 @@ fn a_read_longer_than_the_engine_takes_is_gathered() {
     memory.replace("a", source.clone());
     let options = forerun::Options { memory_bytes: 4 << 20, ..plain() };
     let forerun = forerun::Forerun::over(std::sync::Arc::new(memory), options).unwrap();
-    let reader = forerun.block_on(forerun.open("a")).unwrap();
+    let reader = forerun.open_blocking("a").unwrap();
     let (answer, answers) = channel();
     reader.submit(1000, 10 << 20, move |lease| {
         answer.send(lease.unwrap().to_contiguous().into_owned()).unwrap()
@@ -57,13 +57,13 @@ fn a_callback_may_read_in_turn() {
     let memory = MemoryBackend::new();
     memory.replace("a", source.clone());
     let forerun = forerun::Forerun::over(std::sync::Arc::new(memory), plain()).unwrap();
-    let reader = forerun.block_on(forerun.open("a")).unwrap();
+    let reader = forerun.open_blocking("a").unwrap();
     let (answer, answers) = channel();
     let again = reader.clone();
     reader.submit(0, 4096, move |lease| {
         let lease = lease.unwrap();
         let mut buf = [0; 4096];
-        again.read_at(&mut buf, 100_000).unwrap();
+        again.read_at_blocking(&mut buf, 100_000).unwrap();
         answer.send((lease.to_contiguous().into_owned(), buf)).unwrap();
     });
     let (outer, inner) = answers.recv().unwrap();
@@ -78,10 +78,10 @@ fn blocking_reads_on_the_runtimes_own_threads_do_not_starve_it() {
     let forerun = forerun::Forerun::over(std::sync::Arc::new(memory), plain()).unwrap();
     let (answer, answers) = channel();
     for index in 0..16 {
-        let (reader, answer) = (forerun.block_on(forerun.open("a")).unwrap(), answer.clone());
+        let (reader, answer) = (forerun.open_blocking("a").unwrap(), answer.clone());
         forerun.spawn(async move {
             let mut buf = [0; 1000];
-            reader.read_at(&mut buf, index * 65536).unwrap();
+            reader.read_at_blocking(&mut buf, index * 65536).unwrap();
             answer.send((index as usize * 65536, buf)).unwrap();
         });
     }

@@ -17,9 +17,9 @@ fn begun(source: &[u8]) -> (Forerun, Reader) {
     memory.replace("a", source.to_vec());
     let options = Options { policy: PolicyKind::Adaptive, ..Options::default() };
     let forerun = Forerun::over(Arc::new(memory), options).unwrap();
-    let reader = forerun.block_on(forerun.open("a")).unwrap();
+    let reader = forerun.open_blocking("a").unwrap();
     let mut page = [0; PAGE as usize];
-    (0..4).for_each(|index| _ = reader.read_at(&mut page, index * PAGE).unwrap());
+    (0..4).for_each(|index| _ = reader.read_at_blocking(&mut page, index * PAGE).unwrap());
     let until = Instant::now() + Duration::from_secs(60);
     while unread(&reader) == 0 {
         assert!(Instant::now() < until, "nothing was read ahead");

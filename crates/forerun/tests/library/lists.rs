@@ -24,7 +24,7 @@ fn bed(count: usize) -> (Arc<Gate>, Requests, Forerun) {
 }
 
 fn prefetch(forerun: &Forerun, parts: &[Part]) -> forerun::Result<usize> {
-    forerun.block_on(forerun.prefetch(parts))
+    forerun.prefetch_blocking(parts)
 }
 
 #[test]
@@ -39,9 +39,9 @@ fn objects_of_a_list_are_read_ahead_before_anybody_opens_them() {
     requests.bringing(bytes).into_iter().for_each(|request| request.send_all());
     let stats = gate.stat_count.load(Ordering::SeqCst);
     for index in order {
-        let reader = forerun.block_on(forerun.open(&path(index))).unwrap();
+        let reader = forerun.open_blocking(&path(index)).unwrap();
         let mut buf = vec![0; BYTES + index];
-        assert_eq!(reader.read_at(&mut buf, 0).unwrap(), buf.len());
+        assert_eq!(reader.read_at_blocking(&mut buf, 0).unwrap(), buf.len());
         assert_eq!(buf, pattern(BYTES + index));
     }
     assert_eq!(forerun.counters().demand_count, 0);
@@ -69,17 +69,17 @@ fn parts_of_objects_are_fetched_and_nothing_else() {
 fn a_replaced_object_of_a_list_is_read_as_it_is_now() {
     let (gate, requests, forerun) = bed(2);
     gate.objects.replace(&path(1), vec![7; BYTES]);
-    forerun.block_on(forerun.stat(&path(1))).unwrap();
+    forerun.stat_blocking(&path(1)).unwrap();
     // It is known as it was.
     gate.objects.replace(&path(1), vec![8; BYTES]);
     prefetch(&forerun, &[Part::whole(path(0)), Part::whole(path(1))]).unwrap();
     requests.next().send_all();
     until(|| forerun.counters().failed_count == 1);
-    let reader = forerun.block_on(forerun.open(&path(1))).unwrap();
+    let reader = forerun.open_blocking(&path(1)).unwrap();
     std::thread::scope(|scope| {
         scope.spawn(|| {
             let mut buf = vec![0; BYTES];
-            reader.read_at(&mut buf, 0).unwrap();
+            reader.read_at_blocking(&mut buf, 0).unwrap();
             assert_eq!(buf, vec![8; BYTES]);
         });
         requests.bringing(BYTES as u64).into_iter().for_each(|request| request.send_all());

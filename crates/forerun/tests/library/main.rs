@@ -1,7 +1,9 @@
 //! What the library promises to its users.
 
+mod awaited;
 mod bytes;
 mod changed;
+mod cursor;
 mod errors;
 mod explain;
 mod flight;
@@ -13,5 +15,5 @@ mod lease;
 mod lending;
 mod lists;
 mod metadata;
-mod one_thread;
+mod runtimes;
 mod shutdown;

@@ -22,7 +22,7 @@ fn believing(gate: &std::sync::Arc<Gate>) -> Forerun {
 fn answers_are_kept_negative_ones_too() {
     let (gate, _requests) = gate("dir/a", "abc");
     let forerun = believing(&gate);
-    forerun.block_on(async {
+    futures::executor::block_on(async {
         for _ in 0..3 {
             assert_eq!(forerun.stat("dir/a").await.unwrap().size, 3);
             assert_eq!(forerun.stat("none").await.unwrap_err().kind, ErrorKind::NotFound);
@@ -37,7 +37,7 @@ fn a_list_answers_for_what_it_holds() {
     let (gate, _requests) = gate("dir/a", "abc");
     gate.objects.replace("dir/b", "defg");
     let forerun = believing(&gate);
-    forerun.block_on(async {
+    futures::executor::block_on(async {
         assert_eq!(forerun.list("dir").await.unwrap().len(), 2);
         assert_eq!(forerun.stat("dir/b").await.unwrap().size, 4);
         assert_eq!(asked(&gate), (0, 1));
@@ -54,9 +54,9 @@ fn a_list_answers_for_what_it_holds() {
 fn nothing_is_kept_without_time_to_live() {
     let (gate, _requests) = gate("a", "abc");
     let forerun = over(&gate);
-    forerun.block_on(forerun.stat("a")).unwrap();
+    forerun.stat_blocking("a").unwrap();
     gate.objects.remove("a");
-    assert_eq!(forerun.block_on(forerun.stat("a")).unwrap_err().kind, ErrorKind::NotFound);
+    assert_eq!(forerun.stat_blocking("a").unwrap_err().kind, ErrorKind::NotFound);
     assert_eq!(asked(&gate), (2, 0));
 }
 
@@ -64,7 +64,7 @@ fn nothing_is_kept_without_time_to_live() {
 fn many_who_ask_at_once_share_one_question() {
     let (gate, _requests) = gate("a", "abc");
     let forerun = believing(&gate);
-    let answers = forerun.block_on(join_all((0..100).map(|_| forerun.stat("a"))));
+    let answers = futures::executor::block_on(join_all((0..100).map(|_| forerun.stat("a"))));
     assert!(answers.iter().all(|answer| answer.as_ref().is_ok_and(|entry| entry.size == 3)));
     assert_eq!(asked(&gate), (1, 0));
 }
@@ -76,7 +76,7 @@ fn directories_listed_in_order_have_the_next_ones_listed_ahead_and_each_once() {
         gate.objects.replace(&format!("tree/{directory}/a"), "abc");
     }
     let forerun = believing(&gate);
-    let list = |path: &str| forerun.block_on(forerun.list(path)).unwrap().len();
+    let list = |path: &str| forerun.list_blocking(path).unwrap().len();
     assert_eq!(list("tree"), 8);
     list("tree/0");
     assert_eq!(asked(&gate), (0, 2));
@@ -93,7 +93,7 @@ fn a_list_ahead_that_fails_is_nobodys_failure() {
         gate.objects.replace(&format!("tree/{directory}/a"), "abc");
     }
     let forerun = believing(&gate);
-    let list = |path: &str| forerun.block_on(forerun.list(path)).map(|entries| entries.len());
+    let list = |path: &str| forerun.list_blocking(path).map(|entries| entries.len());
     assert!(list("tree").is_ok() && list("tree/0").is_ok());
     gate.objects.remove("tree/2/a");
     assert!(list("tree/1").is_ok());
@@ -114,7 +114,7 @@ fn many_files() -> std::sync::Arc<Gate> {
 fn files_asked_about_one_after_the_other_are_answered_from_one_list() {
     let gate = many_files();
     let forerun = believing(&gate);
-    let size = |index: usize| forerun.block_on(forerun.stat(&format!("dir/{index}"))).map(|entry| entry.size);
+    let size = |index: usize| forerun.stat_blocking(&format!("dir/{index}")).map(|entry| entry.size);
     // A list of two thousand is worth its two requests once eight were asked about; the one
     // before, which four were worth, ended after a thousand.
     let mut index = 2000;
@@ -138,7 +138,7 @@ fn readers_do_not_wait_for_the_list_that_they_have_asked_for() {
     let gate = many_files();
     let forerun = believing(&gate);
     let held = gate.lists.try_write().unwrap();
-    let size = |index: usize| forerun.block_on(forerun.stat(&format!("dir/{index}"))).map(|entry| entry.size);
+    let size = |index: usize| forerun.stat_blocking(&format!("dir/{index}")).map(|entry| entry.size);
     assert!((0..100).all(|index| size(index).unwrap() == index as u64 + 1));
     until(|| asked(&gate) == (100, 1));
     drop(held);
@@ -149,7 +149,7 @@ fn readers_of_a_few_files_and_of_files_elsewhere_have_nothing_listed() {
     let gate = many_files();
     (0..100).for_each(|index| gate.objects.replace(&format!("{index}/file"), "abc"));
     let forerun = believing(&gate);
-    let stat = |path: &str| forerun.block_on(forerun.stat(path)).unwrap();
+    let stat = |path: &str| forerun.stat_blocking(path).unwrap();
     (0..100).for_each(|index| drop(stat(&format!("{index}/file"))));
     for _ in 0..10 {
         (0..3).for_each(|index| drop(stat(&format!("dir/{index}"))));
@@ -162,6 +162,6 @@ fn a_backend_whose_lists_are_not_whole_is_asked_about_each_file() {
     let gate = many_files();
     gate.lists_whole.store(false, Ordering::SeqCst);
     let forerun = believing(&gate);
-    (0..50).for_each(|index| drop(forerun.block_on(forerun.stat(&format!("dir/{index}"))).unwrap()));
+    (0..50).for_each(|index| drop(forerun.stat_blocking(&format!("dir/{index}")).unwrap()));
     assert_eq!(asked(&gate), (50, 0));
 }

@@ -10,7 +10,7 @@ use crate::gate::{gate, over, pattern};
 fn parked_reads_end_with_the_last_handle() {
     let (gate, requests) = gate("a", pattern(4 << 20));
     let forerun = over(&gate);
-    let reader = forerun.block_on(forerun.open("a")).unwrap();
+    let reader = forerun.open_blocking("a").unwrap();
     let (answer, answers) = channel();
     for (offset, len) in [(0, 4096), (1 << 20, 8192), (0, 3 << 20)] {
         let answer = answer.clone();
@@ -30,10 +30,10 @@ fn a_reader_outlives_its_forerun() {
     let source = pattern(4096);
     let (gate, requests) = gate("a", source.clone());
     let forerun = over(&gate);
-    let reader = forerun.block_on(forerun.open("a")).unwrap();
+    let reader = forerun.open_blocking("a").unwrap();
     let mut buf = [0; 4096];
     std::thread::scope(|scope| {
-        let thread = scope.spawn(|| reader.read_at(&mut buf, 0).unwrap());
+        let thread = scope.spawn(|| reader.read_at_blocking(&mut buf, 0).unwrap());
         let request = requests.next();
         drop(forerun);
         request.send_all();
@@ -78,8 +78,8 @@ fn connecting_inside_a_runtime_is_allowed() {
     let url = directory.path().join("a").to_str().unwrap().to_owned();
     let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
     runtime.block_on(async {
-        let reader = forerun::open(&url).unwrap();
+        let reader = forerun::open_blocking(&url).unwrap();
         let mut buf = [0; 3];
-        assert_eq!(reader.read_at(&mut buf, 0).unwrap(), 3);
+        assert_eq!(reader.read_at_blocking(&mut buf, 0).unwrap(), 3);
     });
 }

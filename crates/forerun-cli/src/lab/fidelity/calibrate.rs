@@ -120,13 +120,13 @@ async fn fetching(session: &Session, shape: Shape) -> Result<u64, String> {
             },
             ..Options::default()
         };
-        let forerun = Forerun::connect(&format!("s3://{BUCKET}"), options)?;
-        let reader = forerun.block_on(forerun.open("random.bin"))?;
+        let forerun = Forerun::connect_blocking(&format!("s3://{BUCKET}"), options)?;
+        let reader = forerun.open_blocking("random.bin")?;
         let mut buffer = vec![0; SMALL_BYTES as usize];
         (0..FETCHES)
             .map(|index| {
                 let start = Instant::now();
-                reader.read_at(&mut buffer, index * FETCH_STEP_BYTES)?;
+                reader.read_at_blocking(&mut buffer, index * FETCH_STEP_BYTES)?;
                 Ok(start.elapsed())
             })
             .collect()

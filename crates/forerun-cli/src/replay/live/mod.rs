@@ -95,7 +95,7 @@ impl LiveOptions {
         for _ in 0..plan.settings.repeat {
             for (policy, (runs, faiths)) in plan.policies.iter().zip(&mut runs) {
                 let options = self.options(*policy, memory_bytes);
-                let forerun = Forerun::connect(&played.url, options)?;
+                let forerun = Forerun::connect_blocking(&played.url, options)?;
                 let failure = Failure::default();
                 let mut source = workload.source(plan.settings.pace_of(workload), &failure);
                 let objects = Objects::open(&forerun, workload, names)?;

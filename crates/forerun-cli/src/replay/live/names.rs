@@ -46,7 +46,7 @@ impl LiveOptions {
         let read_count = sizes.iter().filter(|size| **size > 0).count();
         let single = match &self.live_object {
             Some(name) => Some(name.clone()),
-            None => Forerun::connect(url, self.options(PolicyKind::None, MEMORY_BYTES))?
+            None => Forerun::connect_blocking(url, self.options(PolicyKind::None, MEMORY_BYTES))?
                 .object()
                 .map(str::to_owned),
         };

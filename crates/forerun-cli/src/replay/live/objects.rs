@@ -87,7 +87,7 @@ impl Storage for Objects<'_> {
 /// The object called `name`, which must have `size` bytes.
 fn find(forerun: &Forerun, workload: &Workload, name: &str, size: u64) -> Result<Entry, String> {
     let (recording, url) = (workload.path().display(), forerun.url());
-    let entry = forerun.block_on(forerun.stat(name)).map_err(|error| match error.kind {
+    let entry = forerun.stat_blocking(name).map_err(|error| match error.kind {
         ErrorKind::NotFound => format!(
             "{recording} reads {name}, which {url} does not have; name an object with --live-object, or give a \
              local directory and --live-create"

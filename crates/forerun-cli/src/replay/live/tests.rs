@@ -34,7 +34,7 @@ fn replay_checked(
 ) {
     let (right, wrong) = (Arc::new(AtomicU64::new(0)), Arc::new(AtomicU64::new(0)));
     let names = options.names(url, workload, ReadOptions::default()).unwrap();
-    let forerun = Forerun::connect(url, options.options(policy, 16 << 20)).unwrap();
+    let forerun = Forerun::connect_blocking(url, options.options(policy, 16 << 20)).unwrap();
     let counts = (Arc::clone(&right), Arc::clone(&wrong));
     let check = Arc::new(move |name: &str, offset: u64, lease: &forerun::Lease<'_>| {
         let count = if is_right(name, offset, &lease.to_contiguous()) { &counts.0 } else { &counts.1 };
@@ -105,7 +105,7 @@ fn what_does_not_fit_is_told() {
     let open = |options: &LiveOptions| {
         let names =
             options.names(url, &workload, ReadOptions::default()).map_err(|error| error.to_string())?;
-        let forerun = Forerun::connect(url, options.options(PolicyKind::None, 16 << 20)).unwrap();
+        let forerun = Forerun::connect_blocking(url, options.options(PolicyKind::None, 16 << 20)).unwrap();
         Objects::open(&forerun, &workload, &names).map(drop)
     };
     let error = open(&LiveOptions::default()).unwrap_err();

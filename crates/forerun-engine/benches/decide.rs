@@ -82,7 +82,7 @@ fn main() -> ExitCode {
 /// What valgrind runs.
 fn repeat(pattern: &str, policy: &str, count: &str) {
     let pattern = Pattern::ALL.into_iter().find(|known| known.name() == pattern).expect("a known pattern");
-    let policy = PolicyKind::from_name(policy).expect("a known policy");
+    let policy: PolicyKind = policy.parse().expect("a known policy");
     let count = count.parse().expect("a number");
     let mut bed = pattern.bed(policy, 2 * COUNTED);
     (0..count).for_each(|index| _ = pattern.read(&mut bed, index));

@@ -1,6 +1,7 @@
 //! What an engine may be told once, when it is made.
 
 use core::fmt;
+use core::str::FromStr;
 
 use crate::BLOCK_BYTES;
 use crate::kernel::AraTuning;
@@ -72,12 +73,38 @@ impl PolicyKind {
     pub const fn is_told(self) -> bool {
         matches!(self, PolicyKind::Adaptive)
     }
+}
 
-    /// The policy that users call `name`.
-    pub fn from_name(name: &str) -> Option<PolicyKind> {
-        PolicyKind::ALL.into_iter().find(|kind| kind.name() == name)
+impl fmt::Display for PolicyKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
     }
 }
+
+/// Takes the name that [`PolicyKind::name`] gives.
+impl FromStr for PolicyKind {
+    type Err = UnknownPolicy;
+
+    fn from_str(name: &str) -> Result<PolicyKind, UnknownPolicy> {
+        PolicyKind::ALL.into_iter().find(|kind| kind.name() == name).ok_or(UnknownPolicy)
+    }
+}
+
+/// No policy has that name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct UnknownPolicy;
+
+impl fmt::Display for UnknownPolicy {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("no policy has that name; give one of")?;
+        PolicyKind::ALL.iter().enumerate().try_for_each(|(place, kind)| {
+            let mark = if place == 0 { " " } else { ", " };
+            write!(f, "{mark}{kind}")
+        })
+    }
+}
+
+impl core::error::Error for UnknownPolicy {}
 
 /// Limits and choices of one engine.
 #[derive(Clone, Debug)]

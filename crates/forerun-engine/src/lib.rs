@@ -61,7 +61,7 @@ mod types;
 mod walk;
 
 pub use advice::Advice;
-pub use config::{Config, ConfigError, PolicyKind};
+pub use config::{Config, ConfigError, PolicyKind, UnknownPolicy};
 pub use engine::Engine;
 pub use events::{Counters, Event};
 pub use explain::{

@@ -5,7 +5,6 @@ mod snapshot;
 
 use std::path::Path;
 
-use forerun_engine::PolicyKind;
 use forerun_lab::outcome::Outcome;
 use forerun_lab::replay::{Plan, Settings};
 use forerun_lab::report::html;
@@ -23,7 +22,7 @@ fn plan(trace: &str, devices: &[&str]) -> Plan {
         workloads: vec![Workload::open(&path, ReadOptions::default()).unwrap()],
         devices: devices.iter().map(|name| Preset::from_name(name).unwrap()).collect(),
         memory_bytes: vec![64 << 20],
-        policies: POLICIES.iter().filter_map(|name| PolicyKind::from_name(name)).collect(),
+        policies: POLICIES.iter().filter_map(|name| name.parse().ok()).collect(),
         learned: false,
         settings: Settings { repeat: 3, ..Settings::default() },
     }

@@ -96,7 +96,7 @@ pub use forerun_backend::{
 };
 pub use forerun_engine::{
     AccountReport, Advice, ByClass, Class, ClassCounters, Counters, DeviceEstimate, Extent, ListId,
-    ListReport, ObjectReport, PolicyKind, StreamReport, Time, Why,
+    ListReport, ObjectReport, PolicyKind, StreamReport, Time, UnknownPolicy, Why,
 };
 
 pub use blocking::open_blocking;

@@ -289,7 +289,7 @@ impl MountCommand {
     }
 
     fn policy(&self) -> PolicyKind {
-        PolicyKind::from_name(&self.policy).unwrap_or_default()
+        self.policy.parse().unwrap_or_default()
     }
 
     fn options(&self) -> Options {

@@ -17,7 +17,7 @@ impl FromStr for Policies {
         for name in text.split(',').map(str::trim) {
             let named = match name {
                 "all" => PolicyKind::ALL.to_vec(),
-                _ => vec![PolicyKind::from_name(name).ok_or_else(|| unknown(name))?],
+                _ => vec![name.parse().map_err(|_| unknown(name))?],
             };
             for policy in named {
                 if !policies.contains(&policy) {

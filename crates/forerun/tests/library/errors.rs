@@ -96,6 +96,15 @@ fn the_systems_error_is_the_source_of_a_file_that_is_not_there() {
 }
 
 #[test]
+fn a_policy_is_read_from_the_name_that_it_shows() {
+    for policy in forerun::PolicyKind::ALL {
+        assert_eq!(policy.to_string().parse(), Ok(policy));
+    }
+    let error = "fast".parse::<forerun::PolicyKind>().unwrap_err().to_string();
+    assert!(error.contains(" none, plain,") && error.ends_with(", adaptive"), "{error}");
+}
+
+#[test]
 fn only_a_file_is_opened() {
     let directory = tempfile::tempdir().unwrap();
     let url = directory.path().to_str().unwrap();

@@ -70,7 +70,7 @@ impl FromStr for Policy {
 
     fn from_str(name: &str) -> Result<Policy, String> {
         let unknown = || format!("expected one of {}", PolicyKind::ALL.map(PolicyKind::name).join(", "));
-        PolicyKind::from_name(name).map(Policy).ok_or_else(unknown)
+        name.parse().map(Policy).map_err(|_| unknown())
     }
 }
 

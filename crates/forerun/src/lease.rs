@@ -69,7 +69,7 @@ impl<'a> Lease<'a> {
         (0..lease.slices().count()).map(slice).collect()
     }
 
-    /// What it lends, which is then not released with this.
+    /// Takes the bytes out of the lease, so that dropping the lease does not release them.
     fn into_lent(mut self) -> Lent<'a> {
         mem::replace(&mut self.bytes, Lent::Gathered(Vec::new()))
     }

@@ -35,7 +35,7 @@ const WINDOW_SHARE: u32 = 4;
 
 /// How much of an extent is where, in blocks: what is left is resident.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Tally {
+pub(crate) struct Residency {
     pub(crate) in_flight: u64,
     pub(crate) missing: u64,
     /// Resident or in flight, and read by nobody since they were fetched.

@@ -7,7 +7,7 @@ use crate::config::Config;
 use crate::types::{BLOCK_BYTES, Extent, MemoryRange, ObjectId};
 
 use super::row::{NONE, ROW_BLOCKS, ROW_BYTES, Row, RowId, rows_of};
-use super::{Cache, Tally, slots::mask};
+use super::{Cache, Residency, slots::mask};
 
 /// Rows that a read of `Config::READ_BYTES_MAX` can touch.
 const ROWS_MAX: usize = (Config::READ_BYTES_MAX / ROW_BYTES) as usize + 1;
@@ -49,19 +49,19 @@ impl Cache {
     }
 
     /// How much of `extent`, whose rows are `rows`, is where.
-    pub(crate) fn tally(&self, extent: Extent, rows: &Rows) -> Tally {
-        let mut tally = Tally::default();
+    pub(crate) fn residency(&self, extent: Extent, rows: &Rows) -> Residency {
+        let mut residency = Residency::default();
         for ((_, bits), id) in rows_of(extent).zip(rows.iter()) {
             let Some(RowId(id)) = id else {
-                tally.missing += count_of(bits);
+                residency.missing += count_of(bits);
                 continue;
             };
             let row = &self.rows[id as usize];
-            tally.unread += count_of(row.unread & bits);
-            tally.in_flight += count_of(row.in_flight & bits);
-            tally.missing += count_of(bits & !row.held());
+            residency.unread += count_of(row.unread & bits);
+            residency.in_flight += count_of(row.in_flight & bits);
+            residency.missing += count_of(bits & !row.held());
         }
-        tally
+        residency
     }
 
     /// Blocks of `extent` that are neither here nor on their way.

@@ -3,7 +3,7 @@
 use alloc::vec::Vec;
 
 use super::Engine;
-use crate::cache::{Pins, Tally};
+use crate::cache::{Pins, Residency};
 use crate::config::Config;
 use crate::events::Event;
 use crate::policy::{Access, View};
@@ -34,17 +34,17 @@ impl Engine {
         self.rivals.note_read(now, object, reader);
         self.cache.note_read(now, object, extent);
         let rows = self.cache.locate(object, extent);
-        let tally = self.cache.tally(extent, &rows);
-        let late = tally.in_flight + tally.missing > 0;
-        let missing = tally.missing > 0;
-        let unread_bytes = tally.unread * BLOCK_BYTES;
-        let ahead = if missing || tally.unread > 0 {
-            self.cache.note_outcome(object, extent, &rows, tally.missing * BLOCK_BYTES)
+        let residency = self.cache.residency(extent, &rows);
+        let late = residency.in_flight + residency.missing > 0;
+        let missing = residency.missing > 0;
+        let unread_bytes = residency.unread * BLOCK_BYTES;
+        let ahead = if missing || residency.unread > 0 {
+            self.cache.note_outcome(object, extent, &rows, residency.missing * BLOCK_BYTES)
         } else {
             None
         };
         let access = Access { time: now, object, reader, extent, size, late, missing, unread_bytes, ahead };
-        self.consult(&access, tally);
+        self.consult(&access, residency);
         let outcome = if !late {
             let pins = self.cache.pin_located(rows);
             self.cache.mark_read(extent, &pins);
@@ -78,10 +78,10 @@ impl Engine {
     }
 
     /// Tells the policy of a read, and queues what it wants.
-    fn consult(&mut self, access: &Access, tally: Tally) {
+    fn consult(&mut self, access: &Access, residency: Residency) {
         let Access { time, object, reader, extent, size, ahead, .. } = *access;
-        let missing_bytes = (tally.missing * BLOCK_BYTES).min(extent.len);
-        let late_bytes = (tally.in_flight * BLOCK_BYTES).min(extent.len - missing_bytes);
+        let missing_bytes = (residency.missing * BLOCK_BYTES).min(extent.len);
+        let late_bytes = (residency.in_flight * BLOCK_BYTES).min(extent.len - missing_bytes);
         self.emit(Event::Read { time, object, reader, extent, late_bytes, missing_bytes, ahead });
 
         let view = View {

@@ -4,7 +4,7 @@ use super::row::{NONE, Queue, Row, RowId};
 
 /// One list of `count` rows; `weight` is the sum of their weights, in blocks.
 #[derive(Debug)]
-struct List {
+struct RowList {
     head: u32,
     tail: u32,
     count: usize,
@@ -14,12 +14,12 @@ struct List {
 /// The three lists rows wait in.
 #[derive(Debug)]
 pub(crate) struct Queues {
-    lists: [List; 3],
+    lists: [RowList; 3],
 }
 
 impl Queues {
     pub(crate) fn new() -> Queues {
-        Queues { lists: core::array::from_fn(|_| List { head: NONE, tail: NONE, count: 0, weight: 0 }) }
+        Queues { lists: core::array::from_fn(|_| RowList { head: NONE, tail: NONE, count: 0, weight: 0 }) }
     }
 
     pub(crate) fn weight(&self, queue: Queue) -> u64 {

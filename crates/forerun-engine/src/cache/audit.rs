@@ -6,7 +6,7 @@ use alloc::vec;
 use super::{Cache, Row, row::Queue};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Place {
+enum RowStatus {
     Nowhere,
     Vacant,
     Indexed,
@@ -20,15 +20,15 @@ impl Cache {
 
     /// Panics if any invariant does not hold.
     pub(crate) fn audit(&self) {
-        let mut places = vec![Place::Nowhere; self.rows.len()];
+        let mut statuses = vec![RowStatus::Nowhere; self.rows.len()];
         for id in &self.vacant {
-            assert_eq!(places[id.0 as usize], Place::Nowhere, "row vacant twice");
-            places[id.0 as usize] = Place::Vacant;
+            assert_eq!(statuses[id.0 as usize], RowStatus::Nowhere, "row vacant twice");
+            statuses[id.0 as usize] = RowStatus::Vacant;
         }
         for (object, index, id) in self.index.iter() {
             let row = &self.rows[id.0 as usize];
-            assert_eq!(places[id.0 as usize], Place::Nowhere, "row in two places");
-            places[id.0 as usize] = Place::Indexed;
+            assert_eq!(statuses[id.0 as usize], RowStatus::Nowhere, "row in two places");
+            statuses[id.0 as usize] = RowStatus::Indexed;
             assert_eq!((row.object, row.index, row.detached), (object, index, false));
             assert!(row.pin_count > 0 || !row.is_empty(), "an empty row stayed");
             // A read changes what it pinned; its row moves when it lets go.
@@ -40,11 +40,11 @@ impl Cache {
         }
         let mut blocks = self.disowned_count;
         let mut weights = [0u64; 3];
-        for (row, place) in self.rows.iter().zip(places) {
-            match place {
-                Place::Vacant => continue,
-                Place::Indexed => {}
-                Place::Nowhere => assert!(row.detached && row.pin_count > 0, "a row got lost: {row:?}"),
+        for (row, status) in self.rows.iter().zip(statuses) {
+            match status {
+                RowStatus::Vacant => continue,
+                RowStatus::Indexed => {}
+                RowStatus::Nowhere => assert!(row.detached && row.pin_count > 0, "a row got lost: {row:?}"),
             }
             audit_row(row);
             blocks += (row.resident | row.in_flight).count_ones();

@@ -15,15 +15,15 @@ const SHEET_ROWS: usize = 16;
 
 /// Where a sheet is in the tree: object by object, each from its start.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-struct Place(u128);
+struct SheetKey(u128);
 
-impl Place {
+impl SheetKey {
     /// Of no sheet.
-    const NOWHERE: Place = Place(u128::MAX);
+    const NOWHERE: SheetKey = SheetKey(u128::MAX);
 
     /// Of the sheet that holds row `index` of `object`.
-    fn of(object: ObjectId, index: u64) -> Place {
-        Place(u128::from(object.0) << 64 | u128::from(index / SHEET_ROWS as u64))
+    fn of(object: ObjectId, index: u64) -> SheetKey {
+        SheetKey(u128::from(object.0) << 64 | u128::from(index / SHEET_ROWS as u64))
     }
 
     fn object(self) -> ObjectId {
@@ -35,16 +35,16 @@ impl Place {
     }
 }
 
-impl Key for Place {
+impl Key for SheetKey {
     fn number(self) -> u64 {
         scattered(self.object().0).wrapping_add(self.0 as u64)
     }
 }
 
-/// At least one of its rows is there, unless its place is [`Place::NOWHERE`].
+/// At least one of its rows is there, unless its key is [`SheetKey::NOWHERE`].
 #[derive(Debug)]
 struct Sheet {
-    place: Place,
+    key: SheetKey,
     rows: [RowId; SHEET_ROWS],
 }
 
@@ -55,7 +55,7 @@ impl Sheet {
     }
 
     fn iter(&self) -> impl Iterator<Item = (u64, RowId)> {
-        let rows = (self.place.first_index()..).zip(&self.rows);
+        let rows = (self.key.first_index()..).zip(&self.rows);
         rows.filter(|(_, id)| id.0 != NONE).map(|(index, id)| (index, *id))
     }
 }
@@ -65,9 +65,9 @@ impl Sheet {
 /// Invariants: `tree` and `numbers` have the sheets that are somewhere, `vacant` the others.
 #[derive(Debug)]
 pub(super) struct Index {
-    numbers: Scattered<Place, u32>,
+    numbers: Scattered<SheetKey, u32>,
     /// The same in order.
-    tree: BTreeMap<Place, u32>,
+    tree: BTreeMap<SheetKey, u32>,
     sheets: Vec<Sheet>,
     vacant: Vec<u32>,
 }
@@ -78,25 +78,25 @@ impl Index {
     }
 
     pub(super) fn get(&self, object: ObjectId, index: u64) -> Option<RowId> {
-        self.sheet(Place::of(object, index))?.get(index)
+        self.sheet(SheetKey::of(object, index))?.get(index)
     }
 
     /// The row, which is not there yet, is `id`.
     pub(super) fn insert(&mut self, object: ObjectId, index: u64, id: RowId) {
-        let place = Place::of(object, index);
-        let number = self.number(place).unwrap_or_else(|| self.add(place));
+        let key = SheetKey::of(object, index);
+        let number = self.number(key).unwrap_or_else(|| self.add(key));
         self.sheets[number as usize].rows[index as usize % SHEET_ROWS] = id;
     }
 
     pub(super) fn remove(&mut self, object: ObjectId, index: u64) {
-        let place = Place::of(object, index);
-        let Some(number) = self.number(place) else { return };
+        let key = SheetKey::of(object, index);
+        let Some(number) = self.number(key) else { return };
         let sheet = &mut self.sheets[number as usize];
         sheet.rows[index as usize % SHEET_ROWS] = RowId(NONE);
         if sheet.rows == [RowId(NONE); SHEET_ROWS] {
-            sheet.place = Place::NOWHERE;
-            self.numbers.remove(place);
-            self.tree.remove(&place);
+            sheet.key = SheetKey::NOWHERE;
+            self.numbers.remove(key);
+            self.tree.remove(&key);
             self.vacant.push(number);
         }
     }
@@ -108,14 +108,14 @@ impl Index {
         object: ObjectId,
         extent: Extent,
     ) -> impl Iterator<Item = (u64, u64, Option<RowId>)> {
-        let mut current: Option<(Place, Option<&Sheet>)> = None;
+        let mut current: Option<(SheetKey, Option<&Sheet>)> = None;
         rows_of(extent).map(move |(index, bits)| {
-            let place = Place::of(object, index);
+            let key = SheetKey::of(object, index);
             let sheet = match current {
-                Some((last, sheet)) if last == place => sheet,
-                _ => self.sheet(place),
+                Some((last, sheet)) if last == key => sheet,
+                _ => self.sheet(key),
             };
-            current = Some((place, sheet));
+            current = Some((key, sheet));
             (index, bits, sheet.and_then(|sheet| sheet.get(index)))
         })
     }
@@ -127,8 +127,8 @@ impl Index {
         first: u64,
         end: u64,
     ) -> impl Iterator<Item = (u64, RowId)> {
-        let places = Place::of(object, first)..=Place::of(object, end.max(first + 1) - 1);
-        let sheets = self.tree.range(places).map(|(_, number)| &self.sheets[*number as usize]);
+        let keys = SheetKey::of(object, first)..=SheetKey::of(object, end.max(first + 1) - 1);
+        let sheets = self.tree.range(keys).map(|(_, number)| &self.sheets[*number as usize]);
         sheets.flat_map(Sheet::iter).filter(move |(index, _)| (first..end).contains(index))
     }
 
@@ -140,20 +140,20 @@ impl Index {
     /// All rows.
     pub(super) fn iter(&self) -> impl Iterator<Item = (ObjectId, u64, RowId)> {
         let sheets = self.tree.values().map(|number| &self.sheets[*number as usize]);
-        sheets.flat_map(|sheet| sheet.iter().map(|(index, id)| (sheet.place.object(), index, id)))
+        sheets.flat_map(|sheet| sheet.iter().map(|(index, id)| (sheet.key.object(), index, id)))
     }
 
-    fn sheet(&self, place: Place) -> Option<&Sheet> {
-        self.number(place).map(|number| &self.sheets[number as usize])
+    fn sheet(&self, key: SheetKey) -> Option<&Sheet> {
+        self.number(key).map(|number| &self.sheets[number as usize])
     }
 
-    fn number(&self, place: Place) -> Option<u32> {
-        self.numbers.get(place).copied()
+    fn number(&self, key: SheetKey) -> Option<u32> {
+        self.numbers.get(key).copied()
     }
 
-    /// A new sheet at `place`; its number.
-    fn add(&mut self, place: Place) -> u32 {
-        let sheet = Sheet { place, rows: [RowId(NONE); SHEET_ROWS] };
+    /// A new sheet at `key`; its number.
+    fn add(&mut self, key: SheetKey) -> u32 {
+        let sheet = Sheet { key, rows: [RowId(NONE); SHEET_ROWS] };
         let number = match self.vacant.pop() {
             Some(number) => {
                 self.sheets[number as usize] = sheet;
@@ -164,8 +164,8 @@ impl Index {
                 self.sheets.len() as u32 - 1
             }
         };
-        self.numbers.insert(place, number);
-        self.tree.insert(place, number);
+        self.numbers.insert(key, number);
+        self.tree.insert(key, number);
         number
     }
 }

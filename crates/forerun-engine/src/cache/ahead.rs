@@ -3,7 +3,7 @@
 //! Each block that is fetched ahead is counted once: when somebody asks for it first, or
 //! when it goes before that.
 
-use super::reading::Rows;
+use super::lookup::Rows;
 use super::row::{Row, rows_of};
 use super::{Cache, RowId};
 use crate::explain::{ByClass, Class, ClassCounters};

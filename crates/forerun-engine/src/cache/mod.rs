@@ -13,7 +13,7 @@ mod index;
 mod left;
 mod pace;
 mod queue;
-mod reading;
+mod lookup;
 mod release;
 mod row;
 mod slots;
@@ -25,7 +25,7 @@ use crate::types::{BLOCK_BYTES, Extent, ObjectId, Time};
 
 pub(crate) use evict::{Reclaim, Room};
 pub(crate) use fill::memory_of;
-pub(crate) use reading::Pins;
+pub(crate) use lookup::Pins;
 pub(crate) use row::ROW_BYTES;
 use row::{Queue, Row, RowId};
 pub(crate) use slots::SlotRun;

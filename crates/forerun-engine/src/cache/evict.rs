@@ -85,7 +85,7 @@ impl Cache {
     pub(super) fn free_blocks(&mut self, id: RowId, gone: u64) {
         let row = &mut self.rows[id.0 as usize];
         let wasted = gone & row.unread;
-        self.ahead.on_gone(row, gone);
+        self.outcomes.on_gone(row, gone);
         row.resident &= !gone;
         row.unread &= !gone;
         row.begun &= !gone;

@@ -69,7 +69,7 @@ impl Cache {
             debug_assert_eq!(row.in_flight & bits, bits, "given up without being in flight");
             row.in_flight &= !bits;
             row.unread &= !bits;
-            self.ahead.close(row, bits);
+            self.outcomes.close(row, bits);
             let mut left = bits;
             while left != 0 {
                 self.slots.give_one(row.slots[left.trailing_zeros() as usize]);
@@ -89,7 +89,7 @@ impl Cache {
             debug_assert_eq!(row.in_flight & bits, bits, "disowned without being in flight");
             row.in_flight &= !bits;
             row.unread &= !bits;
-            self.ahead.close(row, bits);
+            self.outcomes.close(row, bits);
             self.disowned_count += bits.count_ones();
             self.queues.refresh(&mut self.rows, id);
             self.drop_if_empty(id);

@@ -3,7 +3,6 @@
 //! The cache is a table of rows (64 blocks each, every state a bit), an index that
 //! says where in the table each is, a slot allocator and three eviction queues.
 
-mod ahead;
 mod audit;
 mod discard;
 mod evict;
@@ -11,9 +10,10 @@ mod fill;
 mod ghosts;
 mod index;
 mod left;
+mod lookup;
+mod outcomes;
 mod pace;
 mod queue;
-mod lookup;
 mod release;
 mod row;
 mod slots;
@@ -57,7 +57,7 @@ pub(crate) struct Cache {
     /// How each object is read, since it was opened first.
     paces: Scattered<ObjectId, pace::Pace>,
     /// What became of what was read ahead.
-    ahead: ahead::Ahead,
+    outcomes: outcomes::Outcomes,
     /// Readahead that nobody will come for is not looked for before.
     next_search: Time,
     /// Nor before this where it crowds the rest out.
@@ -85,7 +85,7 @@ impl Cache {
             queues: queue::Queues::new(),
             ghosts: ghosts::Ghosts::new(slots as usize / row::ROW_BLOCKS as usize),
             paces: Scattered::default(),
-            ahead: ahead::Ahead::default(),
+            outcomes: outcomes::Outcomes::default(),
             next_search: Time(0),
             next_crowding: Time(0),
             next_sweep: Time(0),
@@ -151,7 +151,7 @@ impl Cache {
     /// Nothing about how `object` is read matters any more.
     pub(crate) fn forget_pace(&mut self, object: ObjectId) {
         self.paces.remove(object);
-        self.ahead.forget(object);
+        self.outcomes.forget(object);
     }
 
     /// Blocks that making room has evicted or passed over since the beginning.

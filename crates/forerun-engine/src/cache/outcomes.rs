@@ -12,17 +12,17 @@ use crate::types::{BLOCK_BYTES, Extent, ObjectId};
 
 /// See the module's page.
 #[derive(Debug, Default)]
-pub(super) struct Ahead {
+pub(super) struct Outcomes {
     all: ByClass,
     guess_bytes: u64,
     /// Bytes of all objects that are here or in flight, and that nobody has asked for yet.
     open_bytes: u64,
-    objects: Scattered<ObjectId, Account>,
+    objects: Scattered<ObjectId, ObjectOutcomes>,
 }
 
 /// Of one object. In blocks, up to 16 TiB, since thousands of objects are remembered.
 #[derive(Debug, Default)]
-struct Account {
+struct ObjectOutcomes {
     by_class: ByClass,
     open_blocks: u32,
     missed_blocks: u32,
@@ -41,13 +41,13 @@ pub(crate) struct Spent {
     pub(crate) missed: u64,
 }
 
-impl Account {
+impl ObjectOutcomes {
     fn missed_bytes(&self) -> u64 {
         u64::from(self.missed_blocks) * BLOCK_BYTES
     }
 }
 
-impl Ahead {
+impl Outcomes {
     pub(super) fn forget(&mut self, object: ObjectId) {
         self.objects.remove(object);
     }
@@ -100,17 +100,17 @@ impl Ahead {
 impl Cache {
     /// The blocks of `extent`, which are in flight, are fetched ahead of reading of `class`.
     pub(crate) fn mark_ahead(&mut self, object: ObjectId, extent: Extent, class: Class) {
-        let account = self.ahead.objects.get_or_default(object);
+        let account = self.outcomes.objects.get_or_default(object);
         for (_, bits, id) in self.index.rows(object, extent) {
             let Some(id) = id else { continue };
             let row = &mut self.rows[id.0 as usize];
             let new = bits & row.in_flight & !row.ahead;
             if class.is_guess() {
-                self.ahead.guess_bytes += bytes_of(new);
+                self.outcomes.guess_bytes += bytes_of(new);
             }
             account.open_blocks = account.open_blocks.saturating_add(new.count_ones());
             row.ahead |= new;
-            self.ahead.open_bytes += bytes_of(new);
+            self.outcomes.open_bytes += bytes_of(new);
             row.classes.set(new, class);
         }
     }
@@ -126,14 +126,14 @@ impl Cache {
     ) -> Option<Class> {
         let mut first = None;
         if missing_bytes > 0 {
-            let account = self.ahead.objects.get_or_default(object);
+            let account = self.outcomes.objects.get_or_default(object);
             account.missed_blocks = account.missed_blocks.saturating_add(blocks_of(missing_bytes));
         }
         for ((_, bits), id) in rows_of(extent).zip(rows.iter()) {
             let Some(RowId(id)) = id else { continue };
             let row = &mut self.rows[id as usize];
             let (resident, in_flight) = (row.resident, row.in_flight);
-            let first_of_row = self.ahead.settle(row, bits, |asked| ClassCounters {
+            let first_of_row = self.outcomes.settle(row, bits, |asked| ClassCounters {
                 in_time_bytes: bytes_of(asked & resident),
                 late_bytes: bytes_of(asked & in_flight),
                 wasted_bytes: 0,
@@ -145,31 +145,31 @@ impl Cache {
 
     /// Bytes that were read ahead on a guess and that nobody has asked for, here or gone.
     pub(crate) fn guess_bytes(&self) -> u64 {
-        self.ahead.guess_bytes
+        self.outcomes.guess_bytes
     }
 
     /// The outcome of the readahead of all objects; `missed` is not counted.
     pub(crate) fn spent_by_all(&self) -> Spent {
-        let ClassCounters { in_time_bytes, late_bytes, wasted_bytes } = self.ahead.all.total();
+        let ClassCounters { in_time_bytes, late_bytes, wasted_bytes } = self.outcomes.all.total();
         let used = in_time_bytes + late_bytes;
-        Spent { open: self.ahead.open_bytes, used, wasted: wasted_bytes, missed: 0 }
+        Spent { open: self.outcomes.open_bytes, used, wasted: wasted_bytes, missed: 0 }
     }
 
     /// What became of what was read ahead of all objects.
     pub(crate) fn outcomes(&self) -> &ByClass {
-        &self.ahead.all
+        &self.outcomes.all
     }
 
     /// What became of what was read ahead of `object`, and bytes of it that were not there
     /// when asked for.
     pub(crate) fn outcomes_of(&self, object: ObjectId) -> (ByClass, u64) {
-        let account = self.ahead.objects.get(object);
+        let account = self.outcomes.objects.get(object);
         account.map_or_else(Default::default, |account| (account.by_class.clone(), account.missed_bytes()))
     }
 
     /// The outcome of the readahead of `object`.
     pub(crate) fn spent(&self, object: ObjectId) -> Spent {
-        let Some(account) = self.ahead.objects.get(object) else { return Spent::default() };
+        let Some(account) = self.outcomes.objects.get(object) else { return Spent::default() };
         let ClassCounters { in_time_bytes, late_bytes, wasted_bytes } = account.by_class.total();
         Spent {
             open: u64::from(account.open_blocks) * BLOCK_BYTES,

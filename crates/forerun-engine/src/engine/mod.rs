@@ -9,7 +9,7 @@ mod explain;
 mod hedge;
 mod launch;
 mod lending;
-mod lists;
+mod listed;
 mod reading;
 mod walks;
 

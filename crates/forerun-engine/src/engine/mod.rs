@@ -1,11 +1,11 @@
 //! The engine's state, its commands from readers and its answers to the driver.
 //! Control flow only: what is decided is decided in the parts.
 
-mod advice;
 mod arrivals;
 mod changes;
 mod dispatch;
 mod hedge;
+mod hints;
 mod inspect;
 mod launch;
 mod lending;

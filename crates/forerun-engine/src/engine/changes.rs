@@ -76,13 +76,6 @@ impl Engine {
         self.cache.release_unread(object);
     }
 
-    /// What was decided for `extent` and not dispatched will not be.
-    pub(super) fn cut_pending(&mut self, object: ObjectId, extent: Extent) {
-        for dropped in self.pending.cut(object, extent) {
-            self.policy.on_lost(object, dropped.extent);
-        }
-    }
-
     /// Drops the rows from `offset` on.
     fn drop_from(&mut self, now: Time, object: ObjectId, offset: u64) {
         let start = offset / ROW_BYTES * ROW_BYTES;

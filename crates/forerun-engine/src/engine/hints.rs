@@ -45,27 +45,7 @@ impl Engine {
         };
         let said = Said { time, object, reader, size };
         self.policy.on_hint(&said, hint, &view, &mut self.windows);
-        self.order(time, object, size);
-    }
-
-    /// Queues what the policy wants of `object`, which has `size` bytes.
-    pub(super) fn order(&mut self, time: Time, object: ObjectId, size: u64) {
-        if self.policy.take_dropped() {
-            self.cut_pending(object, Extent::new(0, OBJECT_BYTES_MAX));
-        }
-        let mut windows = core::mem::take(&mut self.windows);
-        for window in windows.drain(..) {
-            let extent = window.extent.intersection(&Extent::new(0, size)).to_blocks();
-            if extent.is_empty() {
-                continue;
-            }
-            self.emit_window(time, object, &window);
-            if !self.pending.push(Queued { object, extent, class: window.reason.class }) {
-                self.policy.on_lost(object, extent);
-            }
-        }
-        self.windows = windows;
-        self.pending.set_sweep(object, self.device.is_serial() && self.policy.is_planned(object));
+        self.queue_windows(time, object, size);
     }
 
     fn drop_unneeded(&mut self, now: Time, object: ObjectId, extent: Extent) {

@@ -5,7 +5,7 @@ use alloc::vec::Vec;
 use super::Engine;
 use crate::events::Event;
 use crate::explain::{ByClass, ObjectReport};
-use crate::policy::{Ended, Reason, View, Window};
+use crate::policy::Ended;
 use crate::types::{ObjectId, Time};
 
 impl Engine {
@@ -40,14 +40,6 @@ impl Engine {
         self.cache.outcomes()
     }
 
-    /// Tells of a window.
-    pub(super) fn emit_window(&mut self, time: Time, object: ObjectId, window: &Window) {
-        if self.config.events_max > 0 {
-            let Window { extent, mark, stream, reason: Reason { class, why } } = *window;
-            self.emit(Event::Window { time, object, extent, mark, class, why, stream });
-        }
-    }
-
     /// Tells of the streams that are over.
     pub(super) fn emit_ends(&mut self, time: Time) {
         if self.config.events_max > 0 {
@@ -60,17 +52,6 @@ impl Engine {
     fn emit_all_ends(&mut self, time: Time) {
         for Ended { object, stream, end } in self.policy.take_ended() {
             self.emit(Event::StreamEnd { time, object, stream, end });
-        }
-    }
-
-    pub(super) fn view(&self) -> View<'_> {
-        View {
-            cache: &self.cache,
-            device: &self.device,
-            config: &self.config,
-            is_contended: false,
-            pending: &self.pending,
-            others_count: self.reads.count(),
         }
     }
 }

@@ -42,8 +42,8 @@ impl Engine {
         debug_assert!(extent.len <= Config::READ_BYTES_MAX, "a peek too long for the engine");
         let extent = extent.intersection(&Extent::new(0, self.objects.size(object)));
         let rows = self.cache.locate(object, extent);
-        let tally = self.cache.tally(extent, &rows);
-        if extent.is_empty() || tally.in_flight + tally.missing > 0 {
+        let residency = self.cache.residency(extent, &rows);
+        if extent.is_empty() || residency.in_flight + residency.missing > 0 {
             return None;
         }
         let pins = self.cache.pin_located(rows);

@@ -12,6 +12,7 @@ mod lending;
 mod listed;
 mod reading;
 mod walks;
+mod windows;
 
 use alloc::boxed::Box;
 use alloc::collections::VecDeque;

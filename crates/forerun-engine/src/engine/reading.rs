@@ -105,7 +105,7 @@ impl Engine {
         {
             self.pending.pass(object, passed.to_blocks());
         }
-        self.order(time, object, size);
+        self.queue_windows(time, object, size);
         self.drop_listed();
     }
 

@@ -1,0 +1,57 @@
+//! Windows of the policy: queues them for dispatch, and takes them back.
+
+use super::Engine;
+use crate::events::Event;
+use crate::objects::OBJECT_BYTES_MAX;
+use crate::policy::{Reason, View, Window};
+use crate::scheduler::Queued;
+use crate::types::*;
+
+impl Engine {
+    /// Queues what the policy wants of `object`, which has `size` bytes.
+    pub(super) fn queue_windows(&mut self, time: Time, object: ObjectId, size: u64) {
+        if self.policy.take_dropped() {
+            self.cut_pending(object, Extent::new(0, OBJECT_BYTES_MAX));
+        }
+        let mut windows = core::mem::take(&mut self.windows);
+        for window in windows.drain(..) {
+            let extent = window.extent.intersection(&Extent::new(0, size)).to_blocks();
+            if extent.is_empty() {
+                continue;
+            }
+            self.emit_window(time, object, &window);
+            if !self.pending.push(Queued { object, extent, class: window.reason.class }) {
+                self.policy.on_lost(object, extent);
+            }
+        }
+        self.windows = windows;
+        self.pending.set_sweep(object, self.device.is_serial() && self.policy.is_planned(object));
+    }
+
+    /// Tells of a window.
+    pub(super) fn emit_window(&mut self, time: Time, object: ObjectId, window: &Window) {
+        if self.config.events_max > 0 {
+            let Window { extent, mark, stream, reason: Reason { class, why } } = *window;
+            self.emit(Event::Window { time, object, extent, mark, class, why, stream });
+        }
+    }
+
+    /// What was decided for `extent` and not dispatched will not be.
+    pub(super) fn cut_pending(&mut self, object: ObjectId, extent: Extent) {
+        for dropped in self.pending.cut(object, extent) {
+            self.policy.on_lost(object, dropped.extent);
+        }
+    }
+
+    /// The state that a policy may look at.
+    pub(super) fn view(&self) -> View<'_> {
+        View {
+            cache: &self.cache,
+            device: &self.device,
+            config: &self.config,
+            is_contended: false,
+            pending: &self.pending,
+            others_count: self.reads.count(),
+        }
+    }
+}

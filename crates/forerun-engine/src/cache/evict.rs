@@ -97,7 +97,7 @@ impl Cache {
             left &= !mask(block, count);
         }
         let (object, offset) = (row.object, row.offset());
-        self.note_lost(object, offset, wasted);
+        self.record_lost(object, offset, wasted);
         self.queues.refresh(&mut self.rows, id);
         self.drop_if_empty(id);
     }
@@ -162,7 +162,7 @@ impl Cache {
         !found.is_empty()
     }
 
-    fn note_lost(&mut self, object: ObjectId, offset: u64, mut bits: u64) {
+    fn record_lost(&mut self, object: ObjectId, offset: u64, mut bits: u64) {
         while bits != 0 {
             let start = bits.trailing_zeros();
             let count = (bits >> start).trailing_ones();
@@ -188,7 +188,7 @@ mod tests {
     /// A cache of three rows, of which each of the first three of an object is there.
     fn full(reclaim: Reclaim) -> Cache {
         let mut cache = Cache::new(3 * ROW, reclaim);
-        cache.note_read(Time(0), ObjectId(1), Extent::default());
+        cache.record_read(Time(0), ObjectId(1), Extent::default());
         for index in 0..3 {
             let extent = Extent::new(index * ROW, ROW);
             cache.reserve(Time(0), ObjectId(1), extent, Room::Demand).expect("there is room");

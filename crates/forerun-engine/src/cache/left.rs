@@ -106,13 +106,13 @@ mod tests {
             cache.arrive(OBJECT, extent);
             extent
         };
-        cache.note_read(Time(0), OBJECT, Extent::default());
+        cache.record_read(Time(0), OBJECT, Extent::default());
         for index in 0..ROWS {
             let extent = bring(&mut cache, index);
             if index < count {
                 continue;
             }
-            cache.note_read(Time(0), OBJECT, extent);
+            cache.record_read(Time(0), OBJECT, extent);
             let pins = cache.pin(OBJECT, extent);
             cache.mark_read(extent, &pins);
             cache.unpin(&pins);

@@ -218,7 +218,7 @@ mod tests {
     fn kept(extent: Extent) -> Vec<u64> {
         let mut cache = Cache::new(3 * ROW_BYTES, Reclaim::Informed);
         let all = Extent::new(0, 2 * ROW_BYTES);
-        cache.note_read(Time(0), OBJECT, Extent::default());
+        cache.record_read(Time(0), OBJECT, Extent::default());
         cache.reserve(Time(0), OBJECT, all, Room::Readahead).expect("there is room");
         cache.arrive(OBJECT, all);
         let pins = cache.pin(OBJECT, extent);

@@ -138,7 +138,7 @@ impl Cache {
     }
 
     /// Somebody asks for `extent` of `object`.
-    pub(crate) fn note_read(&mut self, now: Time, object: ObjectId, extent: Extent) {
+    pub(crate) fn record_read(&mut self, now: Time, object: ObjectId, extent: Extent) {
         self.paces.get_or_default(object).note(now, extent);
     }
 

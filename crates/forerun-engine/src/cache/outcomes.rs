@@ -117,7 +117,7 @@ impl Cache {
 
     /// Somebody asks for `extent`, whose rows are `rows`; `missing_bytes` are not there. For
     /// what class of reading the first of it was read ahead that nobody had asked for.
-    pub(crate) fn note_outcome(
+    pub(crate) fn record_outcome(
         &mut self,
         object: ObjectId,
         extent: Extent,

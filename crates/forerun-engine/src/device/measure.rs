@@ -99,7 +99,7 @@ impl Device {
             self.bandwidth.add(now, rate(rest, now.since(sample.first_arrived)));
         }
         if sample.bytes >= BANDWIDTH_SAMPLE_BYTES {
-            self.spread.note_large(rest == 0);
+            self.spread.record_large(rest == 0);
         }
         if rest > 0 {
             self.pauses.note(pause_ns);

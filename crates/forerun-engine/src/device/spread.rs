@@ -65,7 +65,7 @@ impl Spread {
 
     /// A large fetch ended; whether all of it came at once. Then its time does not tell a
     /// long way from many bytes.
-    pub(crate) fn note_large(&mut self, is_whole: bool) {
+    pub(crate) fn record_large(&mut self, is_whole: bool) {
         let new = if is_whole { 1024 } else { 0 };
         self.whole = Some(self.whole.map_or(new, |mean| mean - mean / 8 + new / 8));
     }
@@ -156,9 +156,9 @@ mod tests {
     fn what_comes_all_at_once_says_nothing() {
         let mut spread = Spread::new();
         known(&mut spread, 100, 10 * MS);
-        spread.note_large(true);
+        spread.record_large(true);
         assert_eq!(spread.patience_ns(), None);
-        (0..4).for_each(|_| spread.note_large(false));
+        (0..4).for_each(|_| spread.record_large(false));
         assert!(spread.patience_ns().is_some());
     }
 

@@ -117,6 +117,6 @@ fn a_turn_is_longer_than_one_fetch_where_memory_makes_those_short() {
 fn a_reader_waits_for_little_else_where_fetches_come_all_at_once() {
     let mut device = after(8, MIB);
     let before = device.ride_bytes();
-    (0..16).for_each(|_| device.spread.note_large(true));
+    (0..16).for_each(|_| device.spread.record_large(true));
     assert_eq!((before, device.ride_bytes()), (MIB / 4, MIB / 16));
 }

@@ -18,7 +18,7 @@ impl Engine {
             flight.sample.first_arrived = now;
             flight.sample.first_bytes = bytes;
             self.device.on_first_bytes(now, &flight.sample);
-            self.late.note_come(flight.sample.dispatched);
+            self.late.record_come(flight.sample.dispatched);
         } else {
             flight.pause_ns = flight.pause_ns.max(now.since(flight.heard));
         }
@@ -58,7 +58,7 @@ impl Engine {
         self.handle_progress(now, fetch, len);
         let Some(flight) = self.land(now, fetch) else { return };
         self.device.on_fetched(now, &flight.sample, flight.pause_ns);
-        self.throttle.note_fetched();
+        self.throttle.record_fetched();
         if flight.doomed {
             self.cache.give_disowned(&flight.runs, flight.arrived_blocks);
         }
@@ -74,7 +74,7 @@ impl Engine {
         self.lose_to_twin(fetch);
         let Some(flight) = self.land(now, fetch) else { return };
         if !flight.cancelled {
-            self.late.note_failed();
+            self.late.record_failed();
         }
         let rest = flight.rest();
         if flight.doomed {

@@ -32,7 +32,7 @@ impl Engine {
         let late = late.to_vec();
         // Room that a waiting reader could not use yet is kept for it.
         if !self.waiting.is_empty() || self.flights.count() >= self.throttle.in_flight_max() {
-            self.late.note_busy();
+            self.late.record_busy();
             return false;
         }
         [true, false].into_iter().any(|is_waited_for| {
@@ -49,7 +49,7 @@ impl Engine {
         }
         let Some(patience_ns) = self.device.pause_patience_ns() else { return };
         let late = &mut self.late;
-        if let Some(next) = self.flights.find_stalled(now, patience_ns, |fetch| late.note_stalled(fetch)) {
+        if let Some(next) = self.flights.find_stalled(now, patience_ns, |fetch| late.record_stalled(fetch)) {
             late.watch(next);
         }
     }
@@ -101,7 +101,7 @@ impl Engine {
             self.hand_over(twin, fetch);
             self.emit(Event::Won { time: now, id: fetch });
         } else {
-            self.late.note_vain();
+            self.late.record_vain();
         }
         self.cancel(twin);
     }

@@ -88,7 +88,7 @@ impl Engine {
         let ahead = rides_along.then_some(class);
         self.emit(Event::Fetch { time: now, id, object, extent, cause, ahead });
         if self.rules.are_ours() {
-            self.late.note_dispatch(now, id);
+            self.late.record_dispatch(now, id);
         }
         true
     }

@@ -31,15 +31,15 @@ impl Engine {
             let read = Read { object, extent, phase: Phase::Ready, pins: Pins::default() };
             return Outcome::Ready(self.reads.insert(read));
         }
-        self.rivals.note_read(now, object, reader);
-        self.cache.note_read(now, object, extent);
+        self.rivals.record_read(now, object, reader);
+        self.cache.record_read(now, object, extent);
         let rows = self.cache.locate(object, extent);
         let residency = self.cache.residency(extent, &rows);
         let late = residency.in_flight + residency.missing > 0;
         let missing = residency.missing > 0;
         let unread_bytes = residency.unread * BLOCK_BYTES;
         let ahead = if missing || residency.unread > 0 {
-            self.cache.note_outcome(object, extent, &rows, residency.missing * BLOCK_BYTES)
+            self.cache.record_outcome(object, extent, &rows, residency.missing * BLOCK_BYTES)
         } else {
             None
         };

@@ -61,12 +61,12 @@ impl Late {
     }
 
     /// A fetch is dispatched that may be asked for again.
-    pub(crate) fn note_dispatch(&mut self, now: Time, fetch: FetchId) {
+    pub(crate) fn record_dispatch(&mut self, now: Time, fetch: FetchId) {
         self.young.push_back((fetch, now));
     }
 
     /// The first bytes of one that was dispatched at `dispatched` have come.
-    pub(crate) fn note_come(&mut self, dispatched: Time) {
+    pub(crate) fn record_come(&mut self, dispatched: Time) {
         self.come_count += 1;
         self.come_dispatched = self.come_dispatched.max(dispatched);
         // Four may follow one another.
@@ -86,7 +86,7 @@ impl Late {
     }
 
     /// One has stalled.
-    pub(crate) fn note_stalled(&mut self, fetch: FetchId) {
+    pub(crate) fn record_stalled(&mut self, fetch: FetchId) {
         // It may have gone on since it did the last time.
         if !self.late.contains(&fetch) {
             self.late.push(fetch);
@@ -101,7 +101,7 @@ impl Late {
     }
 
     /// One failed: the backend may be asked too much.
-    pub(crate) fn note_failed(&mut self) {
+    pub(crate) fn record_failed(&mut self) {
         self.credit = 0;
     }
 
@@ -111,12 +111,12 @@ impl Late {
     }
 
     /// Asking again was in vain: the first one came after all.
-    pub(crate) fn note_vain(&mut self) {
+    pub(crate) fn record_vain(&mut self) {
         self.credit = self.credit.saturating_sub(PRICE);
     }
 
     /// It is to be asked once more who may be asked for again, as if something had changed.
-    pub(crate) fn note_busy(&mut self) {
+    pub(crate) fn record_busy(&mut self) {
         self.is_changed = true;
     }
 
@@ -188,7 +188,7 @@ mod tests {
 
     fn dispatched(times: &[u64]) -> Late {
         let mut late = Late::new();
-        times.iter().zip(0..).for_each(|(time, id)| late.note_dispatch(Time(*time), FetchId(id)));
+        times.iter().zip(0..).for_each(|(time, id)| late.record_dispatch(Time(*time), FetchId(id)));
         late
     }
 
@@ -200,7 +200,7 @@ mod tests {
         assert!(late.take_changed(Time(109), PATIENCE, |fetch| fetch.0 > 0).is_empty());
         assert_eq!(late.take_changed(Time(110), PATIENCE, |fetch| fetch.0 > 0), [FetchId(1)]);
         assert!(late.take_changed(Time(110), PATIENCE, |fetch| fetch.0 > 0).is_empty());
-        late.note_come(Time(10));
+        late.record_come(Time(10));
         assert_eq!(late.take_changed(Time(120), PATIENCE, |fetch| fetch.0 == 2), [FetchId(2)]);
     }
 
@@ -208,7 +208,7 @@ mod tests {
     fn one_that_never_comes_does_not_keep_all_others() {
         let mut late = Late::new();
         for id in 0..10 * YOUNG_MAX as u64 {
-            late.note_dispatch(Time(id), FetchId(id));
+            late.record_dispatch(Time(id), FetchId(id));
             assert!(late.take_changed(Time(id), u64::MAX, |fetch| fetch.0 == 0).is_empty());
         }
         assert!(late.young.len() <= YOUNG_MAX + 1, "{}", late.young.len());
@@ -219,9 +219,9 @@ mod tests {
         let mut late = dispatched(&[0, 10, 20]);
         late.take_changed(Time(115), PATIENCE, |_| true);
         assert!(!late.is_exception(Time(0), 0), "none has come");
-        late.note_come(Time(20));
+        late.record_come(Time(20));
         assert!(!late.is_exception(Time(0), 0), "two are late and one has come");
-        (0..7).for_each(|_| late.note_come(Time(20)));
+        (0..7).for_each(|_| late.record_come(Time(20)));
         assert!(late.is_exception(Time(0), 0));
         assert!(!late.is_exception(Time(21), 0), "those that came were dispatched before");
     }
@@ -232,9 +232,9 @@ mod tests {
         assert!(late.can_pay(true) && !late.can_pay(false));
         late.pay();
         assert!(!late.can_pay(true));
-        (0..PRICE).for_each(|_| late.note_come(Time(0)));
+        (0..PRICE).for_each(|_| late.record_come(Time(0)));
         assert!(late.can_pay(true));
-        late.note_failed();
+        late.record_failed();
         assert!(!late.can_pay(true));
     }
 }

@@ -26,7 +26,7 @@ pub(crate) struct Rivals {
 
 impl Rivals {
     /// `reader` reads `object`.
-    pub(crate) fn note_read(&mut self, now: Time, object: ObjectId, reader: ReaderId) {
+    pub(crate) fn record_read(&mut self, now: Time, object: ObjectId, reader: ReaderId) {
         if self.alone_count > 0 && self.last.is_some_and(|last| last != (object, reader)) {
             self.other = Some(now);
         }
@@ -62,7 +62,7 @@ mod tests {
     const LATENCY: u64 = 1_000_000;
 
     fn read(rivals: &mut Rivals, now: u64, object: u64) {
-        rivals.note_read(Time(now), ObjectId(object), ReaderId(object));
+        rivals.record_read(Time(now), ObjectId(object), ReaderId(object));
     }
 
     #[test]

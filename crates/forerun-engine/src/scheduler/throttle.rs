@@ -35,7 +35,7 @@ impl Throttle {
     }
 
     /// A fetch has brought its bytes: as many as may be in flight make room for one more.
-    pub(crate) fn note_fetched(&mut self) {
+    pub(crate) fn record_fetched(&mut self) {
         self.ended_count += 1;
         if self.ended_count >= self.in_flight_max {
             self.in_flight_max = self.ceiling.min(self.in_flight_max + 1);
@@ -51,11 +51,11 @@ mod tests {
     #[test]
     fn a_burst_of_refusals_halves_once_and_fetches_recover_slowly() {
         let mut throttle = Throttle::new(128);
-        (0..1000).for_each(|_| throttle.note_fetched());
+        (0..1000).for_each(|_| throttle.record_fetched());
         assert_eq!(throttle.in_flight_max(), 128);
         (0..40).for_each(|refused| throttle.lower(Time(100 + refused), Time(50 + refused), 40));
         assert_eq!(throttle.in_flight_max(), 20);
-        (0..20).for_each(|_| throttle.note_fetched());
+        (0..20).for_each(|_| throttle.record_fetched());
         assert_eq!(throttle.in_flight_max(), 21);
         throttle.lower(Time(300), Time(200), 21);
         assert_eq!(throttle.in_flight_max(), 10);
@@ -63,7 +63,7 @@ mod tests {
             throttle.lower(Time(at * 100), Time(at * 100), 3);
         }
         assert_eq!(throttle.in_flight_max(), 1);
-        (0..20_000).for_each(|_| throttle.note_fetched());
+        (0..20_000).for_each(|_| throttle.record_fetched());
         assert_eq!(throttle.in_flight_max(), 128);
     }
 }

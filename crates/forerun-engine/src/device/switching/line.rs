@@ -38,12 +38,12 @@ impl Line {
             self.mean_ns = Some(self.mean_ns.map_or(new, |mean| mean - mean / 8 + new / 8));
         }
         if bytes <= BYTES_MAX && ns <= NS_MAX {
-            self.note_deviations(i128::from(bytes), i128::from(ns));
+            self.record_deviations(i128::from(bytes), i128::from(ns));
             self.fit();
         }
     }
 
-    fn note_deviations(&mut self, bytes: i128, ns: i128) {
+    fn record_deviations(&mut self, bytes: i128, ns: i128) {
         if !self.is_begun {
             (self.is_begun, self.bytes_mean, self.ns_mean) = (true, bytes, ns);
         }

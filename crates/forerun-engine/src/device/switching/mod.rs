@@ -125,7 +125,7 @@ impl Switching {
     pub(crate) fn on_first_bytes(&mut self, sample: &Sample) {
         if sample.ahead > 0 {
             // Were it served alone, all that were dispatched before it had ended.
-            self.note_overlap(self.ended_count < sample.index);
+            self.record_overlap(self.ended_count < sample.index);
         }
     }
 
@@ -167,7 +167,7 @@ impl Switching {
     fn on_followed(&mut self, sample: &Sample, took: u64, is_behind: bool) {
         if self.is_found && sample.ahead > 0 {
             let alone = self.following.ns_of(sample.bytes) + self.request_ns();
-            self.note_overlap(2 * took < alone);
+            self.record_overlap(2 * took < alone);
         }
         if sample.ahead > 0 || self.is_found {
             self.following.note(sample.bytes, took);
@@ -184,7 +184,7 @@ impl Switching {
         sample.ahead >= AHEAD_MIN && 2 * beside >= self.idle_ns() || sample.ahead > 0 && has_waited
     }
 
-    fn note_overlap(&mut self, overlaps: bool) {
+    fn record_overlap(&mut self, overlaps: bool) {
         self.overlapping = self.overlapping - self.overlapping / 8 + if overlaps { 128 } else { 0 };
     }
 

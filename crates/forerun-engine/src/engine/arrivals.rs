@@ -110,7 +110,7 @@ impl Engine {
     fn land(&mut self, now: Time, fetch: FetchId) -> Option<Flight> {
         let flight = self.flights.remove(fetch)?;
         if flight.is_alone {
-            self.rivals.end_alone(now);
+            self.contention.end_alone(now);
         }
         self.device.on_ended(now);
         Some(flight)

@@ -101,7 +101,7 @@ impl Engine {
 
     /// Whether somebody waits all the time for what cannot be read ahead, beside others.
     pub(super) fn is_contended(&self, now: Time) -> bool {
-        !Rule::Contended.is_off() && self.rivals.is_contended(now, self.device.estimate().latency_ns)
+        !Rule::Contended.is_off() && self.contention.is_contended(now, self.device.estimate().latency_ns)
     }
 
     /// Whether the device would do more with another fetch in flight, or whoever wants it

@@ -98,7 +98,7 @@ impl Engine {
         let Departure { object, extent, runs, rides_along, is_alone, cause, spare_of } = departure;
         let memory = memory_of(&runs, extent.len);
         if is_alone {
-            self.rivals.begin_alone();
+            self.contention.begin_alone();
         }
         let sample = self.device.on_dispatch(now, object, extent, self.flights.count());
         let id = self.flights.insert(Flight {

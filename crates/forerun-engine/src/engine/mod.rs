@@ -26,7 +26,7 @@ use crate::events::{Counters, Event};
 use crate::objects::Objects;
 use crate::policy::{self, Policy, Rules, Window};
 use crate::reads::Reads;
-use crate::scheduler::{Flights, Late, Pending, Rivals, Throttle};
+use crate::scheduler::{Contention, Flights, Late, Pending, Throttle};
 use crate::types::*;
 use crate::walk::Walks;
 
@@ -52,7 +52,7 @@ pub struct Engine {
     flights: Flights,
     throttle: Throttle,
     pending: Pending,
-    rivals: Rivals,
+    contention: Contention,
     late: Late,
     /// Reads that need a fetch, in the order they came.
     waiting: VecDeque<ReadId>,
@@ -86,7 +86,7 @@ impl Engine {
             flights: Flights::new(),
             throttle: Throttle::new(config.in_flight_count_max),
             pending: Pending::new(),
-            rivals: Rivals::default(),
+            contention: Contention::default(),
             late: Late::new(),
             waiting: VecDeque::new(),
             fetches: VecDeque::new(),

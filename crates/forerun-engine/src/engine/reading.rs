@@ -31,7 +31,7 @@ impl Engine {
             let read = Read { object, extent, phase: Phase::Ready, pins: Pins::default() };
             return Outcome::Ready(self.reads.insert(read));
         }
-        self.rivals.record_read(now, object, reader);
+        self.contention.record_read(now, object, reader);
         self.cache.record_read(now, object, extent);
         let rows = self.cache.locate(object, extent);
         let residency = self.cache.residency(extent, &rows);

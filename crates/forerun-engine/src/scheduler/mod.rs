@@ -2,14 +2,14 @@
 //!
 //! Demand fetches go before readahead, within the bytes in flight that the device can use.
 
+mod contention;
 mod flights;
 mod late;
 mod pending;
-mod rivals;
 mod throttle;
 
+pub(crate) use contention::Contention;
 pub(crate) use flights::{Flight, Flights};
 pub(crate) use late::Late;
 pub(crate) use pending::{Pending, Queued};
-pub(crate) use rivals::Rivals;
 pub(crate) use throttle::Throttle;

@@ -15,7 +15,7 @@ const GONE_LATENCIES: u64 = 16;
 
 /// See the module's page.
 #[derive(Debug, Default)]
-pub(crate) struct Rivals {
+pub(crate) struct Contention {
     last: Option<(ObjectId, ReaderId)>,
     /// Fetches in flight that nothing is read ahead with, and when one ended last.
     alone_count: usize,
@@ -24,7 +24,7 @@ pub(crate) struct Rivals {
     other: Option<Time>,
 }
 
-impl Rivals {
+impl Contention {
     /// `reader` reads `object`.
     pub(crate) fn record_read(&mut self, now: Time, object: ObjectId, reader: ReaderId) {
         if self.alone_count > 0 && self.last.is_some_and(|last| last != (object, reader)) {
@@ -61,44 +61,44 @@ mod tests {
 
     const LATENCY: u64 = 1_000_000;
 
-    fn read(rivals: &mut Rivals, now: u64, object: u64) {
-        rivals.record_read(Time(now), ObjectId(object), ReaderId(object));
+    fn read(contention: &mut Contention, now: u64, object: u64) {
+        contention.record_read(Time(now), ObjectId(object), ReaderId(object));
     }
 
     #[test]
     fn a_single_reader_has_no_rivals() {
-        let mut rivals = Rivals::default();
+        let mut contention = Contention::default();
         for now in 0..100 {
-            read(&mut rivals, now * LATENCY, 0);
-            rivals.begin_alone();
-            assert!(!rivals.is_contended(Time(now * LATENCY), LATENCY));
-            rivals.end_alone(Time(now * LATENCY));
+            read(&mut contention, now * LATENCY, 0);
+            contention.begin_alone();
+            assert!(!contention.is_contended(Time(now * LATENCY), LATENCY));
+            contention.end_alone(Time(now * LATENCY));
         }
     }
 
     #[test]
     fn who_goes_from_object_to_object_has_no_rivals() {
-        let mut rivals = Rivals::default();
+        let mut contention = Contention::default();
         for now in 0..100 {
-            read(&mut rivals, now * LATENCY, now);
-            rivals.begin_alone();
-            assert!(!rivals.is_contended(Time(now * LATENCY), LATENCY));
-            rivals.end_alone(Time(now * LATENCY));
+            read(&mut contention, now * LATENCY, now);
+            contention.begin_alone();
+            assert!(!contention.is_contended(Time(now * LATENCY), LATENCY));
+            contention.end_alone(Time(now * LATENCY));
         }
     }
 
     #[test]
     fn who_waits_beside_others_has_rivals_until_either_has_gone() {
-        let mut rivals = Rivals::default();
-        read(&mut rivals, 0, 0);
-        rivals.begin_alone();
-        assert!(!rivals.is_contended(Time(0), LATENCY), "nobody else is there");
-        read(&mut rivals, 0, 1);
-        assert!(rivals.is_contended(Time(LATENCY), LATENCY));
-        rivals.end_alone(Time(LATENCY));
-        assert!(rivals.is_contended(Time(3 * LATENCY), LATENCY));
-        assert!(!rivals.is_contended(Time(4 * LATENCY), LATENCY), "it does not come back");
-        rivals.begin_alone();
-        assert!(!rivals.is_contended(Time(17 * LATENCY), LATENCY), "the other has gone");
+        let mut contention = Contention::default();
+        read(&mut contention, 0, 0);
+        contention.begin_alone();
+        assert!(!contention.is_contended(Time(0), LATENCY), "nobody else is there");
+        read(&mut contention, 0, 1);
+        assert!(contention.is_contended(Time(LATENCY), LATENCY));
+        contention.end_alone(Time(LATENCY));
+        assert!(contention.is_contended(Time(3 * LATENCY), LATENCY));
+        assert!(!contention.is_contended(Time(4 * LATENCY), LATENCY), "it does not come back");
+        contention.begin_alone();
+        assert!(!contention.is_contended(Time(17 * LATENCY), LATENCY), "the other has gone");
     }
 }

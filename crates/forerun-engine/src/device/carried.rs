@@ -46,7 +46,7 @@ impl Carried {
 mod tests {
     use alloc::collections::VecDeque;
 
-    use super::super::lone::Place;
+    use super::super::lone::Locality;
     use super::*;
     use crate::types::ObjectId;
 
@@ -59,7 +59,7 @@ mod tests {
             offset: 0,
             index: 0,
             ahead: 0,
-            place: Place::Elsewhere,
+            locality: Locality::Elsewhere,
             dispatched: Time(dispatched),
             delivered_before: 0,
             first_arrived: Time(dispatched),

@@ -13,7 +13,7 @@ pub(super) const NEAR_BYTES: u64 = 1 << 20;
 
 /// Where a fetch begins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Place {
+pub(crate) enum Locality {
     /// Where the one before it ended.
     Next,
     /// Soon after where another ended lately.
@@ -35,22 +35,22 @@ pub(super) struct Lone {
 
 impl Lone {
     /// A fetch of `extent` is dispatched: where it begins.
-    pub(super) fn place(&mut self, object: ObjectId, extent: Extent) -> Place {
+    pub(super) fn locate(&mut self, object: ObjectId, extent: Extent) -> Locality {
         let is_near = |(other, end): &(ObjectId, u64)| {
             *other == object && *end <= extent.offset && extent.offset - end < NEAR_BYTES
         };
-        let place = if self.ends.back() == Some(&(object, extent.offset)) {
-            Place::Next
+        let locality = if self.ends.back() == Some(&(object, extent.offset)) {
+            Locality::Next
         } else if self.ends.iter().any(is_near) {
-            Place::Near
+            Locality::Near
         } else {
-            Place::Elsewhere
+            Locality::Elsewhere
         };
         if self.ends.len() == ENDS_MAX {
             self.ends.pop_front();
         }
         self.ends.push_back((object, extent.end()));
-        place
+        locality
     }
 
     /// Whether any waited.
@@ -66,14 +66,14 @@ impl Lone {
 
     /// One that begins at such a place waited, and `bytes` came with it; and so long without what it
     /// took to carry them.
-    pub(super) fn note(&mut self, place: Place, wait_ns: u64, bytes: u64, rest_ns: u64) {
+    pub(super) fn note(&mut self, locality: Locality, wait_ns: u64, bytes: u64, rest_ns: u64) {
         let smooth = |mean: Option<u64>, ns| Some(mean.map_or(ns, |mean| mean - mean / 8 + ns / 8));
         let (mean_ns, mean_bytes) = self.all.unzip();
         self.all = smooth(mean_ns, wait_ns).zip(smooth(mean_bytes, bytes));
-        match place {
-            Place::Next => self.next_ns = smooth(self.next_ns, rest_ns),
-            Place::Near => self.near_ns = smooth(self.near_ns, rest_ns),
-            Place::Elsewhere => {}
+        match locality {
+            Locality::Next => self.next_ns = smooth(self.next_ns, rest_ns),
+            Locality::Near => self.near_ns = smooth(self.near_ns, rest_ns),
+            Locality::Elsewhere => {}
         }
     }
 }
@@ -84,28 +84,28 @@ mod tests {
 
     const MIB: u64 = 1 << 20;
 
-    fn place(lone: &mut Lone, object: u64, offset: u64) -> Place {
-        lone.place(ObjectId(object), Extent::new(offset, 4096))
+    fn locate(lone: &mut Lone, object: u64, offset: u64) -> Locality {
+        lone.locate(ObjectId(object), Extent::new(offset, 4096))
     }
 
     #[test]
     fn places_are_told_apart_by_what_was_fetched_lately() {
         let mut lone = Lone::default();
-        assert_eq!(place(&mut lone, 0, 0), Place::Elsewhere);
-        assert_eq!(place(&mut lone, 0, 4096), Place::Next);
-        assert_eq!(place(&mut lone, 0, 100 * MIB), Place::Elsewhere);
-        assert_eq!(place(&mut lone, 0, 8192), Place::Near, "another came between");
-        assert_eq!(place(&mut lone, 0, MIB), Place::Near);
-        assert_eq!(place(&mut lone, 1, MIB + 4096), Place::Elsewhere, "of another object");
-        assert_eq!(place(&mut lone, 0, 99 * MIB), Place::Elsewhere, "before, not after");
-        (0..ENDS_MAX as u64).for_each(|at| _ = place(&mut lone, 2, 10 * at * MIB));
-        assert_eq!(place(&mut lone, 0, 8192), Place::Elsewhere, "that was long ago");
+        assert_eq!(locate(&mut lone, 0, 0), Locality::Elsewhere);
+        assert_eq!(locate(&mut lone, 0, 4096), Locality::Next);
+        assert_eq!(locate(&mut lone, 0, 100 * MIB), Locality::Elsewhere);
+        assert_eq!(locate(&mut lone, 0, 8192), Locality::Near, "another came between");
+        assert_eq!(locate(&mut lone, 0, MIB), Locality::Near);
+        assert_eq!(locate(&mut lone, 1, MIB + 4096), Locality::Elsewhere, "of another object");
+        assert_eq!(locate(&mut lone, 0, 99 * MIB), Locality::Elsewhere, "before, not after");
+        (0..ENDS_MAX as u64).for_each(|at| _ = locate(&mut lone, 2, 10 * at * MIB));
+        assert_eq!(locate(&mut lone, 0, 8192), Locality::Elsewhere, "that was long ago");
     }
 
     #[test]
     fn what_it_takes_to_carry_is_known_later() {
         let mut lone = Lone::default();
-        lone.note(Place::Elsewhere, 150_000, 65_536, 0);
+        lone.note(Locality::Elsewhere, 150_000, 65_536, 0);
         let wait_ns = |rate| lone.all_ns(rate).unwrap();
         assert!(wait_ns(430_000_000) < 1000, "as fast as one fetch alone brings");
         assert!((95_000..105_000).contains(&wait_ns(1_300_000_000)), "as fast as many together bring");
@@ -114,8 +114,8 @@ mod tests {
     #[test]
     fn each_place_has_waits_of_its_own() {
         let mut lone = Lone::default();
-        for (place, ns) in [(Place::Next, 100), (Place::Near, 3000), (Place::Elsewhere, 8000)] {
-            lone.note(place, ns, 0, ns);
+        for (locality, ns) in [(Locality::Next, 100), (Locality::Near, 3000), (Locality::Elsewhere, 8000)] {
+            lone.note(locality, ns, 0, ns);
         }
         assert_eq!((lone.next_ns, lone.near_ns), (Some(100), Some(3000)));
     }

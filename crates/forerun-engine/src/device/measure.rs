@@ -26,7 +26,7 @@ impl Device {
             offset: extent.offset,
             index: self.switching.on_dispatch(),
             ahead,
-            place: self.lone.place(object, extent),
+            locality: self.lone.locate(object, extent),
             dispatched: now,
             delivered_before: self.delivered_bytes,
             first_arrived: now,
@@ -77,7 +77,7 @@ impl Device {
         }
         // The most that a disk ever brought was in its own buffer.
         let read_ns = if self.has_own_head() { self.switching.ns_of(sample.first_bytes) } else { 0 };
-        self.lone.note(sample.place, wait_ns, carried_bytes, rest_ns.min(wait_ns.saturating_sub(read_ns)));
+        self.lone.note(sample.locality, wait_ns, carried_bytes, rest_ns.min(wait_ns.saturating_sub(read_ns)));
     }
 
     /// `bytes` more bytes arrived.

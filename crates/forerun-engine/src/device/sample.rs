@@ -1,6 +1,6 @@
 //! What one fetch tells.
 
-use super::lone::Place;
+use super::lone::Locality;
 use crate::types::{ObjectId, Time};
 
 /// What one fetch tells of the device.
@@ -12,7 +12,7 @@ pub(crate) struct Sample {
     /// flight still.
     pub(crate) index: u64,
     pub(crate) ahead: usize,
-    pub(crate) place: Place,
+    pub(crate) locality: Locality,
     pub(crate) dispatched: Time,
     /// Bytes all fetches had delivered by then.
     pub(crate) delivered_before: u64,

@@ -1,5 +1,5 @@
 use super::*;
-use crate::device::lone::Place;
+use crate::device::lone::Locality;
 
 const MS: u64 = 1_000_000;
 const LEN: u64 = 256 << 10;
@@ -15,7 +15,7 @@ fn learned(end_ms: impl Fn(u64) -> u64) -> Switching {
             offset: (round * 2 + index as u64 % 2) * LEN,
             index: switching.on_dispatch(),
             ahead: index,
-            place: Place::Elsewhere,
+            locality: Locality::Elsewhere,
             dispatched: Time(start),
             delivered_before: 0,
             first_arrived: Time(start),
@@ -64,7 +64,7 @@ fn follow(switching: &mut Switching, count: u64, ahead: usize, took_ns: impl Fn(
             offset,
             index,
             ahead,
-            place: Place::Elsewhere,
+            locality: Locality::Elsewhere,
             dispatched: Time(now.0.saturating_sub((ahead as u64 + 1) * took_ns(bytes))),
             delivered_before: 0,
             first_arrived: now,
@@ -117,7 +117,7 @@ fn what_a_disk_has_read_by_itself_does_not_make_it_faster() {
             offset: end + 64 * 1024,
             index: disk.on_dispatch(),
             ahead: 0,
-            place: Place::Near,
+            locality: Locality::Near,
             dispatched: disk.last_done,
             delivered_before: 0,
             first_arrived: now,
@@ -145,7 +145,7 @@ fn a_disk_below_an_elevator_is_told_by_what_overtakes() {
                 offset: (2 * round + later) * 64 * LEN,
                 index: disk.dispatched_count + later,
                 ahead: later as usize,
-                place: Place::Elsewhere,
+                locality: Locality::Elsewhere,
                 dispatched: start,
                 delivered_before: 0,
                 first_arrived: end,
@@ -173,7 +173,7 @@ fn a_long_fetch_over_a_narrow_link_is_not_slow_to_begin() {
             offset: place * 10 * LEN,
             index: link.on_dispatch(),
             ahead: 0,
-            place: Place::Elsewhere,
+            locality: Locality::Elsewhere,
             dispatched,
             delivered_before: 0,
             first_arrived: Time(dispatched.0 + MS / 10),

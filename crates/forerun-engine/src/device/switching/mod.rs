@@ -17,12 +17,12 @@
 //! ended, several are served at once, whatever the times. So that this shows, there
 //! are two at a time now and then where one at a time seems best.
 
-mod line;
+mod regression;
 
 use crate::device::Sample;
 use crate::device::rates::scaled;
 use crate::types::{ObjectId, Time};
-use line::Line;
+use regression::Regression;
 
 /// A backend that serves all of them at once shows a fifth of its latency
 /// between one end and the next when so many were ahead, a disk all of it.
@@ -52,7 +52,7 @@ const PROBE_PERIOD: u64 = 16;
 pub(crate) struct Switching {
     last_done: Time,
     last_end: Option<(ObjectId, u64)>,
-    following: Line,
+    following: Regression,
     /// Fetches that went on though so many were ahead of them.
     following_count: u64,
     idle: Option<Mean>,
@@ -92,7 +92,7 @@ impl Switching {
         Switching {
             last_done: Time(0),
             last_end: None,
-            following: Line::default(),
+            following: Regression::default(),
             following_count: 0,
             idle: None,
             busy_ns: None,

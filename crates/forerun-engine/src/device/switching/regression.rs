@@ -16,7 +16,7 @@ const NS_MAX: u64 = 1 << 36;
 
 /// See the module's page.
 #[derive(Debug, Default)]
-pub(super) struct Line {
+pub(super) struct Regression {
     is_begun: bool,
     bytes_mean: i128,
     ns_mean: i128,
@@ -30,7 +30,7 @@ pub(super) struct Line {
     mean_ns: Option<u64>,
 }
 
-impl Line {
+impl Regression {
     /// One of `bytes` bytes took `ns`.
     pub(super) fn note(&mut self, bytes: u64, ns: u64) {
         if bytes >= BYTES_MIN {
@@ -95,8 +95,8 @@ mod tests {
     use super::*;
 
     /// A line of fetches of these KiB that take `besides` us and 5 us for each KiB.
-    fn line(kib: &[u64], besides: u64) -> Line {
-        let mut line = Line::default();
+    fn line(kib: &[u64], besides: u64) -> Regression {
+        let mut line = Regression::default();
         for kib in kib.iter().cycle().take(32) {
             line.note(kib << 10, 1000 * (besides + 5 * kib));
         }
@@ -128,7 +128,7 @@ mod tests {
 
     #[test]
     fn nothing_overflows() {
-        let mut line = Line::default();
+        let mut line = Regression::default();
         for bytes in [1, BYTES_MAX, u64::MAX >> 20] {
             for ns in [0, NS_MAX, u64::MAX] {
                 line.note(bytes, ns);

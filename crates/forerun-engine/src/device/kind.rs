@@ -8,7 +8,7 @@ const FAR_NS: u64 = 1_500_000;
 
 /// Worked out when the measurements change, because every read asks for it.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Kind {
+pub(super) struct DeviceKind {
     is_serial: bool,
     is_judged: bool,
     may_be_disk: bool,
@@ -16,13 +16,13 @@ pub(super) struct Kind {
     is_far_link: bool,
 }
 
-impl Kind {
-    pub(super) fn of(device: &Device) -> Kind {
+impl DeviceKind {
+    pub(super) fn of(device: &Device) -> DeviceKind {
         let throughput = device.throughput.get().unwrap_or(0);
         let bandwidth = device.bandwidth.get();
         let is_serial = bandwidth.is_none_or(|bandwidth| throughput <= bandwidth + bandwidth / 4);
         let is_far = device.latency_least.get().unwrap_or(LATENCY_NS_GUESS) >= FAR_NS;
-        Kind {
+        DeviceKind {
             is_serial,
             is_judged: device.switching.is_judged(),
             may_be_disk: is_serial && device.switching.is_slow_to_begin(),

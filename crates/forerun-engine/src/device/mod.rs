@@ -29,7 +29,7 @@ use carried::Carried;
 pub(crate) use costs::Costs;
 use filter::Filter;
 use growth::Growth;
-use kind::Kind;
+use kind::DeviceKind;
 use load::Load;
 use lone::Lone;
 pub(crate) use rates::{bytes_in, rate, time_of, whole_blocks};
@@ -77,7 +77,7 @@ pub(crate) struct Device {
     growth: Growth,
     load: Load,
     /// What follows from all that.
-    kind: Kind,
+    kind: DeviceKind,
     sizes: Sizes,
     worth: Worth,
     costs: Costs,
@@ -108,7 +108,7 @@ impl Device {
             switching: Switching::new(),
             growth: Growth::default(),
             load: Load::default(),
-            kind: Kind::default(),
+            kind: DeviceKind::default(),
             sizes: Sizes::default(),
             worth: Worth::default(),
             costs: Costs::default(),

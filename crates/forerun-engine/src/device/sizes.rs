@@ -1,7 +1,7 @@
 //! The sizes of fetches and slices, and the bytes in flight, from the measurements.
 
 use super::costs::Costs;
-use super::kind::Kind;
+use super::kind::DeviceKind;
 use super::worth::{MOVES_OF_A_RETURN, Worth};
 use super::{Device, LATENCY_NS_GUESS, bytes_in, time_of};
 
@@ -32,7 +32,7 @@ pub(super) struct Sizes {
 
 impl Device {
     pub(super) fn recompute(&mut self) {
-        self.kind = Kind::of(self);
+        self.kind = DeviceKind::of(self);
         self.sizes = if self.switching.cost_ns() > 0 { self.in_turns() } else { self.at_once() };
         self.worth = Worth::of(self);
         self.costs = Costs::of(self);

@@ -22,7 +22,7 @@ pub(super) struct Worth {
 }
 
 impl Worth {
-    /// After [`Kind`](super::kind::Kind) and [`Sizes`](super::sizes::Sizes).
+    /// After [`DeviceKind`](super::kind::DeviceKind) and [`Sizes`](super::sizes::Sizes).
     pub(super) fn of(device: &Device) -> Worth {
         let lone = &device.lone;
         let throughput = device.throughput.get().unwrap_or(0);

@@ -18,16 +18,16 @@ impl Engine {
             flight.sample.first_arrived = now;
             flight.sample.first_bytes = bytes;
             self.device.on_first_bytes(now, &flight.sample);
-            self.late.record_come(flight.sample.dispatched);
+            self.overdue.record_come(flight.sample.dispatched);
         } else {
             flight.pause_ns = flight.pause_ns.max(now.since(flight.heard));
         }
         flight.heard = now;
-        flight.come_before = self.late.come_count();
+        flight.come_before = self.overdue.come_count();
         if self.rules.are_ours()
             && let Some(patience_ns) = self.device.pause_patience_ns()
         {
-            self.late.watch(Time(now.0.saturating_add(patience_ns)));
+            self.overdue.watch(Time(now.0.saturating_add(patience_ns)));
         }
         self.win(now, fetch);
         let Some(flight) = self.flights.get_mut(fetch) else { return };
@@ -74,7 +74,7 @@ impl Engine {
         self.lose_to_twin(fetch);
         let Some(flight) = self.land(now, fetch) else { return };
         if !flight.cancelled {
-            self.late.record_failed();
+            self.overdue.record_failed();
         }
         let rest = flight.rest();
         if flight.doomed {

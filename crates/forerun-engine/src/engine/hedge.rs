@@ -17,7 +17,7 @@ impl Engine {
     /// on its way will be late.
     pub fn poll_timeout(&mut self) -> Option<Time> {
         let patience_ns = self.device.patience_ns()?;
-        self.late.next_time(patience_ns, |fetch| self.flights.is_awaited(fetch))
+        self.overdue.next_time(patience_ns, |fetch| self.flights.is_awaited(fetch))
     }
 
     /// Asks again for one fetch that is late, first for those that somebody waits for.
@@ -25,18 +25,18 @@ impl Engine {
     pub(super) fn ask_again(&mut self, now: Time) -> bool {
         self.find_stalled(now);
         let patience_ns = self.device.patience_ns().unwrap_or(u64::MAX);
-        let late = self.late.take_changed(now, patience_ns, |fetch| self.flights.is_awaited(fetch));
+        let late = self.overdue.take_changed(now, patience_ns, |fetch| self.flights.is_awaited(fetch));
         if late.is_empty() {
             return false;
         }
         let late = late.to_vec();
         // Room that a waiting reader could not use yet is kept for it.
         if !self.waiting.is_empty() || self.flights.count() >= self.throttle.in_flight_max() {
-            self.late.record_busy();
+            self.overdue.record_busy();
             return false;
         }
         [true, false].into_iter().any(|is_waited_for| {
-            self.late.can_pay(is_waited_for)
+            self.overdue.can_pay(is_waited_for)
                 && late.iter().any(|fetch| {
                     self.is_to_repeat(*fetch, is_waited_for) && self.repeat(now, *fetch, is_waited_for)
                 })
@@ -44,13 +44,14 @@ impl Engine {
     }
 
     fn find_stalled(&mut self, now: Time) {
-        if !self.late.take_stall_due(now) {
+        if !self.overdue.take_stall_due(now) {
             return;
         }
         let Some(patience_ns) = self.device.pause_patience_ns() else { return };
-        let late = &mut self.late;
-        if let Some(next) = self.flights.find_stalled(now, patience_ns, |fetch| late.record_stalled(fetch)) {
-            late.watch(next);
+        let overdue = &mut self.overdue;
+        if let Some(next) = self.flights.find_stalled(now, patience_ns, |fetch| overdue.record_stalled(fetch))
+        {
+            overdue.watch(next);
         }
     }
 
@@ -60,7 +61,7 @@ impl Engine {
             return false;
         }
         // Of one that is alone nothing else can be told.
-        self.late.is_exception(flight.heard, flight.come_before) || self.flights.awaited_count() == 1
+        self.overdue.is_exception(flight.heard, flight.come_before) || self.flights.awaited_count() == 1
     }
 
     fn is_waited_for(&self, flight: &Flight) -> bool {
@@ -75,7 +76,7 @@ impl Engine {
         let Some(flight) = self.flights.get_mut(fetch) else { return false };
         let excused = Time(flight.heard.0.saturating_add(excuse_ns));
         if now < excused {
-            self.late.put_off(excused);
+            self.overdue.put_off(excused);
             return false;
         }
         let Flight { object, rides_along, is_alone, cause, .. } = *flight;
@@ -86,7 +87,7 @@ impl Engine {
         let spare_of = Some(fetch);
         let twin =
             self.depart(now, Departure { object, extent, runs, rides_along, is_alone, cause, spare_of });
-        self.late.pay();
+        self.overdue.pay();
         self.emit(Event::Repeated { time: now, id: twin, of: fetch, object, extent, cause });
         true
     }
@@ -101,7 +102,7 @@ impl Engine {
             self.hand_over(twin, fetch);
             self.emit(Event::Won { time: now, id: fetch });
         } else {
-            self.late.record_vain();
+            self.overdue.record_vain();
         }
         self.cancel(twin);
     }

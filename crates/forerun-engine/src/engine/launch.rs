@@ -88,7 +88,7 @@ impl Engine {
         let ahead = rides_along.then_some(class);
         self.emit(Event::Fetch { time: now, id, object, extent, cause, ahead });
         if self.rules.are_ours() {
-            self.late.record_dispatch(now, id);
+            self.overdue.record_dispatch(now, id);
         }
         true
     }
@@ -118,7 +118,7 @@ impl Engine {
             doomed: spare_of.is_some(),
             twin: spare_of,
             is_repeated: false,
-            come_before: self.late.come_count(),
+            come_before: self.overdue.come_count(),
             cancelled: false,
         });
         self.fetches.push_back(Fetch { id, object, extent, memory, cause });

@@ -26,7 +26,7 @@ use crate::events::{Counters, Event};
 use crate::objects::Objects;
 use crate::policy::{self, Policy, Rules, Window};
 use crate::reads::Reads;
-use crate::scheduler::{Contention, Flights, Late, Pending, Throttle};
+use crate::scheduler::{Contention, Flights, Overdue, Pending, Throttle};
 use crate::types::*;
 use crate::walk::Walks;
 
@@ -53,7 +53,7 @@ pub struct Engine {
     throttle: Throttle,
     pending: Pending,
     contention: Contention,
-    late: Late,
+    overdue: Overdue,
     /// Reads that need a fetch, in the order they came.
     waiting: VecDeque<ReadId>,
     fetches: VecDeque<Fetch>,
@@ -87,7 +87,7 @@ impl Engine {
             throttle: Throttle::new(config.in_flight_count_max),
             pending: Pending::new(),
             contention: Contention::default(),
-            late: Late::new(),
+            overdue: Overdue::new(),
             waiting: VecDeque::new(),
             fetches: VecDeque::new(),
             cancels: VecDeque::new(),

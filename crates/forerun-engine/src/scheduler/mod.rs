@@ -4,12 +4,12 @@
 
 mod contention;
 mod flights;
-mod late;
+mod overdue;
 mod pending;
 mod throttle;
 
 pub(crate) use contention::Contention;
 pub(crate) use flights::{Flight, Flights};
-pub(crate) use late::Late;
+pub(crate) use overdue::Overdue;
 pub(crate) use pending::{Pending, Queued};
 pub(crate) use throttle::Throttle;

@@ -22,7 +22,7 @@ const YOUNG_MAX: usize = 1024;
 
 /// See the module's page.
 #[derive(Debug)]
-pub(crate) struct Late {
+pub(crate) struct Overdue {
     /// Those that may become late, in order of dispatch. May hold some that are over.
     young: VecDeque<(FetchId, Time)>,
     /// Those that are late, likewise.
@@ -41,9 +41,9 @@ pub(crate) struct Late {
     come_dispatched: Time,
 }
 
-impl Late {
-    pub(crate) fn new() -> Late {
-        Late {
+impl Overdue {
+    pub(crate) fn new() -> Overdue {
+        Overdue {
             young: VecDeque::new(),
             late: Vec::new(),
             is_changed: false,
@@ -80,7 +80,7 @@ impl Late {
     }
 
     /// Whether it is time to look for those that have stalled. That is over then, unless
-    /// [`Late::watch`] is told when the next may have.
+    /// [`Overdue::watch`] is told when the next may have.
     pub(crate) fn take_stall_due(&mut self, now: Time) -> bool {
         self.stall_due.take_if(|due| *due <= now).is_some()
     }
@@ -186,55 +186,55 @@ mod tests {
 
     const PATIENCE: u64 = 100;
 
-    fn dispatched(times: &[u64]) -> Late {
-        let mut late = Late::new();
-        times.iter().zip(0..).for_each(|(time, id)| late.record_dispatch(Time(*time), FetchId(id)));
-        late
+    fn dispatched(times: &[u64]) -> Overdue {
+        let mut overdue = Overdue::new();
+        times.iter().zip(0..).for_each(|(time, id)| overdue.record_dispatch(Time(*time), FetchId(id)));
+        overdue
     }
 
     #[test]
     fn the_oldest_becomes_late_first() {
-        let mut late = dispatched(&[0, 10, 20]);
-        assert_eq!(late.next_time(PATIENCE, |_| true), Some(Time(100)));
-        assert_eq!(late.next_time(PATIENCE, |fetch| fetch.0 > 0), Some(Time(110)));
-        assert!(late.take_changed(Time(109), PATIENCE, |fetch| fetch.0 > 0).is_empty());
-        assert_eq!(late.take_changed(Time(110), PATIENCE, |fetch| fetch.0 > 0), [FetchId(1)]);
-        assert!(late.take_changed(Time(110), PATIENCE, |fetch| fetch.0 > 0).is_empty());
-        late.record_come(Time(10));
-        assert_eq!(late.take_changed(Time(120), PATIENCE, |fetch| fetch.0 == 2), [FetchId(2)]);
+        let mut overdue = dispatched(&[0, 10, 20]);
+        assert_eq!(overdue.next_time(PATIENCE, |_| true), Some(Time(100)));
+        assert_eq!(overdue.next_time(PATIENCE, |fetch| fetch.0 > 0), Some(Time(110)));
+        assert!(overdue.take_changed(Time(109), PATIENCE, |fetch| fetch.0 > 0).is_empty());
+        assert_eq!(overdue.take_changed(Time(110), PATIENCE, |fetch| fetch.0 > 0), [FetchId(1)]);
+        assert!(overdue.take_changed(Time(110), PATIENCE, |fetch| fetch.0 > 0).is_empty());
+        overdue.record_come(Time(10));
+        assert_eq!(overdue.take_changed(Time(120), PATIENCE, |fetch| fetch.0 == 2), [FetchId(2)]);
     }
 
     #[test]
     fn one_that_never_comes_does_not_keep_all_others() {
-        let mut late = Late::new();
+        let mut overdue = Overdue::new();
         for id in 0..10 * YOUNG_MAX as u64 {
-            late.record_dispatch(Time(id), FetchId(id));
-            assert!(late.take_changed(Time(id), u64::MAX, |fetch| fetch.0 == 0).is_empty());
+            overdue.record_dispatch(Time(id), FetchId(id));
+            assert!(overdue.take_changed(Time(id), u64::MAX, |fetch| fetch.0 == 0).is_empty());
         }
         assert!(late.young.len() <= YOUNG_MAX + 1, "{}", late.young.len());
     }
 
     #[test]
     fn one_is_an_exception_only_beside_others_that_come() {
-        let mut late = dispatched(&[0, 10, 20]);
-        late.take_changed(Time(115), PATIENCE, |_| true);
+        let mut overdue = dispatched(&[0, 10, 20]);
+        overdue.take_changed(Time(115), PATIENCE, |_| true);
         assert!(!late.is_exception(Time(0), 0), "none has come");
-        late.record_come(Time(20));
+        overdue.record_come(Time(20));
         assert!(!late.is_exception(Time(0), 0), "two are late and one has come");
-        (0..7).for_each(|_| late.record_come(Time(20)));
-        assert!(late.is_exception(Time(0), 0));
+        (0..7).for_each(|_| overdue.record_come(Time(20)));
+        assert!(overdue.is_exception(Time(0), 0));
         assert!(!late.is_exception(Time(21), 0), "those that came were dispatched before");
     }
 
     #[test]
     fn asking_again_is_paid_for_by_those_that_come() {
-        let mut late = Late::new();
-        assert!(late.can_pay(true) && !late.can_pay(false));
-        late.pay();
-        assert!(!late.can_pay(true));
-        (0..PRICE).for_each(|_| late.record_come(Time(0)));
-        assert!(late.can_pay(true));
-        late.record_failed();
-        assert!(!late.can_pay(true));
+        let mut overdue = Overdue::new();
+        assert!(overdue.can_pay(true) && !overdue.can_pay(false));
+        overdue.pay();
+        assert!(!overdue.can_pay(true));
+        (0..PRICE).for_each(|_| overdue.record_come(Time(0)));
+        assert!(overdue.can_pay(true));
+        overdue.record_failed();
+        assert!(!overdue.can_pay(true));
     }
 }

@@ -8,8 +8,8 @@
 mod ara;
 mod ondemand;
 mod pages;
-mod sizes;
 mod stock;
+mod window_size;
 
 use alloc::vec::Vec;
 

@@ -8,7 +8,7 @@ use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
 
 use super::pages::Pages;
-use super::sizes::{initial_size, next_size};
+use super::window_size::{initial_size, next_size};
 use super::{Algorithm, PageCache, PageRead, Step};
 use crate::types::{ObjectId, ReaderId};
 

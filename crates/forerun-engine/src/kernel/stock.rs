@@ -23,7 +23,7 @@ const PAGES_MIN: u64 = 4;
 #[derive(Debug)]
 pub struct Stock {
     pages_max: u64,
-    states: BTreeMap<(ObjectId, ReaderId), State>,
+    states: BTreeMap<(ObjectId, ReaderId), FileWindows>,
 }
 
 impl Stock {
@@ -35,15 +35,15 @@ impl Stock {
 
 /// A run of pages; empty means there is no such window.
 #[derive(Clone, Copy, Debug, Default)]
-struct Window {
+struct PageRun {
     start: u64,
     size: u64,
 }
 
 #[derive(Clone, Copy, Debug)]
-struct State {
-    current: Window,
-    ahead: Window,
+struct FileWindows {
+    current: PageRun,
+    ahead: PageRun,
     /// The last page that it takes for read: before the first one at first.
     previous: u64,
     /// The page of the same request at which it wants to be asked again.
@@ -56,11 +56,11 @@ struct State {
     is_in_cache: bool,
 }
 
-impl Default for State {
-    fn default() -> State {
-        State {
-            current: Window::default(),
-            ahead: Window::default(),
+impl Default for FileWindows {
+    fn default() -> FileWindows {
+        FileWindows {
+            current: PageRun::default(),
+            ahead: PageRun::default(),
             previous: u64::MAX,
             next: 0,
             cache_hit_count: 0,
@@ -99,7 +99,7 @@ impl Algorithm for Stock {
     }
 }
 
-impl State {
+impl FileWindows {
     fn on_request(&mut self, pages: &mut Pages<'_>, mut page: u64, mut request: u64, max: u64) {
         // The rest of a page whose beginning was read last time.
         if page == self.previous {
@@ -115,9 +115,9 @@ impl State {
         self.previous += count - 1;
         if !is_sequential {
             self.turn_off();
-            self.fetch(pages, Window { start: page, size: count }, page + count);
+            self.fetch(pages, PageRun { start: page, size: count }, page + count);
         } else if self.current.size == 0 {
-            self.current = Window { start: page, size: initial_size(count, max) };
+            self.current = PageRun { start: page, size: initial_size(count, max) };
             if self.fetch(pages, self.current, page + self.current.size) && request >= max {
                 self.read_ahead(pages, max, true);
             }
@@ -143,12 +143,12 @@ impl State {
     /// Starts the window behind the current one. False if that came to nothing.
     fn read_ahead(&mut self, pages: &mut Pages<'_>, max: u64, is_forced: bool) -> bool {
         let start = self.current.start + self.current.size;
-        self.ahead = Window { start, size: self.next_size(max) };
+        self.ahead = PageRun { start, size: self.next_size(max) };
         // Behind a busy device only what is asked for is worth waiting.
         let may_skip = !is_forced && self.previous < start;
         let started = !(may_skip && pages.cache.is_congested()) && self.fetch(pages, self.ahead, start);
         if !started && !is_forced {
-            self.ahead = Window::default();
+            self.ahead = PageRun::default();
         }
         started
     }
@@ -161,7 +161,7 @@ impl State {
     }
 
     /// False if the file turned out to be cached and readahead was turned off.
-    fn fetch(&mut self, pages: &mut Pages<'_>, window: Window, mark: u64) -> bool {
+    fn fetch(&mut self, pages: &mut Pages<'_>, window: PageRun, mark: u64) -> bool {
         if pages.missing(window.start, window.size).next().is_some() {
             self.cache_hit_count = 0;
             pages.fetch(window.start, window.size, mark);
@@ -177,8 +177,8 @@ impl State {
     }
 
     fn turn_off(&mut self) {
-        self.current = Window::default();
-        self.ahead = Window::default();
+        self.current = PageRun::default();
+        self.ahead = PageRun::default();
         self.has_missed = false;
         self.is_in_cache = false;
     }

@@ -18,7 +18,7 @@ pub struct OnDemand {
     pages_max: u64,
     /// Windows may be as large as a single request of so many pages, if that is more.
     io_pages: u64,
-    states: BTreeMap<(ObjectId, ReaderId), State>,
+    states: BTreeMap<(ObjectId, ReaderId), FileReadahead>,
     /// Pages that carry the readahead mark.
     marks: BTreeSet<(ObjectId, u64)>,
 }
@@ -65,11 +65,11 @@ impl Algorithm for OnDemand {
         let state = self.states.entry((read.object, read.reader)).or_default();
         let mut pages = Pages::new(read, cache, steps);
         let max = self.pages_max.max(self.io_pages.min(read.rest));
-        let call = Call { version: self.version, page: read.page, request: read.rest, max };
+        let query = Query { version: self.version, page: read.page, request: read.rest, max };
         if !pages.is_cached(read.page) {
-            match state.on_missing(&pages, &call) {
+            match state.on_missing(&pages, &query) {
                 Decision::Window => submit(state, &mut pages, &mut self.marks),
-                Decision::AsAsked => pages.fetch(call.page, call.request, call.page + call.request),
+                Decision::AsAsked => pages.fetch(query.page, query.request, query.page + query.request),
                 Decision::Nothing => {}
             }
         }
@@ -77,7 +77,7 @@ impl Algorithm for OnDemand {
             return;
         }
         let is_put_off = self.version < Version::Linux6_12 && cache.is_congested();
-        if !is_put_off && state.on_mark(&pages, &call) == Decision::Window {
+        if !is_put_off && state.on_mark(&pages, &query) == Decision::Window {
             submit(state, &mut pages, &mut self.marks);
         }
     }
@@ -108,7 +108,7 @@ impl Algorithm for OnDemand {
 
 /// `struct file_ra_state`, in pages.
 #[derive(Clone, Copy, Debug)]
-struct State {
+struct FileReadahead {
     start: u64,
     size: u64,
     /// Pages of the window from the mark on.
@@ -117,14 +117,14 @@ struct State {
     previous: u64,
 }
 
-impl Default for State {
-    fn default() -> State {
-        State { start: 0, size: 0, async_size: 0, previous: u64::MAX }
+impl Default for FileReadahead {
+    fn default() -> FileReadahead {
+        FileReadahead { start: 0, size: 0, async_size: 0, previous: u64::MAX }
     }
 }
 
 /// One question: `request` pages from `page` on are wanted.
-struct Call {
+struct Query {
     version: Version,
     page: u64,
     request: u64,
@@ -140,96 +140,97 @@ enum Decision {
     Nothing,
 }
 
-impl State {
-    fn on_missing(&mut self, pages: &Pages<'_>, call: &Call) -> Decision {
-        if call.version < Version::Linux6_12 && self.is_expected(call) {
-            self.advance(call);
-        } else if self.is_fresh_start(call) {
-            self.start = call.page;
-            self.size = initial_size(call.request, call.max);
-            self.async_size = match self.size.checked_sub(call.request) {
+impl FileReadahead {
+    fn on_missing(&mut self, pages: &Pages<'_>, query: &Query) -> Decision {
+        if query.version < Version::Linux6_12 && self.is_expected(query) {
+            self.advance(query);
+        } else if self.is_fresh_start(query) {
+            self.start = query.page;
+            self.size = initial_size(query.request, query.max);
+            self.async_size = match self.size.checked_sub(query.request) {
                 Some(ahead) if ahead > 0 => ahead,
-                _ if call.version < Version::Linux6_12 => self.size,
+                _ if query.version < Version::Linux6_12 => self.size,
                 _ => self.size / 2,
             };
-        } else if !self.takes_context(pages, call) {
+        } else if !self.takes_context(pages, query) {
             return Decision::AsAsked;
         }
-        self.merge_with_next(call);
+        self.merge_with_next(query);
         Decision::Window
     }
 
-    fn on_mark(&mut self, pages: &Pages<'_>, call: &Call) -> Decision {
-        if self.is_expected(call) {
-            self.advance(call);
+    fn on_mark(&mut self, pages: &Pages<'_>, query: &Query) -> Decision {
+        if self.is_expected(query) {
+            self.advance(query);
         } else {
             // Somebody else's window: it goes on where its pages end.
-            let reach = call.max + u64::from(call.version < Version::Linux6_12);
-            let Some(hole) = pages.next_hole(call.page + 1, reach) else { return Decision::Nothing };
-            let request = if call.version < Version::Linux6_12 { 0 } else { call.request };
+            let reach = query.max + u64::from(query.version < Version::Linux6_12);
+            let Some(hole) = pages.next_hole(query.page + 1, reach) else { return Decision::Nothing };
+            let request = if query.version < Version::Linux6_12 { 0 } else { query.request };
             self.start = hole;
-            self.size = next_size(hole - call.page + request, call.max);
+            self.size = next_size(hole - query.page + request, query.max);
             self.async_size = self.size;
         }
-        self.merge_with_next(call);
+        self.merge_with_next(query);
         Decision::Window
     }
 
     /// The mark of the state's own window, or before 6.12 the page behind it.
-    fn is_expected(&self, call: &Call) -> bool {
+    fn is_expected(&self, query: &Query) -> bool {
         let end = self.start + self.size;
-        call.page != 0
-            && (call.page == end - self.async_size || call.version < Version::Linux6_12 && call.page == end)
+        query.page != 0
+            && (query.page == end - self.async_size
+                || query.version < Version::Linux6_12 && query.page == end)
     }
 
-    fn advance(&mut self, call: &Call) {
+    fn advance(&mut self, query: &Query) {
         self.start += self.size;
-        self.size = next_size(self.size, call.max);
+        self.size = next_size(self.size, query.max);
         self.async_size = self.size;
     }
 
-    fn is_fresh_start(&self, call: &Call) -> bool {
+    fn is_fresh_start(&self, query: &Query) -> bool {
         // 2.6.23 knows page 0 only by its neighbour, which is before the first read.
-        call.page == 0 && call.version > Version::Linux2_6_23
-            || call.request > call.max
-            || call.page.wrapping_sub(self.previous) <= 1
+        query.page == 0 && query.version > Version::Linux2_6_23
+            || query.request > query.max
+            || query.page.wrapping_sub(self.previous) <= 1
     }
 
     /// Takes the cached pages before the missing one for what a stream has read.
-    fn takes_context(&mut self, pages: &Pages<'_>, call: &Call) -> bool {
-        let mut cached = match call.version {
+    fn takes_context(&mut self, pages: &Pages<'_>, query: &Query) -> bool {
+        let mut cached = match query.version {
             Version::Linux2_6_23 => return false,
-            _ => pages.cached_before(call.page, call.max),
+            _ => pages.cached_before(query.page, query.max),
         };
-        let needed = if call.version < Version::Linux6_12 { 0 } else { call.request };
+        let needed = if query.version < Version::Linux6_12 { 0 } else { query.request };
         if cached <= needed {
             return false;
         }
         // Everything from the start of the file on: a long sequential read.
-        if cached >= call.page {
+        if cached >= query.page {
             cached *= 2;
         }
-        self.start = call.page;
-        if call.version < Version::Linux6_12 {
-            self.size = initial_size(cached + call.request, call.max);
+        self.start = query.page;
+        if query.version < Version::Linux6_12 {
+            self.size = initial_size(cached + query.request, query.max);
             self.async_size = self.size;
         } else {
-            self.size = (cached + call.request).min(call.max);
+            self.size = (cached + query.request).min(query.max);
             self.async_size = 1;
         }
         true
     }
 
     /// A window whose mark is read at once brings the one after it along.
-    fn merge_with_next(&mut self, call: &Call) {
-        if call.version == Version::Linux2_6_31 && self.start == call.page && self.size == self.async_size {
-            self.async_size = next_size(self.size, call.max);
+    fn merge_with_next(&mut self, query: &Query) {
+        if query.version == Version::Linux2_6_31 && self.start == query.page && self.size == self.async_size {
+            self.async_size = next_size(self.size, query.max);
             self.size += self.async_size;
         }
     }
 }
 
-fn submit(state: &State, pages: &mut Pages<'_>, marks: &mut BTreeSet<(ObjectId, u64)>) {
+fn submit(state: &FileReadahead, pages: &mut Pages<'_>, marks: &mut BTreeSet<(ObjectId, u64)>) {
     let mark = state.start + state.size - state.async_size;
     // Only a page that is newly read carries the mark.
     if state.async_size > 0 && pages.missing(mark, 1).next().is_some() {

@@ -11,7 +11,7 @@
 mod backward;
 mod chunk;
 mod context;
-mod events;
+mod event_counts;
 mod fresh;
 mod initial;
 mod nfsd;
@@ -28,7 +28,7 @@ use super::{Algorithm, PageCache, PageRead, Step};
 use crate::types::{BLOCK_BYTES, ObjectId, ReaderId};
 
 use chunk::Chunk;
-pub use events::{AraClass, AraEvent, AraEvents, Tally};
+pub use event_counts::{AraClass, AraEvent, AraEvents, Tally};
 use fresh::Fresh;
 pub use tuning::AraTuning;
 

@@ -36,7 +36,7 @@ pub use tuning::AraTuning;
 #[derive(Debug)]
 pub struct Ara {
     tuning: AraTuning,
-    streams: BTreeMap<(ObjectId, ReaderId), Stream>,
+    streams: BTreeMap<(ObjectId, ReaderId), OpenFile>,
     shared: Shared,
 }
 
@@ -59,7 +59,7 @@ impl Ara {
 
 /// What it knows of one open file.
 #[derive(Clone, Copy, Debug)]
-struct Stream {
+struct OpenFile {
     chunk: Chunk,
     /// The last page really read: before the first one at first.
     previous: u64,
@@ -86,7 +86,7 @@ impl Shared {
 /// One question to the methods: a page is missing, or it carries the mark.
 struct Call<'a> {
     tuning: &'a AraTuning,
-    stream: &'a mut Stream,
+    stream: &'a mut OpenFile,
     shared: &'a mut Shared,
     pages: Pages<'a>,
     page: u64,
@@ -103,7 +103,7 @@ impl Algorithm for Ara {
         let (object, page) = (read.object, read.page);
         let key = (object, read.reader);
         let stream =
-            self.streams.entry(key).or_insert(Stream { chunk: Chunk::default(), previous: u64::MAX });
+            self.streams.entry(key).or_insert(OpenFile { chunk: Chunk::default(), previous: u64::MAX });
         let is_present = cache.is_cached(object, page);
         let was_marked = self.shared.on_page(object, page, is_present);
         if was_marked && cache.is_congested() {

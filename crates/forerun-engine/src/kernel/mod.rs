@@ -2,7 +2,7 @@
 //! else keeps.
 //!
 //! Each algorithm is one file or one folder and knows nothing of who calls it. The engine runs
-//! them over its own cache (`policy/kernel.rs`); a simulated kernel runs the same
+//! them over its own cache (`policy/kernel_policy.rs`); a simulated kernel runs the same
 //! code over a page cache with the reclaim of its time.
 
 mod ara;

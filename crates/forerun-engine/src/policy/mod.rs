@@ -8,7 +8,7 @@ mod adaptive;
 mod amp;
 mod census;
 mod follower;
-mod kernel;
+mod kernel_policy;
 mod none;
 mod rbd;
 mod rules;
@@ -27,7 +27,7 @@ use crate::types::{BLOCK_BYTES, Extent, ListId, ObjectId, ReaderId, StreamId, Ti
 pub use follower::List;
 pub(crate) use follower::Lists;
 use follower::{Grant, Grants};
-use kernel::Kernel;
+use kernel_policy::KernelPolicy;
 pub(crate) use rules::Rules;
 
 /// What is to be read ahead: reading at or past `mark` starts the next.
@@ -215,11 +215,11 @@ pub(crate) fn build(config: &Config) -> Box<dyn Policy> {
         PolicyKind::Plain => Box::new(rbd::Rbd::plain(window)),
         PolicyKind::Aligned => Box::new(rbd::Rbd::aligned(window, config.storage_object_bytes)),
         PolicyKind::Eager => Box::new(rbd::Eager::new(config.storage_object_bytes)),
-        PolicyKind::Stock => Box::new(Kernel::new(Stock::new(pages))),
-        PolicyKind::OnDemand2623 => Box::new(Kernel::new(OnDemand::linux_2_6_23(pages))),
-        PolicyKind::Context2631 => Box::new(Kernel::new(OnDemand::linux_2_6_31(pages))),
-        PolicyKind::OnDemand => Box::new(Kernel::new(OnDemand::linux_6_12(pages))),
-        PolicyKind::Ara => Box::new(Kernel::new(Ara::new(config.ara))),
+        PolicyKind::Stock => Box::new(KernelPolicy::new(Stock::new(pages))),
+        PolicyKind::OnDemand2623 => Box::new(KernelPolicy::new(OnDemand::linux_2_6_23(pages))),
+        PolicyKind::Context2631 => Box::new(KernelPolicy::new(OnDemand::linux_2_6_31(pages))),
+        PolicyKind::OnDemand => Box::new(KernelPolicy::new(OnDemand::linux_6_12(pages))),
+        PolicyKind::Ara => Box::new(KernelPolicy::new(Ara::new(config.ara))),
         PolicyKind::Amp => Box::new(amp::Amp::new(window)),
         PolicyKind::Adaptive => Box::new(adaptive::Adaptive::new(config)),
     }

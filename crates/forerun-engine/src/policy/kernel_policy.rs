@@ -10,7 +10,7 @@ use crate::kernel::{Algorithm, PageCache, PageRead, Step};
 use crate::types::{BLOCK_BYTES, Extent, ObjectId, ReaderId};
 
 #[derive(Debug)]
-pub(crate) struct Kernel<A> {
+pub(crate) struct KernelPolicy<A> {
     algorithm: A,
     /// Between calls empty, kept for its memory.
     steps: Vec<Step>,
@@ -18,19 +18,19 @@ pub(crate) struct Kernel<A> {
     rescued: Vec<Extent>,
 }
 
-impl<A: Algorithm> Kernel<A> {
-    pub(crate) fn new(algorithm: A) -> Kernel<A> {
-        Kernel { algorithm, steps: Vec::new(), rescued: Vec::new() }
+impl<A: Algorithm> KernelPolicy<A> {
+    pub(crate) fn new(algorithm: A) -> KernelPolicy<A> {
+        KernelPolicy { algorithm, steps: Vec::new(), rescued: Vec::new() }
     }
 }
 
 /// The engine's cache, with what the request so far will bring into it.
-struct Pages<'a> {
+struct CacheView<'a> {
     view: &'a View<'a>,
     coming: &'a [Extent],
 }
 
-impl PageCache for Pages<'_> {
+impl PageCache for CacheView<'_> {
     fn is_cached(&self, object: ObjectId, page: u64) -> bool {
         let offset = page * BLOCK_BYTES;
         self.coming.iter().any(|extent| extent.offset <= offset && offset < extent.end())
@@ -59,7 +59,7 @@ fn add_page(coming: &mut Vec<Extent>, page: u64) {
     }
 }
 
-impl<A: Algorithm> Policy for Kernel<A> {
+impl<A: Algorithm> Policy for KernelPolicy<A> {
     fn rules(&self, config: &Config) -> Rules {
         Rules::kernel(config)
     }
@@ -78,7 +78,7 @@ impl<A: Algorithm> Policy for Kernel<A> {
                 is_first: page == first_page,
                 page_count: size.div_ceil(BLOCK_BYTES),
             };
-            let pages = Pages { view, coming: &coming };
+            let pages = CacheView { view, coming: &coming };
             self.algorithm.on_page(&read, &pages, &mut self.steps);
             for step in self.steps.drain(..) {
                 let (start, count, mark) = match step {
@@ -95,7 +95,7 @@ impl<A: Algorithm> Policy for Kernel<A> {
                     windows.push(Window::of_other(wanted, mark * BLOCK_BYTES));
                 }
             }
-            if !(Pages { view, coming: &coming }).is_cached(object, page) {
+            if !(CacheView { view, coming: &coming }).is_cached(object, page) {
                 self.algorithm.on_unserved(&read);
                 add_page(&mut coming, page);
             }

@@ -13,7 +13,7 @@
 //! longer each time; here it grows by a request, as the degree does, because requests
 //! of many pages would notice the difference of one after many sets only.
 
-mod stream;
+mod sequence;
 
 use alloc::vec::Vec;
 use core::ops::Range;
@@ -21,7 +21,7 @@ use core::ops::Range;
 use super::{Access, Policy, Rules, View, Window};
 use crate::config::Config;
 use crate::types::{BLOCK_BYTES, Extent, ObjectId, ReaderId};
-use stream::Stream;
+use sequence::Sequence;
 
 /// Streams of all objects together, candidates included.
 const STREAMS_MAX: usize = 512;
@@ -30,27 +30,27 @@ const STREAMS_MAX: usize = 512;
 pub(crate) struct Amp {
     /// Blocks to read ahead at once, at most.
     degree_max: u64,
-    streams: Vec<Stream>,
+    sequences: Vec<Sequence>,
     /// Counts reads, to tell which stream was read longest ago.
     turn: u64,
 }
 
 impl Amp {
     pub(crate) fn new(window_bytes_max: u64) -> Amp {
-        Amp { degree_max: (window_bytes_max / BLOCK_BYTES).max(1), streams: Vec::new(), turn: 0 }
+        Amp { degree_max: (window_bytes_max / BLOCK_BYTES).max(1), sequences: Vec::new(), turn: 0 }
     }
 
     /// The stream that the read belongs to: of several, the one that was read last.
-    fn find(&mut self, object: ObjectId, first: u64) -> Option<&mut Stream> {
-        let covering = self.streams.iter_mut().filter(|stream| stream.covers(object, first));
-        covering.max_by_key(|stream| stream.read_at)
+    fn find(&mut self, object: ObjectId, first: u64) -> Option<&mut Sequence> {
+        let covering = self.sequences.iter_mut().filter(|sequence| sequence.covers(object, first));
+        covering.max_by_key(|sequence| sequence.read_at)
     }
 
-    fn insert(&mut self, stream: Stream) {
-        if self.streams.len() < STREAMS_MAX {
-            self.streams.push(stream);
-        } else if let Some(oldest) = self.streams.iter_mut().min_by_key(|stream| stream.read_at) {
-            *oldest = stream;
+    fn insert(&mut self, sequence: Sequence) {
+        if self.sequences.len() < STREAMS_MAX {
+            self.sequences.push(sequence);
+        } else if let Some(oldest) = self.sequences.iter_mut().min_by_key(|sequence| sequence.read_at) {
+            *oldest = sequence;
         }
     }
 }
@@ -67,24 +67,24 @@ impl Policy for Amp {
         let blocks = blocks_of(access.extent);
         self.turn += 1;
         let turn = self.turn;
-        if let Some(stream) = self.find(access.object, blocks.start) {
-            stream.read_at = turn;
-            windows.extend(stream.on_read(blocks, access.late, degree_max, object_end));
+        if let Some(sequence) = self.find(access.object, blocks.start) {
+            sequence.read_at = turn;
+            windows.extend(sequence.on_read(blocks, access.late, degree_max, object_end));
         } else if access.late {
-            self.insert(Stream::new(access.object, blocks, turn));
+            self.insert(Sequence::new(access.object, blocks, turn));
         }
     }
 
     fn on_lost(&mut self, object: ObjectId, extent: Extent) {
         let lost = blocks_of(extent);
-        let streams = self.streams.iter_mut().filter(|stream| stream.object == object);
-        streams.for_each(|stream| stream.on_lost(&lost));
+        let sequences = self.sequences.iter_mut().filter(|sequence| sequence.object == object);
+        sequences.for_each(|sequence| sequence.on_lost(&lost));
     }
 
     fn on_close(&mut self, _: ObjectId, _: ReaderId) {}
 
     fn on_forget(&mut self, object: ObjectId) {
-        self.streams.retain(|stream| stream.object != object);
+        self.sequences.retain(|sequence| sequence.object != object);
     }
 }
 
@@ -101,9 +101,9 @@ mod tests {
         let mut amp = Amp::new(1 << 20);
         for at in 0..STREAMS_MAX as u64 + 1 {
             amp.turn += 1;
-            amp.insert(Stream::new(ObjectId(1), at * 10..at * 10 + 1, amp.turn));
+            amp.insert(Sequence::new(ObjectId(1), at * 10..at * 10 + 1, amp.turn));
         }
-        assert_eq!(amp.streams.len(), STREAMS_MAX);
+        assert_eq!(amp.sequences.len(), STREAMS_MAX);
         assert!(amp.find(ObjectId(1), 1).is_none() && amp.find(ObjectId(1), 11).is_some());
         assert!(amp.find(ObjectId(2), 11).is_none());
     }

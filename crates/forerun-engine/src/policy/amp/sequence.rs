@@ -24,7 +24,7 @@ struct Set {
 /// One sequential reader. Its sets follow one another; the trigger lies in the
 /// newest, so that the reader is in one of the last two.
 #[derive(Debug)]
-pub(super) struct Stream {
+pub(super) struct Sequence {
     pub(super) object: ObjectId,
     /// The last but one and the newest.
     sets: [Set; 2],
@@ -39,10 +39,10 @@ pub(super) struct Stream {
     pub(super) read_at: u64,
 }
 
-impl Stream {
-    pub(super) fn new(object: ObjectId, blocks: Range<u64>, read_at: u64) -> Stream {
+impl Sequence {
+    pub(super) fn new(object: ObjectId, blocks: Range<u64>, read_at: u64) -> Sequence {
         let set = Set { blocks, lost: false, ended: true };
-        Stream {
+        Sequence {
             object,
             sets: [set.clone(), set],
             degree: 0,
@@ -152,10 +152,10 @@ mod tests {
 
     /// Two misses of ten blocks each: ten blocks are read ahead, and the trigger is
     /// the third from their end.
-    fn stream() -> Stream {
-        let mut stream = Stream::new(ObjectId(1), 0..10, 1);
-        assert_eq!(blocks(stream.on_read(10..20, true, 100, 1000)), Some((20..30, 27)));
-        stream
+    fn sequence() -> Sequence {
+        let mut sequence = Sequence::new(ObjectId(1), 0..10, 1);
+        assert_eq!(blocks(sequence.on_read(10..20, true, 100, 1000)), Some((20..30, 27)));
+        sequence
     }
 
     fn blocks(window: Option<Window>) -> Option<(Range<u64>, u64)> {
@@ -164,11 +164,11 @@ mod tests {
 
     #[test]
     fn sets_read_to_their_end_make_larger_ones_up_to_the_ceiling() {
-        let mut stream = stream();
+        let mut sequence = sequence();
         let mut degrees = Vec::new();
         for at in (20..900).step_by(10) {
-            stream.on_read(at..at + 10, false, 100, 1000);
-            degrees.push(stream.degree);
+            sequence.on_read(at..at + 10, false, 100, 1000);
+            degrees.push(sequence.degree);
         }
         degrees.dedup();
         assert_eq!(degrees, [20, 30, 40, 50, 60, 70, 80, 90, 100]);
@@ -176,36 +176,36 @@ mod tests {
 
     #[test]
     fn lost_blocks_make_smaller_and_later_sets() {
-        let mut stream = stream();
-        stream.on_lost(&(28..40));
-        assert_eq!((stream.degree, stream.distance), (8, 0));
+        let mut sequence = sequence();
+        sequence.on_lost(&(28..40));
+        assert_eq!((sequence.degree, sequence.distance), (8, 0));
         // Its last block was lost, so that it is no reason to grow.
-        assert_eq!(blocks(stream.on_read(20..30, true, 100, 1000)), Some((30..38, 37)));
-        stream.on_lost(&(30..38));
-        assert_eq!(stream.degree, 1);
+        assert_eq!(blocks(sequence.on_read(20..30, true, 100, 1000)), Some((30..38, 37)));
+        sequence.on_lost(&(30..38));
+        assert_eq!(sequence.degree, 1);
     }
 
     #[test]
     fn what_was_read_to_its_end_is_not_lost_any_more() {
-        let mut stream = stream();
-        stream.on_read(20..30, false, 100, 1000);
-        stream.on_lost(&(20..30));
-        assert_eq!(stream.degree, 20);
+        let mut sequence = sequence();
+        sequence.on_read(20..30, false, 100, 1000);
+        sequence.on_lost(&(20..30));
+        assert_eq!(sequence.degree, 20);
     }
 
     #[test]
     fn waiting_for_a_set_makes_the_next_one_earlier() {
-        let mut stream = stream();
-        assert_eq!(blocks(stream.on_read(20..30, false, 100, 1000)), Some((30..40, 37)));
-        assert_eq!(blocks(stream.on_read(30..40, true, 100, 1000)), Some((40..60, 47)));
-        assert_eq!(stream.distance, 12);
+        let mut sequence = sequence();
+        assert_eq!(blocks(sequence.on_read(20..30, false, 100, 1000)), Some((30..40, 37)));
+        assert_eq!(blocks(sequence.on_read(30..40, true, 100, 1000)), Some((40..60, 47)));
+        assert_eq!(sequence.distance, 12);
     }
 
     #[test]
     fn short_sets_have_no_trigger() {
-        let mut stream = Stream::new(ObjectId(1), 0..1, 1);
-        assert_eq!(blocks(stream.on_read(1..2, true, 100, 1000)), Some((2..3, 3)));
-        assert_eq!(blocks(stream.on_read(2..3, false, 100, 1000)), None);
-        assert_eq!(blocks(stream.on_read(3..4, true, 100, 1000)), Some((4..6, 6)));
+        let mut sequence = Sequence::new(ObjectId(1), 0..1, 1);
+        assert_eq!(blocks(sequence.on_read(1..2, true, 100, 1000)), Some((2..3, 3)));
+        assert_eq!(blocks(sequence.on_read(2..3, false, 100, 1000)), None);
+        assert_eq!(blocks(sequence.on_read(3..4, true, 100, 1000)), Some((4..6, 6)));
     }
 }

@@ -15,7 +15,7 @@ const NONE: u16 = u16::MAX;
 const SPARSE: usize = 4;
 
 #[derive(Debug)]
-struct Entry<T> {
+struct Node<T> {
     number: u64,
     value: T,
     /// The places of the one that was used next before it, and of the one after it.
@@ -28,7 +28,7 @@ struct Entry<T> {
 /// See the module's page. `MAX` is a power of two below 65,536.
 #[derive(Debug)]
 pub(crate) struct Recent<T, const MAX: usize> {
-    entries: Vec<Entry<T>>,
+    entries: Vec<Node<T>>,
     /// Of the numbers that share a slot, the place of the first. The count of slots is a power of two.
     slots: Vec<u16>,
     oldest: u16,
@@ -100,7 +100,7 @@ impl<T: Default, const MAX: usize> Recent<T, MAX> {
 
     /// Takes the entry at `place` out of the order of use.
     fn take_out(&mut self, place: usize) {
-        let Entry { older, newer, .. } = self.entries[place];
+        let Node { older, newer, .. } = self.entries[place];
         match older {
             NONE => self.oldest = newer,
             older => self.entries[usize::from(older)].newer = newer,
@@ -119,7 +119,7 @@ impl<T: Default, const MAX: usize> Recent<T, MAX> {
             self.spread();
         }
         let first = self.slot_mut(number);
-        let new = Entry { number, value: T::default(), older: NONE, newer: NONE, next: *first };
+        let new = Node { number, value: T::default(), older: NONE, newer: NONE, next: *first };
         *first = place as u16;
         match self.entries.get_mut(place) {
             Some(entry) => *entry = new,
@@ -147,7 +147,7 @@ impl<T: Default, const MAX: usize> Recent<T, MAX> {
     fn forget_oldest(&mut self) -> usize {
         let place = usize::from(self.oldest);
         self.take_out(place);
-        let Entry { number, next, .. } = self.entries[place];
+        let Node { number, next, .. } = self.entries[place];
         let first = self.slot_mut(number);
         if usize::from(*first) == place {
             *first = next;

@@ -2,71 +2,71 @@
 
 use alloc::vec::Vec;
 
-/// Values by key; a key names a place and the generation that lives there, so
+/// Values by key; a key names a cell and the generation that lives there, so
 /// that a stale key finds nothing.
 #[derive(Debug)]
 pub(crate) struct Table<T> {
-    places: Vec<Place<T>>,
+    cells: Vec<Cell<T>>,
     vacant: Vec<u32>,
 }
 
 #[derive(Debug)]
-struct Place<T> {
+struct Cell<T> {
     generation: u32,
     value: Option<T>,
 }
 
 impl<T> Table<T> {
     pub(crate) fn new() -> Table<T> {
-        Table { places: Vec::new(), vacant: Vec::new() }
+        Table { cells: Vec::new(), vacant: Vec::new() }
     }
 
     pub(crate) fn len(&self) -> usize {
-        self.places.len() - self.vacant.len()
+        self.cells.len() - self.vacant.len()
     }
 
     pub(crate) fn insert(&mut self, value: T) -> u64 {
         let index = self.vacant.pop().unwrap_or_else(|| {
-            self.places.push(Place { generation: 0, value: None });
-            self.places.len() as u32 - 1
+            self.cells.push(Cell { generation: 0, value: None });
+            self.cells.len() as u32 - 1
         });
-        let place = &mut self.places[index as usize];
-        place.value = Some(value);
-        u64::from(place.generation) << 32 | u64::from(index)
+        let cell = &mut self.cells[index as usize];
+        cell.value = Some(value);
+        u64::from(cell.generation) << 32 | u64::from(index)
     }
 
     pub(crate) fn get(&self, key: u64) -> Option<&T> {
-        let place = self.places.get(key as u32 as usize)?;
-        place.value.as_ref().filter(|_| u64::from(place.generation) == key >> 32)
+        let cell = self.cells.get(key as u32 as usize)?;
+        cell.value.as_ref().filter(|_| u64::from(cell.generation) == key >> 32)
     }
 
     pub(crate) fn get_mut(&mut self, key: u64) -> Option<&mut T> {
-        let place = self.places.get_mut(key as u32 as usize)?;
-        place.value.as_mut().filter(|_| u64::from(place.generation) == key >> 32)
+        let cell = self.cells.get_mut(key as u32 as usize)?;
+        cell.value.as_mut().filter(|_| u64::from(cell.generation) == key >> 32)
     }
 
     pub(crate) fn remove(&mut self, key: u64) -> Option<T> {
-        let place = self.places.get_mut(key as u32 as usize)?;
-        if u64::from(place.generation) != key >> 32 {
+        let cell = self.cells.get_mut(key as u32 as usize)?;
+        if u64::from(cell.generation) != key >> 32 {
             return None;
         }
-        let value = place.value.take()?;
-        place.generation = place.generation.wrapping_add(1);
+        let value = cell.value.take()?;
+        cell.generation = cell.generation.wrapping_add(1);
         self.vacant.push(key as u32);
         Some(value)
     }
 
     pub(crate) fn iter_mut(&mut self) -> impl Iterator<Item = (u64, &mut T)> {
-        self.places.iter_mut().enumerate().filter_map(|(index, place)| {
-            let key = u64::from(place.generation) << 32 | index as u64;
-            place.value.as_mut().map(|value| (key, value))
+        self.cells.iter_mut().enumerate().filter_map(|(index, cell)| {
+            let key = u64::from(cell.generation) << 32 | index as u64;
+            cell.value.as_mut().map(|value| (key, value))
         })
     }
 
     pub(crate) fn iter(&self) -> impl Iterator<Item = (u64, &T)> {
-        self.places.iter().enumerate().filter_map(|(index, place)| {
-            let key = u64::from(place.generation) << 32 | index as u64;
-            place.value.as_ref().map(|value| (key, value))
+        self.cells.iter().enumerate().filter_map(|(index, cell)| {
+            let key = u64::from(cell.generation) << 32 | index as u64;
+            cell.value.as_ref().map(|value| (key, value))
         })
     }
 }

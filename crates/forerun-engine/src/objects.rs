@@ -11,7 +11,7 @@ use crate::types::ObjectId;
 pub(crate) const OBJECT_BYTES_MAX: u64 = 1 << 63;
 
 #[derive(Clone, Copy, Debug, Default)]
-struct Object {
+struct KnownObject {
     size: u64,
     reader_count: u32,
     /// When it was closed last, counted in closes.
@@ -21,7 +21,7 @@ struct Object {
 /// Sizes and reader counts; closed objects oldest first.
 #[derive(Debug)]
 pub(crate) struct Objects {
-    objects: Scattered<ObjectId, Object>,
+    objects: Scattered<ObjectId, KnownObject>,
     closed: BTreeMap<u64, ObjectId>,
     close_count: u64,
 }

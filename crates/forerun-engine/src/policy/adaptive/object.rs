@@ -6,7 +6,7 @@ use alloc::vec::Vec;
 use super::budget::Expected;
 use super::common::Common;
 use super::deal::Deal;
-use super::detect::{Line, Nearby, Region, Shape, Stream, Strides};
+use super::detect::{Candidates, Nearby, Region, Shape, Stream, Strides};
 use super::ends::Ends;
 use super::evidence::{Head, Lengths};
 use super::window::{Bounds, GRAIN};
@@ -28,7 +28,7 @@ pub(super) struct Object {
     pub(super) streams: Vec<Stream>,
     /// The stream that was read last.
     pub(super) last: usize,
-    pub(super) line: Line,
+    pub(super) candidates: Candidates,
     pub(super) strides: Strides,
     /// How long streams were that did not begin at the start.
     pub(super) lengths: Lengths,
@@ -135,7 +135,7 @@ impl Object {
         let allowed = allowed.min(account.room() + stream.expected());
         let end = (stream.frontier - stream.run()).saturating_add(reach.unwrap_or(u64::MAX));
         // All that may be streams wait as well, and are about to open windows.
-        let others = self.line.count();
+        let others = self.candidates.count();
         let shares = deal.common.shares;
         let shares = if stream.sizing.is_new() { shares.among(others) } else { shares };
         let (share, share_why) = shares.of_stream(reach.is_some(), deal.view);
@@ -179,7 +179,7 @@ impl Object {
         self.streams.truncate(STREAMS_IDLE_MAX);
         self.streams.shrink_to_fit();
         self.sum_up();
-        self.line.clear();
+        self.candidates.clear();
         self.strides.clear();
         self.nearby = None;
         self.last = 0;
@@ -217,6 +217,6 @@ impl Object {
 
     /// The youngest read of no stream had a bet.
     pub(super) fn help_youngest(&mut self) {
-        self.line.help_youngest();
+        self.candidates.help_youngest();
     }
 }

@@ -84,7 +84,7 @@ impl Object {
             && let Some((strided, seen)) = self.strides.find()
             && strided.is_worth_it(deal.costs)
         {
-            self.line.keep(candidate);
+            self.candidates.keep(candidate);
             let stream = Stream::new(strided, Extent::between(0, seen), seen, 0, access);
             return Some(self.insert(stream, deal));
         }
@@ -93,7 +93,7 @@ impl Object {
             deal.bet(Extent::new(0, access.extent.offset), None);
         }
         let Some(shape) = shape else {
-            if let Some(bytes) = self.line.keep(candidate) {
+            if let Some(bytes) = self.candidates.keep(candidate) {
                 self.lengths.note(bytes, false);
             }
             return None;
@@ -121,7 +121,7 @@ impl Object {
         let candidate = self.take_near(deal.access);
         let goes_on = |shape: &Shape| *shape == self.streams[at].shape;
         let Some(shape) = candidate.shape(deal.costs.through).filter(|shape| !goes_on(shape)) else {
-            self.line.keep(candidate);
+            self.candidates.keep(candidate);
             return None;
         };
         Some(self.insert_dense(shape, &candidate, deal))
@@ -134,26 +134,26 @@ impl Object {
         }
         let costs = deal.costs;
         let wait = deal.account().priced(costs.wait);
-        let reach = self.lengths.reach(candidate.bytes, wait, self.line.count());
+        let reach = self.lengths.reach(candidate.bytes, wait, self.candidates.count());
         reach.filter(|reach| *reach > candidate.bytes).map(|_| Shape::FORWARD)
     }
 
     fn take_near(&mut self, access: &Access) -> Candidate {
         // In blocks, since the rest of a block is there once it was fetched.
         let extent = access.extent.to_blocks().intersection(&Extent::new(0, access.size));
-        self.line.take_near(extent, self.reads, access.size)
+        self.candidates.take_near(extent, self.reads, access.size)
     }
 
     fn insert_dense(&mut self, shape: Shape, candidate: &Candidate, deal: &mut Deal<'_>) -> usize {
         if deal.costs.wait > deal.costs.step {
-            for next in self.line.next(deal.access.size) {
+            for next in self.candidates.next(deal.access.size) {
                 deal.bet(next, None);
             }
         }
         let way = shape.positions(candidate.extent).unwrap_or_default();
         let mut stream = Stream::new(shape, way, candidate.bytes, candidate.gap, deal.access);
-        stream.is_doubted = self.line.is_accident();
-        stream.looked = self.line.looked(candidate).and_then(|looked| shape.positions(looked));
+        stream.is_doubted = self.candidates.is_accident();
+        stream.looked = self.candidates.looked(candidate).and_then(|looked| shape.positions(looked));
         self.insert(stream, deal)
     }
 
@@ -204,7 +204,7 @@ impl Object {
                 stream.run().min(2 * stream.read_bytes)
             };
             let is_whole = stream.frontier >= stream.shape.limit(self.size);
-            self.lengths.note(bytes + self.line.take_beside(stream.extent()), is_whole);
+            self.lengths.note(bytes + self.candidates.take_beside(stream.extent()), is_whole);
         }
     }
 }

@@ -19,7 +19,7 @@ const RUN_BLOCKS_MAX: u64 = 128;
 
 /// For each chunk: the blocks that were read, and the kind that asked from each distance, counted from 1.
 #[derive(Debug, Default)]
-struct Place {
+struct ChunkGroup {
     read: [u16; CHUNKS as usize],
     asked: [[u8; DISTANCES]; CHUNKS as usize],
 }
@@ -27,7 +27,7 @@ struct Place {
 /// See the module's page.
 #[derive(Debug, Default)]
 pub(crate) struct Nearby {
-    places: Recent<Place, KEPT_MAX>,
+    groups: Recent<ChunkGroup, KEPT_MAX>,
     pub(crate) answers: Answers,
     kind: u8,
     /// Where the last read ended.
@@ -63,9 +63,9 @@ impl Nearby {
         let start = number * CHUNK_BLOCKS;
         let blocks = Extent::between(first.max(start), end.min(start + CHUNK_BLOCKS));
         let bits = u16::MAX >> (CHUNK_BLOCKS - blocks.len) << (blocks.offset - start);
-        let (place, at) = (self.places.touch(number / CHUNKS), (number % CHUNKS) as usize);
-        let (before, asked) = (place.read[at], place.asked[at]);
-        place.read[at] |= bits;
+        let (group, at) = (self.groups.touch(number / CHUNKS), (number % CHUNKS) as usize);
+        let (before, asked) = (group.read[at], group.asked[at]);
+        group.read[at] |= bits;
         let new = bits & !before;
         if new == 0 {
             return;
@@ -85,9 +85,9 @@ impl Nearby {
             if number >= size.div_ceil(CHUNK_BYTES) {
                 return;
             }
-            let (place, chunk) = (self.places.touch(number / CHUNKS), (number % CHUNKS) as usize);
-            if place.read[chunk] == 0 && place.asked[chunk][at] == 0 {
-                place.asked[chunk][at] = kind + 1;
+            let (group, chunk) = (self.groups.touch(number / CHUNKS), (number % CHUNKS) as usize);
+            if group.read[chunk] == 0 && group.asked[chunk][at] == 0 {
+                group.asked[chunk][at] = kind + 1;
                 self.answers.ask(kind, at);
             }
         }
@@ -98,10 +98,10 @@ impl Nearby {
         let mut at = block;
         while at > 0 && block - at < RUN_BLOCKS_MAX {
             let number = (at - 1) / CHUNK_BLOCKS;
-            let Some(place) = self.places.get(number / CHUNKS) else { break };
+            let Some(group) = self.groups.get(number / CHUNKS) else { break };
             // The block before is the highest bit.
             let rest = (number + 1) * CHUNK_BLOCKS - at;
-            at -= u64::from((place.read[(number % CHUNKS) as usize] << rest).leading_ones());
+            at -= u64::from((group.read[(number % CHUNKS) as usize] << rest).leading_ones());
             if at > number * CHUNK_BLOCKS {
                 break;
             }

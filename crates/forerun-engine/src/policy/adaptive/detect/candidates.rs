@@ -18,7 +18,7 @@ const CLUSTER: i64 = 4;
 
 /// See the module's page.
 #[derive(Debug, Default)]
-pub(crate) struct Line {
+pub(crate) struct Candidates {
     candidates: VecDeque<Candidate>,
     /// How many in a row went on in the order in which they came.
     in_order: u32,
@@ -27,7 +27,7 @@ pub(crate) struct Line {
     accidents: i64,
 }
 
-impl Line {
+impl Candidates {
     /// The candidate near the object's read number `index` with that added, or a new one.
     pub(crate) fn take_near(&mut self, extent: Extent, index: u64, size: u64) -> Candidate {
         let places = (size / extent.len.max(1)).max(1) as i64;
@@ -103,7 +103,7 @@ impl Line {
     }
 
     pub(crate) fn clear(&mut self) {
-        *self = Line::default();
+        *self = Candidates::default();
     }
 }
 
@@ -113,36 +113,36 @@ mod tests {
 
     const SIZE: u64 = 1 << 30;
 
-    fn read(line: &mut Line, offset: u64) {
-        let candidate = line.take_near(Extent::new(offset, 4096), 1, SIZE);
+    fn read(line: &mut Candidates, offset: u64) {
+        let candidate = candidates.take_near(Extent::new(offset, 4096), 1, SIZE);
         if candidate.is_new() {
-            line.keep(candidate);
+            candidates.keep(candidate);
         }
     }
 
     #[test]
     fn those_in_line_are_helped_when_the_first_went_on() {
-        let mut line = Line::default();
-        (0..64).for_each(|index| read(&mut line, index << 20));
-        read(&mut line, 4096);
-        assert!(line.next(SIZE).is_empty());
-        read(&mut line, (1 << 20) + 4096);
-        let next = line.next(SIZE);
+        let mut candidates = Candidates::default();
+        (0..64).for_each(|index| read(&mut candidates, index << 20));
+        read(&mut candidates, 4096);
+        assert!(candidates.next(SIZE).is_empty());
+        read(&mut candidates, (1 << 20) + 4096);
+        let next = candidates.next(SIZE);
         assert_eq!((next.len(), next[1]), (4, Extent::new((3 << 20) + 4096, 4096)));
-        read(&mut line, (30 << 20) + 4096);
-        assert!(line.next(SIZE).is_empty(), "out of order there is no opinion");
+        read(&mut candidates, (30 << 20) + 4096);
+        assert!(candidates.next(SIZE).is_empty(), "out of order there is no opinion");
     }
 
     #[test]
     fn neighbours_in_a_small_object_are_no_surprise() {
-        let mut line = Line::default();
-        (0..100).for_each(|index| read(&mut line, index << 23));
-        assert!(!line.is_accident(), "in a large one they are");
-        let mut line = Line::default();
+        let mut candidates = Candidates::default();
+        (0..100).for_each(|index| read(&mut candidates, index << 23));
+        assert!(!candidates.is_accident(), "in a large one they are");
+        let mut candidates = Candidates::default();
         for index in 0..100 {
-            let candidate = line.take_near(Extent::new((index * 37 % 64) << 20, 1 << 14), 1, 64 << 20);
-            line.keep(candidate);
+            let candidate = candidates.take_near(Extent::new((index * 37 % 64) << 20, 1 << 14), 1, 64 << 20);
+            candidates.keep(candidate);
         }
-        assert!(line.is_accident());
+        assert!(candidates.is_accident());
     }
 }

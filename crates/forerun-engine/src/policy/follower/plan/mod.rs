@@ -15,10 +15,10 @@
 //! sorted by address and as large as all before it together, since its head turns one way.
 //!
 //! [`order`] says how far ahead it is fetched and in what batches, [`belief`] whether at all,
-//! and [`ahead`] what is ahead.
+//! and [`lead`] what is ahead.
 
-mod ahead;
 mod belief;
+mod lead;
 mod legs;
 mod order;
 mod passed;

@@ -4,7 +4,7 @@ use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
 
 use super::OrderId;
-use super::habits::Lengths;
+use super::habits::ReadLengths;
 use super::places::{Manner, Places};
 use crate::types::{DirectoryId, ListedFile};
 
@@ -16,7 +16,7 @@ const DIRECTORIES_MAX: usize = 1024;
 /// What tells files apart whose readers may care: their class and about how large
 /// they are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Kind(u16);
+pub(super) struct FileKind(u16);
 
 /// What was listed of one directory.
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -48,7 +48,7 @@ impl Listing {
         self.sizes.get(index as usize).map_or(0, |size| u64::from(*size))
     }
 
-    pub(super) fn kind(&self, index: u32) -> Kind {
+    pub(super) fn kind(&self, index: u32) -> FileKind {
         let class = self.classes.get(index as usize).copied().unwrap_or(0);
         let magnitude = match self.size(index) {
             0..0x1_0000 => 0,
@@ -56,7 +56,7 @@ impl Listing {
             0x10_0000..0x100_0000 => 2,
             _ => 3,
         };
-        Kind(u16::from(class) << 2 | magnitude)
+        FileKind(u16::from(class) << 2 | magnitude)
     }
 }
 
@@ -66,14 +66,14 @@ pub(super) struct Orders {
     pub(super) directories: Directories,
     /// What an earlier run opened, and how much it read of each.
     pub(super) trail: Listing,
-    pub(super) lengths: Lengths,
+    pub(super) lengths: ReadLengths,
 }
 
 /// What is known of one order.
 #[derive(Clone, Copy)]
 pub(super) struct Known<'a> {
     pub(super) listing: &'a Listing,
-    lengths: &'a Lengths,
+    lengths: &'a ReadLengths,
 }
 
 impl Orders {

@@ -2,7 +2,7 @@
 
 use alloc::vec::Vec;
 
-use super::directories::Kind;
+use super::directories::FileKind;
 use super::opened::{Opened, Part};
 use crate::types::Extent;
 
@@ -16,17 +16,17 @@ const WHOLE_BYTES_MAX: u64 = 1 << 20;
 /// What is known of each kind, and of all together.
 #[derive(Clone, Debug, Default)]
 struct ByKind<T> {
-    kinds: Vec<(Kind, T)>,
+    kinds: Vec<(FileKind, T)>,
     all: T,
 }
 
 impl<T: Default> ByKind<T> {
-    fn get(&self, kind: Kind) -> Option<&T> {
+    fn get(&self, kind: FileKind) -> Option<&T> {
         self.kinds.iter().find(|(known, _)| *known == kind).map(|(_, value)| value)
     }
 
     /// Changes what is known of `kind`, and of all.
-    fn change(&mut self, kind: Kind, change: impl Fn(&mut T)) {
+    fn change(&mut self, kind: FileKind, change: impl Fn(&mut T)) {
         change(&mut self.all);
         if self.get(kind).is_none() && self.kinds.len() < KINDS_MAX {
             self.kinds.push((kind, T::default()));
@@ -42,17 +42,17 @@ pub(super) struct Kinds(ByKind<i32>);
 
 impl Kinds {
     /// A file was opened; `again` if it had been counted as left out.
-    pub(super) fn open(&mut self, kind: Kind, again: bool) {
+    pub(super) fn open(&mut self, kind: FileKind, again: bool) {
         self.0.change(kind, |score| *score = (*score + 1 + i32::from(again)).min(SCORE_MAX));
     }
 
     /// A file was left out.
-    pub(super) fn skip(&mut self, kind: Kind) {
+    pub(super) fn skip(&mut self, kind: FileKind) {
         self.0.change(kind, |score| *score = (*score - 1).max(-SCORE_MAX));
     }
 
     /// Whether the walker opens files of this kind.
-    pub(super) fn wants(&self, kind: Kind) -> bool {
+    pub(super) fn wants(&self, kind: FileKind) -> bool {
         *self.0.get(kind).unwrap_or(&self.0.all) >= 0
     }
 }
@@ -85,16 +85,16 @@ impl Parts {
 
 /// How much is read of files.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Lengths(ByKind<Parts>);
+pub(super) struct ReadLengths(ByKind<Parts>);
 
-impl Lengths {
+impl ReadLengths {
     /// A file was closed.
     pub(super) fn close(&mut self, opened: &Opened) {
         self.0.change(opened.kind, |parts| parts.note(opened.part(), opened.size));
     }
 
     /// How much of a file of `size` bytes will be read at once.
-    pub(super) fn part(&self, kind: Kind, size: u64) -> Part {
+    pub(super) fn part(&self, kind: FileKind, size: u64) -> Part {
         let known = self.0.get(kind).and_then(Parts::most).or_else(|| self.0.all.most());
         let most = known.unwrap_or(Part { head: u64::MAX, tail: 0 });
         let head = Extent::new(0, most.head.min(WHOLE_BYTES_MAX)).to_blocks().len.min(size);
@@ -109,7 +109,7 @@ mod tests {
     use crate::types::ListedFile;
 
     /// Small files of two classes.
-    fn kinds() -> (Kind, Kind) {
+    fn kinds() -> (FileKind, FileKind) {
         let files = [1, 2].map(|class| ListedFile { size: 5000, class });
         let listing = Listing::new(files.into_iter());
         (listing.kind(0), listing.kind(1))
@@ -128,7 +128,7 @@ mod tests {
     }
 
     /// A file of `size` bytes was read at `offset`, `len` bytes.
-    fn closed(lengths: &mut Lengths, kind: Kind, size: u64, extents: &[(u64, u64)]) {
+    fn closed(lengths: &mut ReadLengths, kind: FileKind, size: u64, extents: &[(u64, u64)]) {
         let mut opened = Opened::new(kind, size, Part::default());
         extents.iter().for_each(|(offset, len)| opened.read(Extent::new(*offset, *len)));
         lengths.close(&opened);
@@ -136,8 +136,8 @@ mod tests {
 
     #[test]
     fn heads_are_as_long_as_the_longest_of_late() {
-        let ((one, other), mut lengths) = (kinds(), Lengths::default());
-        let head = |lengths: &Lengths, kind, size| lengths.part(kind, size).head;
+        let ((one, other), mut lengths) = (kinds(), ReadLengths::default());
+        let head = |lengths: &ReadLengths, kind, size| lengths.part(kind, size).head;
         assert_eq!(head(&lengths, one, 1 << 30), WHOLE_BYTES_MAX);
         closed(&mut lengths, one, 1 << 20, &[(0, 5000)]);
         assert_eq!(head(&lengths, one, 1 << 30), 8192);
@@ -155,7 +155,7 @@ mod tests {
     #[test]
     fn indices_at_the_end_are_a_part() {
         const SIZE: u64 = 10 << 20;
-        let ((one, _), mut lengths) = (kinds(), Lengths::default());
+        let ((one, _), mut lengths) = (kinds(), ReadLengths::default());
         closed(&mut lengths, one, SIZE, &[(SIZE - 22, 22), (SIZE - 50_000, 49_978), (4 << 20, 4096)]);
         assert_eq!(lengths.part(one, SIZE), Part { head: 0, tail: 50_000 });
         assert_eq!(lengths.part(one, 30_000), Part { head: 0, tail: 30_000 });

@@ -4,7 +4,7 @@
 //! files and some films have their index at the end: their readers look there first,
 //! and then at what they want.
 
-use super::directories::Kind;
+use super::directories::FileKind;
 use crate::types::Extent;
 
 /// How far before a file's end its index may begin, at most.
@@ -15,7 +15,7 @@ const GAP_BYTES_MAX: u64 = 64 << 10;
 /// A file of a walk that somebody has open.
 #[derive(Debug)]
 pub(super) struct Opened {
-    pub(super) kind: Kind,
+    pub(super) kind: FileKind,
     pub(super) size: u64,
     /// How far it was read.
     head_end: u64,
@@ -46,7 +46,7 @@ impl Part {
 
 impl Opened {
     /// One of which `fetched` was fetched before.
-    pub(super) fn new(kind: Kind, size: u64, fetched: Part) -> Opened {
+    pub(super) fn new(kind: FileKind, size: u64, fetched: Part) -> Opened {
         Opened { kind, size, head_end: 0, tail_start: None, fetched }
     }
 

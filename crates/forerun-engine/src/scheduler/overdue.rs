@@ -211,19 +211,19 @@ mod tests {
             overdue.record_dispatch(Time(id), FetchId(id));
             assert!(overdue.take_changed(Time(id), u64::MAX, |fetch| fetch.0 == 0).is_empty());
         }
-        assert!(late.young.len() <= YOUNG_MAX + 1, "{}", late.young.len());
+        assert!(overdue.young.len() <= YOUNG_MAX + 1, "{}", overdue.young.len());
     }
 
     #[test]
     fn one_is_an_exception_only_beside_others_that_come() {
         let mut overdue = dispatched(&[0, 10, 20]);
         overdue.take_changed(Time(115), PATIENCE, |_| true);
-        assert!(!late.is_exception(Time(0), 0), "none has come");
+        assert!(!overdue.is_exception(Time(0), 0), "none has come");
         overdue.record_come(Time(20));
-        assert!(!late.is_exception(Time(0), 0), "two are late and one has come");
+        assert!(!overdue.is_exception(Time(0), 0), "two are late and one has come");
         (0..7).for_each(|_| overdue.record_come(Time(20)));
         assert!(overdue.is_exception(Time(0), 0));
-        assert!(!late.is_exception(Time(21), 0), "those that came were dispatched before");
+        assert!(!overdue.is_exception(Time(21), 0), "those that came were dispatched before");
     }
 
     #[test]

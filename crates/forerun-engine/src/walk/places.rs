@@ -2,7 +2,7 @@
 
 use super::OrderId;
 use super::directories::Listing;
-use super::habits::{Kinds, Lengths};
+use super::habits::{Kinds, ReadLengths};
 use super::opened::Part;
 
 /// Fetching a few bytes takes about as long as fetching so many.
@@ -28,7 +28,7 @@ pub(super) struct Manner {
 pub(super) struct Places<'a> {
     pub(super) manner: &'a Manner,
     pub(super) listing: &'a Listing,
-    pub(super) lengths: &'a Lengths,
+    pub(super) lengths: &'a ReadLengths,
 }
 
 impl Places<'_> {

@@ -113,7 +113,7 @@ mod tests {
 
     const SIZE: u64 = 1 << 30;
 
-    fn read(line: &mut Candidates, offset: u64) {
+    fn read(candidates: &mut Candidates, offset: u64) {
         let candidate = candidates.take_near(Extent::new(offset, 4096), 1, SIZE);
         if candidate.is_new() {
             candidates.keep(candidate);

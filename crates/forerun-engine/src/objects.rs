@@ -103,7 +103,7 @@ impl Objects {
     }
 
     /// The closed object `id` counts as closed just now.
-    pub(crate) fn keep(&mut self, id: ObjectId) {
+    pub(crate) fn renew(&mut self, id: ObjectId) {
         let Some(object) = self.objects.get_mut(id) else { return };
         if self.closed.remove(&object.closed).is_some() {
             self.close_count += 1;

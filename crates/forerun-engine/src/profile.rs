@@ -37,7 +37,7 @@ impl Recorder {
     }
 
     /// Somebody reads `extent`, whether it is in memory or not.
-    pub fn note(&mut self, extent: Extent) {
+    pub fn record(&mut self, extent: Extent) {
         if extent.is_empty() {
             return;
         }
@@ -109,7 +109,7 @@ mod tests {
     #[track_caller]
     fn check(reads: &[(u64, u64)], expected: &[(u64, u64)]) {
         let mut recorder = Recorder::new();
-        reads.iter().for_each(|(at, len)| recorder.note(Extent::new(at * BLOCK, len * BLOCK)));
+        reads.iter().for_each(|(at, len)| recorder.record(Extent::new(at * BLOCK, len * BLOCK)));
         let extents: Vec<_> =
             recorder.extents().iter().map(|extent| (extent.offset / BLOCK, extent.len / BLOCK)).collect();
         assert_eq!(extents, expected, "{reads:?}");
@@ -133,14 +133,15 @@ mod tests {
     #[test]
     fn a_read_of_a_few_bytes_touches_their_block() {
         let mut recorder = Recorder::new();
-        recorder.note(Extent::new(5000, 10));
+        recorder.record(Extent::new(5000, 10));
         assert_eq!(recorder.extents(), [Extent::new(BLOCK, BLOCK)]);
     }
 
     #[test]
     fn it_has_a_bound() {
         let mut recorder = Recorder::new();
-        (0..100_000).for_each(|index| recorder.note(Extent::new(index * 7919 % 100_000 * 2 * BLOCK, BLOCK)));
+        (0..100_000)
+            .for_each(|index| recorder.record(Extent::new(index * 7919 % 100_000 * 2 * BLOCK, BLOCK)));
         assert_eq!(recorder.extents().len(), Config::PLAN_EXTENTS_MAX);
     }
 }

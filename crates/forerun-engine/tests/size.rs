@@ -26,9 +26,9 @@ const KINDS: [&str; 8] = [
     "is_far_link(",
     "is_serial(",
     "may_be_disk(",
-    "may_take_turns(",
+    "may_serve_one_at_a_time(",
     "has_head(",
-    "turn_bytes(",
+    "slice_bytes(",
     "is_full(",
 ];
 

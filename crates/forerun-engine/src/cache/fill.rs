@@ -26,7 +26,7 @@ impl Cache {
             let id = self.row_or_new(object, index);
             let mut left = bits;
             while left != 0 {
-                let run = self.slots.take(left.count_ones())?;
+                let run = self.slots.allocate(left.count_ones())?;
                 // The blocks of one extent lie side by side.
                 let block = left.trailing_zeros();
                 let places = block as usize..(block + run.count) as usize;
@@ -106,7 +106,7 @@ impl Cache {
         self.disowned_count += left;
         let mut runs: Vec<SlotRun> = Vec::new();
         while left > 0 {
-            let run = self.slots.take(left)?;
+            let run = self.slots.allocate(left)?;
             left -= run.count;
             push_run(&mut runs, run);
         }

@@ -38,7 +38,7 @@ impl Ghosts {
     }
 
     /// Somebody comes back for the row: whether it is remembered. No longer, then.
-    pub(super) fn take(&mut self, object: ObjectId, index: u64) -> bool {
+    pub(super) fn remove(&mut self, object: ObjectId, index: u64) -> bool {
         self.rows.remove(&(object, index))
     }
 }
@@ -51,8 +51,8 @@ mod tests {
     fn the_last_rows_are_remembered_until_taken() {
         let mut ghosts = Ghosts::new(1);
         (0..5).for_each(|index| ghosts.add(ObjectId(1), index));
-        assert!(!ghosts.take(ObjectId(1), 0), "four are remembered");
-        assert!(ghosts.take(ObjectId(1), 1));
-        assert!(!ghosts.take(ObjectId(1), 1));
+        assert!(!ghosts.remove(ObjectId(1), 0), "four are remembered");
+        assert!(ghosts.remove(ObjectId(1), 1));
+        assert!(!ghosts.remove(ObjectId(1), 1));
     }
 }

@@ -139,7 +139,7 @@ impl Cache {
 
     /// Somebody asks for `extent` of `object`.
     pub(crate) fn record_read(&mut self, now: Time, object: ObjectId, extent: Extent) {
-        self.paces.get_or_default(object).note(now, extent);
+        self.paces.get_or_default(object).record_read(now, extent);
     }
 
     /// Somebody will open `object`, and read it from its start.
@@ -213,7 +213,7 @@ impl Cache {
             return id;
         }
         let mut row = Row::new(object, index);
-        row.hot = self.ghosts.take(object, index);
+        row.hot = self.ghosts.remove(object, index);
         let id = match self.vacant.pop() {
             Some(id) => {
                 self.rows[id.0 as usize] = row;

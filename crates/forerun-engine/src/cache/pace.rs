@@ -34,7 +34,7 @@ pub(crate) struct Pace {
 
 impl Pace {
     /// Somebody reads `extent`.
-    pub(crate) fn note(&mut self, now: Time, extent: Extent) {
+    pub(crate) fn record_read(&mut self, now: Time, extent: Extent) {
         if self.read_count > 0 {
             self.pause_ns = now.since(self.last_read).max(self.pause_ns - self.pause_ns / 64);
         }
@@ -82,7 +82,7 @@ mod tests {
     fn readahead_is_over_when_its_reader_has_passed_or_gone() {
         let mut pace = Pace::default();
         for index in 0..64 {
-            pace.note(Time(index * 1_000_000), Extent::new(index << 16, 1 << 16));
+            pace.record_read(Time(index * 1_000_000), Extent::new(index << 16, 1 << 16));
         }
         let now = Time(64_000_000);
         let due = pace.due(4 << 20, 4 << 20);
@@ -98,7 +98,7 @@ mod tests {
     fn slow_readers_are_waited_for() {
         let mut pace = Pace::default();
         for second in 0..10 {
-            pace.note(Time(second * 4_000_000_000), Extent::new(second * 4096, 4096));
+            pace.record_read(Time(second * 4_000_000_000), Extent::new(second * 4096, 4096));
         }
         let due = pace.due(1 << 20, 1 << 20);
         assert!(!pace.is_over(Time(90_000_000_000), due));

@@ -60,7 +60,7 @@ impl Slots {
 
     /// Takes up to `want` neighbouring slots (at most one group's); `None` if
     /// nothing is free.
-    pub(crate) fn take(&mut self, want: u32) -> Option<SlotRun> {
+    pub(crate) fn allocate(&mut self, want: u32) -> Option<SlotRun> {
         debug_assert!(want > 0);
         // Long runs from untouched groups, short ones from the leftovers.
         let group = if want >= GROUP / 4 {
@@ -73,7 +73,7 @@ impl Slots {
         let run = (free >> start).trailing_ones().min(want).min(GROUP);
         self.free[group] = free & !mask(start, run);
         self.free_count -= run;
-        self.note(group);
+        self.update_group(group);
         Some(SlotRun { first: group as u32 * GROUP + start, count: run })
     }
 
@@ -97,10 +97,10 @@ impl Slots {
         debug_assert_eq!(self.free[group] & bits, 0, "slot given back twice");
         self.free[group] |= bits;
         self.free_count += run.count;
-        self.note(group);
+        self.update_group(group);
     }
 
-    fn note(&mut self, group: usize) {
+    fn update_group(&mut self, group: usize) {
         let size = GROUP.min(self.count - group as u32 * GROUP);
         let free = self.free[group];
         let all = free == mask(0, size);
@@ -137,12 +137,12 @@ mod tests {
         let mut slots = Slots::new(200);
         let mut seen = [false; 200];
         for want in [64, 3, 40, 64, 1, 64, 64, 64, 64, 64] {
-            let Some(run) = slots.take(want) else { break };
+            let Some(run) = slots.allocate(want) else { break };
             for slot in run.first..run.first + run.count {
                 assert!(!core::mem::replace(&mut seen[slot as usize], true), "slot {slot} twice");
             }
         }
-        while let Some(run) = slots.take(64) {
+        while let Some(run) = slots.allocate(64) {
             for slot in run.first..run.first + run.count {
                 assert!(!core::mem::replace(&mut seen[slot as usize], true), "slot {slot} twice");
             }
@@ -150,15 +150,15 @@ mod tests {
         assert!(seen.iter().all(|seen| *seen));
         assert_eq!(slots.free_count(), 0);
         slots.give_one(77);
-        assert_eq!(slots.take(64), Some(SlotRun { first: 77, count: 1 }));
+        assert_eq!(slots.allocate(64), Some(SlotRun { first: 77, count: 1 }));
     }
 
     #[test]
     fn long_runs_come_whole() {
         let mut slots = Slots::new(256);
-        assert_eq!(slots.take(3), Some(SlotRun { first: 0, count: 3 }));
-        assert_eq!(slots.take(64), Some(SlotRun { first: 64, count: 64 }));
-        assert_eq!(slots.take(2), Some(SlotRun { first: 3, count: 2 }));
+        assert_eq!(slots.allocate(3), Some(SlotRun { first: 0, count: 3 }));
+        assert_eq!(slots.allocate(64), Some(SlotRun { first: 64, count: 64 }));
+        assert_eq!(slots.allocate(2), Some(SlotRun { first: 3, count: 2 }));
         assert_eq!(slots.used_count(), 69);
     }
 }

@@ -2,7 +2,7 @@
 //!
 //! Each cost is a time, counted in the bytes that the device delivers in that time.
 
-use super::{Device, TURN_MOVES};
+use super::{Device, SLICE_SEEKS};
 use crate::types::BLOCK_BYTES;
 
 /// The least cost of a wait, until a fetch has shown the device's bandwidth.
@@ -12,7 +12,7 @@ const WAIT_BYTES_UNKNOWN: u64 = 64 << 10;
 const PIPE_SHARE: u64 = 64;
 const GAP_BYTES_MAX: u64 = 64 << 10;
 /// A reader that continues at the head's position waits for this share of a move.
-const MOVE_SHARE: u64 = 4;
+const SEEK_SHARE: u64 = 4;
 
 /// The costs. The device computes them when its measurements change, because every read needs them.
 #[derive(Clone, Copy, Debug, Default)]
@@ -48,7 +48,7 @@ pub(crate) struct Costs {
 impl Costs {
     pub(super) fn of(device: &Device) -> Costs {
         let least = if device.knows_bandwidth() { BLOCK_BYTES } else { WAIT_BYTES_UNKNOWN };
-        let step = device.turn_bytes().map(|turn| turn / TURN_MOVES);
+        let step = device.slice_bytes().map(|turn| turn / SLICE_SEEKS);
         let is_unknown = step.is_none() && !device.switching.is_judged() && device.switching.is_alone();
         let through = if is_unknown {
             device.wait_bytes().max(least).min(GAP_BYTES_MAX)
@@ -58,7 +58,7 @@ impl Costs {
         let gap = step.unwrap_or((device.pipe_bytes() / PIPE_SHARE).min(GAP_BYTES_MAX));
         let returned = || step.map_or(device.wait_bytes(), |step| step / 2);
         Costs {
-            wait: step.map_or(device.wait_bytes().max(least), |step| step / MOVE_SHARE),
+            wait: step.map_or(device.wait_bytes().max(least), |step| step / SEEK_SHARE),
             fill: device.fill_bytes().max(least),
             near: device.near_bytes().unwrap_or_else(returned),
             next: device.next_bytes(),

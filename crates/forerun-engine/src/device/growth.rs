@@ -43,7 +43,7 @@ impl Growth {
     /// A fetch ended; `before` bytes had been delivered when it was dispatched, and
     /// `delivered` are now. No more than `pipe_bytes` are in flight, which brings `rate` bytes
     /// per second.
-    pub(super) fn note(&mut self, before: u64, delivered: u64, pipe_bytes: u64, rate: u64) {
+    pub(super) fn end_round(&mut self, before: u64, delivered: u64, pipe_bytes: u64, rate: u64) {
         // Where readers ask for less than may be in flight that tells nothing.
         let is_full = 2 * (delivered - before) >= pipe_bytes;
         if !is_full || before < self.began_at {
@@ -70,7 +70,7 @@ mod tests {
     fn after(growth: &mut Growth, rates: &[u64]) -> bool {
         for rate in rates {
             let before = growth.began_at;
-            growth.note(before, before + MIB, MIB, rate * MIB);
+            growth.end_round(before, before + MIB, MIB, rate * MIB);
         }
         growth.goes_on()
     }
@@ -89,7 +89,7 @@ mod tests {
         // As much as the law asks for brings ever more, and more than 8 MiB nothing.
         for _ in 0..8 {
             let before = growth.began_at;
-            growth.note(before, before + pipe_bytes, pipe_bytes, pipe_bytes.min(8 * MIB));
+            growth.end_round(before, before + pipe_bytes, pipe_bytes, pipe_bytes.min(8 * MIB));
             pipe_bytes = growth.bytes().unwrap();
         }
         assert_eq!((growth.goes_on(), growth.bytes()), (false, Some(8 * MIB)));
@@ -98,7 +98,7 @@ mod tests {
     #[test]
     fn what_was_not_full_tells_nothing() {
         let mut growth = Growth::default();
-        (0..100).for_each(|_| growth.note(0, MIB, 4 * MIB, MIB));
+        (0..100).for_each(|_| growth.end_round(0, MIB, 4 * MIB, MIB));
         assert!(growth.goes_on());
     }
 
@@ -106,7 +106,7 @@ mod tests {
     fn one_round_counts_once() {
         let mut growth = Growth::default();
         // All of them were dispatched before the first ended.
-        (1..100).for_each(|at| growth.note(0, at * MIB, MIB, MIB));
+        (1..100).for_each(|at| growth.end_round(0, at * MIB, MIB, MIB));
         assert!(growth.goes_on());
     }
 

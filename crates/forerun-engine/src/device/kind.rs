@@ -41,7 +41,7 @@ impl Device {
     }
 
     /// Whether the backend serves one fetch at a time, or that is not known yet.
-    pub(crate) fn may_take_turns(&self) -> bool {
+    pub(crate) fn may_serve_one_at_a_time(&self) -> bool {
         !self.kind.is_judged || self.has_head()
     }
 
@@ -58,7 +58,7 @@ impl Device {
 
     /// Whether there is, or may be, a head that moves for whatever lies elsewhere.
     pub(super) fn has_head(&self) -> bool {
-        self.may_be_disk() || self.turn_bytes().is_some()
+        self.may_be_disk() || self.slice_bytes().is_some()
     }
 
     /// The same where nothing else takes long: far away, a link does.

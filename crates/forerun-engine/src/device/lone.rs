@@ -66,7 +66,7 @@ impl Lone {
 
     /// One that begins at such a place waited, and `bytes` came with it; and so long without what it
     /// took to carry them.
-    pub(super) fn note(&mut self, locality: Locality, wait_ns: u64, bytes: u64, rest_ns: u64) {
+    pub(super) fn record(&mut self, locality: Locality, wait_ns: u64, bytes: u64, rest_ns: u64) {
         let smooth = |mean: Option<u64>, ns| Some(mean.map_or(ns, |mean| mean - mean / 8 + ns / 8));
         let (mean_ns, mean_bytes) = self.all.unzip();
         self.all = smooth(mean_ns, wait_ns).zip(smooth(mean_bytes, bytes));
@@ -105,7 +105,7 @@ mod tests {
     #[test]
     fn what_it_takes_to_carry_is_known_later() {
         let mut lone = Lone::default();
-        lone.note(Locality::Elsewhere, 150_000, 65_536, 0);
+        lone.record(Locality::Elsewhere, 150_000, 65_536, 0);
         let wait_ns = |rate| lone.all_ns(rate).unwrap();
         assert!(wait_ns(430_000_000) < 1000, "as fast as one fetch alone brings");
         assert!((95_000..105_000).contains(&wait_ns(1_300_000_000)), "as fast as many together bring");
@@ -115,7 +115,7 @@ mod tests {
     fn each_place_has_waits_of_its_own() {
         let mut lone = Lone::default();
         for (locality, ns) in [(Locality::Next, 100), (Locality::Near, 3000), (Locality::Elsewhere, 8000)] {
-            lone.note(locality, ns, 0, ns);
+            lone.record(locality, ns, 0, ns);
         }
         assert_eq!((lone.next_ns, lone.near_ns), (Some(100), Some(3000)));
     }

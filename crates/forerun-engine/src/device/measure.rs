@@ -9,7 +9,7 @@ const BANDWIDTH_SAMPLE_BYTES: u64 = 128 << 10;
 impl Device {
     /// A fetch is given up that has brought nothing for `ns`, from the start or since it stalled.
     pub(crate) fn on_given_up(&mut self, ns: u64, is_stalled: bool) {
-        if is_stalled { self.pauses.note(ns) } else { self.spread.note(ns) }
+        if is_stalled { self.pauses.add_sample(ns) } else { self.spread.add_sample(ns) }
     }
 
     /// A fetch of `extent` is dispatched while `ahead` others are in flight.
@@ -58,7 +58,7 @@ impl Device {
             self.on_lone(wait_ns, sample);
         }
         self.latency_least.add(now, wait_ns);
-        self.spread.note(wait_ns);
+        self.spread.add_sample(wait_ns);
         self.recompute();
     }
 
@@ -67,7 +67,6 @@ impl Device {
     /// away, and where a head has moved, it is little.
     fn on_lone(&mut self, wait_ns: u64, sample: &Sample) {
         let carried_ns = self.throughput.get().map_or(0, |rate| time_of(sample.first_bytes, rate));
-        let rest_ns = wait_ns.saturating_sub(carried_ns);
         let is_little = self.is_far() || self.spread.is_whole() && self.may_be_disk();
         let carried_bytes = if is_little { 0 } else { sample.first_bytes };
         // Those that came to it since share what is carried, and that is not its wait.
@@ -77,7 +76,8 @@ impl Device {
         }
         // The most that a disk ever brought was in its own buffer.
         let read_ns = if self.has_own_head() { self.switching.ns_of(sample.first_bytes) } else { 0 };
-        self.lone.note(sample.locality, wait_ns, carried_bytes, rest_ns.min(wait_ns.saturating_sub(read_ns)));
+        let rest_ns = wait_ns.saturating_sub(carried_ns.max(read_ns));
+        self.lone.record(sample.locality, wait_ns, carried_bytes, rest_ns);
     }
 
     /// `bytes` more bytes arrived.
@@ -102,12 +102,12 @@ impl Device {
             self.spread.record_large(rest == 0);
         }
         if rest > 0 {
-            self.pauses.note(pause_ns);
+            self.pauses.add_sample(pause_ns);
         }
         self.switching.on_fetched(now, sample);
         let throughput = self.throughput.get().unwrap_or(0);
         let before = sample.delivered_before;
-        self.growth.note(before, self.delivered_bytes, self.sizes.pipe_bytes, throughput);
+        self.growth.end_round(before, self.delivered_bytes, self.sizes.pipe_bytes, throughput);
         self.recompute();
     }
 }

@@ -34,8 +34,8 @@ use load::Load;
 use lone::Lone;
 pub(crate) use rates::{bytes_in, rate, time_of, whole_blocks};
 pub(crate) use sample::Sample;
+pub(crate) use sizes::SLICE_SEEKS;
 use sizes::Sizes;
-pub(crate) use sizes::TURN_MOVES;
 use spread::Spread;
 use switching::Switching;
 use worth::Worth;
@@ -150,7 +150,7 @@ impl Device {
             return whole_blocks(self.fetch_bytes_min / RIDE_WHOLE_SHARE);
         }
         let overlaps = self.is_far_link() && self.switching.overlaps();
-        if self.turn_bytes().is_some() || self.is_serial() && !overlaps {
+        if self.slice_bytes().is_some() || self.is_serial() && !overlaps {
             return self.fetch_bytes().min(RIDE_PIECES * self.piece_bytes());
         }
         self.fetch_bytes_among(0, false).max(self.fetch_bytes_min)
@@ -158,8 +158,8 @@ impl Device {
 
     /// If the backend serves one fetch at a time: how many bytes should be read
     /// of a stream before it goes elsewhere.
-    pub(crate) fn turn_bytes(&self) -> Option<u64> {
-        self.sizes.turn_bytes
+    pub(crate) fn slice_bytes(&self) -> Option<u64> {
+        self.sizes.slice_bytes
     }
 
     /// If every fetch costs time in which none else is served, wherever it is: how many
@@ -171,7 +171,7 @@ impl Device {
 
     /// Where fetches are served one after the other: how many may be under way. There are
     /// two now and then, to see whether they overlap after all.
-    pub(crate) fn places_in_turn(&self) -> usize {
+    pub(crate) fn places_in_slice(&self) -> usize {
         if self.switching.is_probe() { 2 } else { 1 }
     }
 
@@ -183,7 +183,7 @@ impl Device {
     /// and back.
     pub(crate) fn fetch_bytes_among(&self, in_flight: usize, is_contended: bool) -> u64 {
         let fetch = self.piece_bytes();
-        if self.turn_bytes().is_some() {
+        if self.slice_bytes().is_some() {
             return if is_contended { self.sizes.contended_piece_bytes } else { fetch };
         }
         let parts = if Rule::Uneven.is_off() { 16 } else { in_flight as u64 % 17 };

@@ -17,7 +17,7 @@ impl Device {
 
     /// The same from what is measured now.
     pub(super) fn patience(&self) -> Option<u64> {
-        let is_off = crate::ablation::Rule::Hedge.is_off() || self.turn_bytes().is_some();
+        let is_off = crate::ablation::Rule::Hedge.is_off() || self.slice_bytes().is_some();
         let patience = self.spread.patience_ns().filter(|_| self.is_far() && !is_off);
         patience.map(|patience| patience.max(self.excuse_ns(1, 0)))
     }

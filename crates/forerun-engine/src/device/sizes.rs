@@ -2,7 +2,7 @@
 
 use super::costs::Costs;
 use super::kind::DeviceKind;
-use super::worth::{MOVES_OF_A_RETURN, Worth};
+use super::worth::{SEEKS_OF_A_RETURN, Worth};
 use super::{Device, LATENCY_NS_GUESS, bytes_in, time_of};
 
 /// Fetches at once to begin with: enough to find out.
@@ -11,9 +11,9 @@ const FETCHES_MIN: u64 = 16;
 const FETCHES_FAR: u64 = 32;
 /// Where moving is dear, a stream is read on for so many times what could be
 /// read during a move: it takes a seventeenth of the time then.
-pub(crate) const TURN_MOVES: u64 = 16;
+pub(crate) const SLICE_SEEKS: u64 = 16;
 /// However many streams there are, a stream's share is worth so many moves: they take a seventh of the time then.
-const SHARE_MOVES: u64 = 6;
+const SHARE_SEEKS: u64 = 6;
 
 /// The sizes. The device computes them when its measurements change, because a policy asks
 /// for them far more often.
@@ -22,7 +22,7 @@ pub(super) struct Sizes {
     pub(super) fetch_bytes: u64,
     pub(super) piece_bytes: u64,
     pub(super) contended_piece_bytes: u64,
-    pub(super) turn_bytes: Option<u64>,
+    pub(super) slice_bytes: Option<u64>,
     pub(super) share_bytes_min: u64,
     pub(super) through_bytes: u64,
     pub(super) pipe_bytes: u64,
@@ -44,7 +44,7 @@ impl Device {
     fn in_turns(&self) -> Sizes {
         let cost = self.switching.bytes_in(self.switching.cost_ns());
         let through = self.switching.bytes_in(self.switching.request_ns());
-        let turn = (TURN_MOVES * cost).next_power_of_two().clamp(self.fetch_bytes_min, self.turn_bytes_max);
+        let turn = (SLICE_SEEKS * cost).next_power_of_two().clamp(self.fetch_bytes_min, self.turn_bytes_max);
         let fetch = turn.min(self.fetch_bytes_max);
         // What every fetch costs is worth as many bytes at least.
         let piece = (cost / 4 + 1).max(through).next_power_of_two().clamp(self.fetch_bytes_min, fetch);
@@ -53,9 +53,9 @@ impl Device {
             piece_bytes: piece,
             // A turn that somebody interrupts with every fetch costs two moves each time: at least half of the
             // time is for bytes if they take as long.
-            contended_piece_bytes: (MOVES_OF_A_RETURN * cost).next_power_of_two().clamp(piece, fetch),
-            turn_bytes: Some(turn),
-            share_bytes_min: (SHARE_MOVES * cost).min(turn / 2),
+            contended_piece_bytes: (SEEKS_OF_A_RETURN * cost).next_power_of_two().clamp(piece, fetch),
+            slice_bytes: Some(turn),
+            share_bytes_min: (SHARE_SEEKS * cost).min(turn / 2),
             through_bytes: through,
             pipe_bytes: turn,
             contended_bytes: turn,
@@ -88,7 +88,7 @@ impl Device {
             if self.spread.is_whole() && self.is_serial() { self.switching.reordered_bytes() } else { 0 };
         // A turn lasts for about twice the bytes in flight: it ends when all of them are elsewhere, and half of
         // what is dispatched meanwhile is not.
-        TURN_MOVES / 2 * moved.min(self.fetch_bytes_max)
+        SLICE_SEEKS / 2 * moved.min(self.fetch_bytes_max)
     }
 
     /// The sizes for a backend that serves many fetches at once.
@@ -121,7 +121,7 @@ impl Device {
             fetch_bytes,
             piece_bytes: fetch_bytes,
             contended_piece_bytes: fetch_bytes,
-            turn_bytes: None,
+            slice_bytes: None,
             share_bytes_min: 0,
             through_bytes: 0,
             pipe_bytes: pipe_bytes.min(self.pipe_bytes_max),

@@ -42,7 +42,7 @@ impl Spread {
     }
 
     /// One took `ns`, or was given up after that.
-    pub(crate) fn note(&mut self, ns: u64) {
+    pub(crate) fn add_sample(&mut self, ns: u64) {
         if self.count == COUNT_MAX {
             self.bins.iter_mut().for_each(|bin| *bin /= 2);
             self.count = self.bins.iter().map(|bin| u32::from(*bin)).sum();
@@ -120,7 +120,7 @@ mod tests {
 
     /// What is known after `count` times of `ns`.
     fn known(spread: &mut Spread, count: u32, ns: u64) -> Option<u64> {
-        (0..count).for_each(|_| spread.note(ns));
+        (0..count).for_each(|_| spread.add_sample(ns));
         spread.patience_ns()
     }
 
@@ -147,7 +147,7 @@ mod tests {
     fn one_in_a_hundred_is_late_and_one_in_ten_is_not() {
         for (period, is_late) in [(100, true), (10, false)] {
             let mut spread = Spread::new();
-            (0..1000).for_each(|at| spread.note(if at % period == 7 { 500 * MS } else { 10 * MS }));
+            (0..1000).for_each(|at| spread.add_sample(if at % period == 7 { 500 * MS } else { 10 * MS }));
             assert_eq!(spread.patience_ns().unwrap() < 500 * MS, is_late, "one in {period}");
         }
     }

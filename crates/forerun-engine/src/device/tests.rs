@@ -85,7 +85,7 @@ fn a_turn_that_somebody_interrupts_is_worth_going_there_and_back() {
     let device = disk(256 * MIB);
     assert_eq!(device.fetch_bytes_among(0, false), MIB / 4);
     assert_eq!(device.fetch_bytes_among(0, true), MIB);
-    assert_eq!((device.turn_bytes(), device.costs().share), (Some(8 * MIB), 3 * MIB));
+    assert_eq!((device.slice_bytes(), device.costs().share), (Some(8 * MIB), 3 * MIB));
 }
 
 #[test]
@@ -109,8 +109,8 @@ fn who_joins_later_does_not_make_a_wait_longer() {
 #[test]
 fn a_turn_is_longer_than_one_fetch_where_memory_makes_those_short() {
     let device = disk(16 * MIB);
-    assert_eq!((device.fetch_bytes(), device.turn_bytes()), (MIB / 2, Some(8 * MIB)));
-    assert_eq!((device.pipe_bytes(), disk(8 * MIB).turn_bytes()), (8 * MIB, Some(4 * MIB)));
+    assert_eq!((device.fetch_bytes(), device.slice_bytes()), (MIB / 2, Some(8 * MIB)));
+    assert_eq!((device.pipe_bytes(), disk(8 * MIB).slice_bytes()), (8 * MIB, Some(4 * MIB)));
 }
 
 #[test]

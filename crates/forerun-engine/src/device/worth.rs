@@ -6,7 +6,7 @@ use super::{Device, LATENCY_NS_GUESS, bytes_in};
 /// A disk or a link of a gigabit a second, before anything is measured.
 const BANDWIDTH_GUESS: u64 = 100_000_000;
 /// Who makes a head come back to him sends it away from others: there and back.
-pub(crate) const MOVES_OF_A_RETURN: u64 = 2;
+pub(crate) const SEEKS_OF_A_RETURN: u64 = 2;
 
 /// Worked out when the measurements change, because every read asks for it.
 #[derive(Clone, Copy, Debug, Default)]
@@ -60,10 +60,11 @@ impl Device {
     /// How long a reader waits that goes on `gap` bytes after where the last read ended; none if that was elsewhere.
     /// A head that takes turns is there already, or near.
     pub(crate) fn wait_after_ns(&self, gap: Option<u64>) -> u64 {
+        let is_sliced = self.slice_bytes().is_some();
         match gap {
-            Some(0) if self.turn_bytes().is_some() => 0,
+            Some(0) if is_sliced => 0,
             Some(0) => self.worth.next_ns.min(self.wait_ns()),
-            Some(1..NEAR_BYTES) if self.turn_bytes().is_some() => self.lone.near_ns.unwrap_or(self.wait_ns()),
+            Some(1..NEAR_BYTES) if is_sliced => self.lone.near_ns.unwrap_or(self.wait_ns()),
             _ => self.wait_ns(),
         }
     }
@@ -71,7 +72,7 @@ impl Device {
     /// How many readers lose time by a fetch that comes in front, if `others_count` wait: on a head that takes turns
     /// they wait for one another in any case.
     pub(crate) fn waiters(&self, others_count: usize) -> u64 {
-        if self.turn_bytes().is_some() { 1 } else { 1 + others_count as u64 }
+        if self.slice_bytes().is_some() { 1 } else { 1 + others_count as u64 }
     }
 
     /// Whether bytes that are fetched in vain make readers wait as long as they take.
@@ -119,6 +120,6 @@ impl Device {
         if !self.has_own_head() {
             return bytes;
         }
-        MOVES_OF_A_RETURN * bytes.min(self.switching.bytes_in(ns))
+        SEEKS_OF_A_RETURN * bytes.min(self.switching.bytes_in(ns))
     }
 }

@@ -56,7 +56,7 @@ impl Engine {
     pub fn handle_fetched(&mut self, now: Time, fetch: FetchId) {
         let Some(len) = self.flights.get(fetch).map(|flight| flight.extent.len) else { return };
         self.handle_progress(now, fetch, len);
-        let Some(flight) = self.land(now, fetch) else { return };
+        let Some(flight) = self.remove_flight(now, fetch) else { return };
         self.device.on_fetched(now, &flight.sample, flight.pause_ns);
         self.throttle.record_fetched();
         if flight.doomed {
@@ -72,7 +72,7 @@ impl Engine {
     /// one of their own.
     pub fn handle_failed(&mut self, now: Time, fetch: FetchId, error: FetchError) {
         self.lose_to_twin(fetch);
-        let Some(flight) = self.land(now, fetch) else { return };
+        let Some(flight) = self.remove_flight(now, fetch) else { return };
         if !flight.cancelled {
             self.overdue.record_failed();
         }
@@ -107,7 +107,7 @@ impl Engine {
     }
 
     /// Takes `fetch` out of those in flight.
-    fn land(&mut self, now: Time, fetch: FetchId) -> Option<Flight> {
+    fn remove_flight(&mut self, now: Time, fetch: FetchId) -> Option<Flight> {
         let flight = self.flights.remove(fetch)?;
         if flight.is_alone {
             self.contention.end_alone(now);

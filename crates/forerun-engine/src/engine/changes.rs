@@ -51,7 +51,7 @@ impl Engine {
         self.unfollow(object);
         self.cache.forget_pace(object);
         if self.reads.any_of(object) {
-            self.objects.keep(object);
+            self.objects.renew(object);
         } else if self.objects.drop_closed(object) {
             self.forgotten.push_back(object);
         }

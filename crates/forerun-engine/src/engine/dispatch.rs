@@ -41,11 +41,11 @@ impl Engine {
                 break;
             }
             self.pending.pass(object, fetched);
-            if let Some(turn_bytes) = self.turn_bytes()
+            if let Some(slice_bytes) = self.slice_bytes()
                 && self.pending.window_from(object, fetched.end()).is_some()
             {
                 // The device is there now.
-                self.pending.dispatched_for_reader(object, fetched, turn_bytes);
+                self.pending.dispatched_for_reader(object, fetched, slice_bytes);
             }
             missing = self.missing(object, extent);
         }
@@ -61,12 +61,12 @@ impl Engine {
     /// The place in line of whoever is next: who waits longest, but where the
     /// device serves streams in turns, not those whose turn comes.
     fn next_waiting(&self) -> Option<usize> {
-        if self.turn_bytes().is_none() || !self.pending.is_in_turn() {
+        if self.slice_bytes().is_none() || !self.pending.is_in_slice() {
             return (!self.waiting.is_empty()).then_some(0);
         }
         self.waiting.iter().position(|id| {
             let Some(read) = self.reads.get(*id) else { return true };
-            let waits = self.pending.is_out_of_turn(read.object, read.extent.to_blocks());
+            let waits = self.pending.is_out_of_slice(read.object, read.extent.to_blocks());
             !waits || self.missing(read.object, read.extent) == 0
         })
     }
@@ -78,10 +78,10 @@ impl Engine {
         if self.pending.is_empty() || self.next_waiting().is_some() || !self.has_place_for_readahead(now) {
             return false;
         }
-        let was_in_turn = self.pending.is_in_turn();
+        let was_in_slice = self.pending.is_in_slice();
         let Some(window) = self.pending.pop() else {
             // Those who wait for the end of that turn need not wait any longer.
-            return was_in_turn && !self.waiting.is_empty();
+            return was_in_slice && !self.waiting.is_empty();
         };
         let len = self.device.fetch_bytes_among(self.flights.count(), self.is_contended(now));
         let Queued { object, extent, class } = window;
@@ -90,11 +90,11 @@ impl Engine {
         };
         if !self.launch(now, object, run, Extent::new(run.offset, 0), Cause::Readahead, class) {
             self.pending.put_front(window.from(run.offset));
-            self.pending.end_turn();
+            self.pending.end_slice();
             // Those who wait for the end of that turn need not wait any longer.
             return !self.waiting.is_empty();
         }
-        self.pending.dispatched(object, run, self.turn_bytes().unwrap_or(0));
+        self.pending.dispatched(object, run, self.slice_bytes().unwrap_or(0));
         self.pending.put_back(window.from(run.end()));
         true
     }
@@ -111,9 +111,9 @@ impl Engine {
             return self.flights.count() < self.throttle.in_flight_max();
         }
         // Who comes to wait has at most one in front of it.
-        if self.device.turn_bytes().is_some() {
+        if self.device.slice_bytes().is_some() {
             return self.flights.readahead_count()
-                < if self.is_contended(now) { 1 } else { self.device.places_in_turn() };
+                < if self.is_contended(now) { 1 } else { self.device.places_in_slice() };
         }
         let most =
             if self.is_contended(now) { self.device.contended_bytes() } else { self.device.pipe_bytes() };
@@ -125,14 +125,14 @@ impl Engine {
     /// away, where some are taken for very long.
     fn places_for_readahead(&self) -> usize {
         let all = self.throttle.in_flight_max();
-        let is_long = self.device.is_far() || self.device.may_take_turns();
+        let is_long = self.device.is_far() || self.device.may_serve_one_at_a_time();
         (all - all.div_ceil(if is_long { 4 } else { 16 })).max(1)
     }
 
     /// How many bytes are read of a stream before the device goes elsewhere, if it
     /// serves streams in turns.
-    pub(super) fn turn_bytes(&self) -> Option<u64> {
-        self.device.turn_bytes().filter(|_| self.rules.are_ours() && !Rule::Slices.is_off())
+    pub(super) fn slice_bytes(&self) -> Option<u64> {
+        self.device.slice_bytes().filter(|_| self.rules.are_ours() && !Rule::Slices.is_off())
     }
 
     /// Blocks of `extent` that are neither here nor on their way.

@@ -21,7 +21,7 @@ pub(super) struct Census {
 
 impl Census {
     /// It is `period` now.
-    pub(super) fn turn(&mut self, period: u32) {
+    pub(super) fn enter_period(&mut self, period: u32) {
         if period != self.period {
             self.count_before = if period == self.period + 1 { self.count } else { 0 };
             self.count = 0;
@@ -35,8 +35,8 @@ impl Census {
     }
 
     /// One is seen in `period` that was seen last in `seen`.
-    pub(super) fn note(&mut self, period: u32, seen: &mut Option<u32>) {
-        self.turn(period);
+    pub(super) fn count_once(&mut self, period: u32, seen: &mut Option<u32>) {
+        self.enter_period(period);
         if seen.replace(period) != Some(period) {
             self.add();
         }

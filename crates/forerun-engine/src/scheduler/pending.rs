@@ -39,21 +39,21 @@ impl Queued {
 #[derive(Debug)]
 pub(crate) struct Pending {
     windows: VecDeque<Queued>,
-    turn: Option<Turn>,
+    slice: Option<Slice>,
     /// Objects whose windows are one batch: a turn goes on upward from one to the next.
     sweeps: Vec<ObjectId>,
 }
 
 /// Whose turn it is, and for how many bytes more.
 #[derive(Clone, Copy, Debug)]
-struct Turn {
+struct Slice {
     object: ObjectId,
     /// Where it goes on.
     offset: u64,
     left: u64,
 }
 
-impl Turn {
+impl Slice {
     /// Whether it goes on with `window`.
     fn takes(&self, window: &Queued) -> bool {
         let Queued { object, extent, .. } = *window;
@@ -63,7 +63,7 @@ impl Turn {
 
 impl Pending {
     pub(crate) fn new() -> Pending {
-        Pending { windows: VecDeque::new(), turn: None, sweeps: Vec::new() }
+        Pending { windows: VecDeque::new(), slice: None, sweeps: Vec::new() }
     }
 
     /// Whether the windows of `object` are one batch, to be fetched in order of address.
@@ -121,60 +121,60 @@ impl Pending {
 
     /// The window whose turn it is, and else the one that waits longest.
     pub(crate) fn pop(&mut self) -> Option<Queued> {
-        let place = self.turn.and_then(|turn| self.next_of(&turn));
+        let place = self.slice.and_then(|slice| self.next_of(&slice));
         if place.is_none() {
-            self.turn = None;
+            self.slice = None;
         }
         self.windows.remove(place.unwrap_or(0))
     }
 
-    /// `run` was dispatched, and its stream's turn takes `turn_bytes` from the
+    /// `run` was dispatched, and its stream's turn takes `slice_bytes` from the
     /// beginning.
-    pub(crate) fn dispatched(&mut self, object: ObjectId, run: Extent, turn_bytes: u64) {
-        let turn = self.turn.filter(|turn| turn.object == object && turn.offset <= run.offset);
-        let turn_bytes = if self.sweeps.contains(&object) { u64::MAX } else { turn_bytes };
-        let left = turn.map_or(turn_bytes, |turn| turn.left).saturating_sub(run.len);
-        self.turn = (left > 0).then_some(Turn { object, offset: run.end(), left });
+    pub(crate) fn dispatched(&mut self, object: ObjectId, run: Extent, slice_bytes: u64) {
+        let slice = self.slice.filter(|slice| slice.object == object && slice.offset <= run.offset);
+        let slice_bytes = if self.sweeps.contains(&object) { u64::MAX } else { slice_bytes };
+        let left = slice.map_or(slice_bytes, |slice| slice.left).saturating_sub(run.len);
+        self.slice = (left > 0).then_some(Slice { object, offset: run.end(), left });
     }
 
     /// The same of `run` that a reader waited for: a turn of its own, unless it is where one goes on.
-    pub(crate) fn dispatched_for_reader(&mut self, object: ObjectId, run: Extent, turn_bytes: u64) {
-        self.turn = self.turn.filter(|turn| turn.object == object && turn.offset == run.offset);
-        self.dispatched(object, run, turn_bytes);
+    pub(crate) fn dispatched_for_reader(&mut self, object: ObjectId, run: Extent, slice_bytes: u64) {
+        self.slice = self.slice.filter(|slice| slice.object == object && slice.offset == run.offset);
+        self.dispatched(object, run, slice_bytes);
     }
 
     /// Whether somebody's turn goes on.
-    pub(crate) fn is_in_turn(&self) -> bool {
-        self.turn.is_some_and(|turn| self.next_of(&turn).is_some())
+    pub(crate) fn is_in_slice(&self) -> bool {
+        self.slice.is_some_and(|slice| self.next_of(&slice).is_some())
     }
 
     /// The window that `turn` goes on with.
-    fn next_of(&self, turn: &Turn) -> Option<usize> {
-        let exact = self.windows.iter().position(|window| turn.takes(window));
-        if exact.is_some() || !self.sweeps.contains(&turn.object) {
+    fn next_of(&self, slice: &Slice) -> Option<usize> {
+        let exact = self.windows.iter().position(|window| slice.takes(window));
+        if exact.is_some() || !self.sweeps.contains(&slice.object) {
             return exact;
         }
         let above = self
             .windows
             .iter()
             .enumerate()
-            .filter(|(_, window)| window.object == turn.object && window.extent.offset >= turn.offset);
+            .filter(|(_, window)| window.object == slice.object && window.extent.offset >= slice.offset);
         above.min_by_key(|(_, window)| window.extent.offset).map(|(place, _)| place)
     }
 
     /// Nobody's turn goes on.
-    pub(crate) fn end_turn(&mut self) {
-        self.turn = None;
+    pub(crate) fn end_slice(&mut self) {
+        self.slice = None;
     }
 
     /// Whether a read of the blocks `extent` waits while somebody's turn goes on: it
     /// belongs to another stream, or that turn gets there.
-    pub(crate) fn is_out_of_turn(&self, object: ObjectId, extent: Extent) -> bool {
-        let Some(turn) = self.turn else { return false };
+    pub(crate) fn is_out_of_slice(&self, object: ObjectId, extent: Extent) -> bool {
+        let Some(slice) = self.slice else { return false };
         self.windows.iter().any(|window| {
             let is_next =
-                extent.offset <= turn.offset || extent.offset > turn.offset.saturating_add(turn.left);
-            window.touches(object, extent) && !(turn.takes(window) && is_next)
+                extent.offset <= slice.offset || extent.offset > slice.offset.saturating_add(slice.left);
+            window.touches(object, extent) && !(slice.takes(window) && is_next)
         })
     }
 

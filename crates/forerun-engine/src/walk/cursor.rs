@@ -206,7 +206,7 @@ impl Cursor {
     }
 
     /// `object` is not ahead of it any more: what was.
-    pub(super) fn take(&mut self, object: ObjectId) -> Option<Part> {
+    pub(super) fn remove(&mut self, object: ObjectId) -> Option<Part> {
         let place = *self.ahead.iter().find(|(_, file)| file.object == Some(object))?.0;
         self.ahead.remove(&place).map(|file| file.part)
     }

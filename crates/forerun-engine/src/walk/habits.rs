@@ -66,7 +66,7 @@ struct Parts {
 
 impl Parts {
     /// `part` was read of a file of `size` bytes.
-    fn note(&mut self, part: Part, size: u64) {
+    fn record(&mut self, part: Part, size: u64) {
         let is_whole = part.head >= size;
         // The end of a file that is shorter than the heads of others tells nothing.
         if is_whole && self.most().is_some_and(|most| most.head < u64::MAX && size <= most.head) {
@@ -90,7 +90,7 @@ pub(super) struct ReadLengths(ByKind<Parts>);
 impl ReadLengths {
     /// A file was closed.
     pub(super) fn close(&mut self, opened: &Opened) {
-        self.0.change(opened.kind, |parts| parts.note(opened.part(), opened.size));
+        self.0.change(opened.kind, |parts| parts.record(opened.part(), opened.size));
     }
 
     /// How much of a file of `size` bytes will be read at once.

@@ -90,7 +90,7 @@ impl Walks {
         let Some(at) = self.walk_of(now, order, index) else { return };
         let Some(known) = self.orders.known(order) else { return };
         let walk = &mut self.walks[at];
-        let fetched = walk.cursor.take(object).unwrap_or_default();
+        let fetched = walk.cursor.remove(object).unwrap_or_default();
         self.ledger.earn(walk.open(now, index, known));
         if order != OrderId::Trail {
             let opened = Opened::new(known.listing.kind(index), known.listing.size(index), fetched);
@@ -143,7 +143,7 @@ impl Walks {
     pub(crate) fn on_lost(&mut self, object: ObjectId) {
         let Walks { walks, ledger, .. } = self;
         for walk in walks {
-            if let Some(part) = walk.cursor.take(object) {
+            if let Some(part) = walk.cursor.remove(object) {
                 walk.cursor.shorten();
                 ledger.lose(part.bytes());
             }
@@ -152,7 +152,7 @@ impl Walks {
 
     /// `object` cannot be fetched, or is not known any more.
     pub(crate) fn on_gone(&mut self, object: ObjectId) {
-        self.walks.iter_mut().for_each(|walk| _ = walk.cursor.take(object));
+        self.walks.iter_mut().for_each(|walk| _ = walk.cursor.remove(object));
     }
 
     /// Nothing of `object` matters any more.

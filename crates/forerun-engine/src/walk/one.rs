@@ -40,7 +40,7 @@ impl Walk {
         let first =
             self.cursor.only().filter(|first| index < *first && self.manner.order != OrderId::Trail)?;
         let manner = Manner { is_backward: true, kinds: Kinds::default(), ..self.manner };
-        let cursor = Cursor::new(self.cursor.last, known.places(&manner).turn(first), CHANCE_COUNT);
+        let cursor = Cursor::new(self.cursor.last, known.places(&manner).mirrored(first), CHANCE_COUNT);
         let mut walk = Walk { manner, cursor, is_guess: false };
         walk.open(self.cursor.last, first, known);
         walk.distance(index, known).is_some().then_some(walk)
@@ -49,15 +49,15 @@ impl Walk {
     /// How far the object at `index` is from what comes next, if it is this walk's.
     pub(super) fn distance(&self, index: u32, known: Known<'_>) -> Option<u32> {
         let places = known.places(&self.manner);
-        self.cursor.distance(places.turn(index), &places)
+        self.cursor.distance(places.mirrored(index), &places)
     }
 
     /// The object at `index` was opened: what it cost, if that was to be expected.
     pub(super) fn open(&mut self, now: Time, index: u32, known: Known<'_>) -> u64 {
         self.is_guess = false;
-        let place = known.places(&self.manner).turn(index);
+        let place = known.places(&self.manner).mirrored(index);
         for passed in self.cursor.passes(place) {
-            let passed = known.places(&self.manner).turn(passed);
+            let passed = known.places(&self.manner).mirrored(passed);
             self.manner.kinds.skip(known.listing.kind(passed));
         }
         if !self.cursor.was_opened(place) {
@@ -73,7 +73,7 @@ impl Walk {
 
     /// The next index that it wants.
     pub(super) fn next_wanted(&mut self, known: Known<'_>) -> Option<u32> {
-        self.cursor.next_wanted().map(|place| known.places(&self.manner).turn(place))
+        self.cursor.next_wanted().map(|place| known.places(&self.manner).mirrored(place))
     }
 
     /// The object at `index`, which it may have asked for, is `object`, of `size` bytes: what is to be
@@ -86,6 +86,6 @@ impl Walk {
         known: Known<'_>,
     ) -> Option<Part> {
         let places = known.places(&self.manner);
-        self.cursor.announce(places.turn(index), object, |wanted| places.part(index, size, wanted))
+        self.cursor.announce(places.mirrored(index), object, |wanted| places.part(index, size, wanted))
     }
 }

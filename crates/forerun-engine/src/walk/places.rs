@@ -37,13 +37,13 @@ impl Places<'_> {
     }
 
     /// The place of an index of the listing; and the index at a place.
-    pub(super) fn turn(&self, at: u32) -> u32 {
+    pub(super) fn mirrored(&self, at: u32) -> u32 {
         if self.manner.is_backward { self.len().saturating_sub(at + 1) } else { at }
     }
 
     /// What is to be read of the one at `place`; 0 if it is left out.
     pub(super) fn bytes(&self, place: u32) -> u64 {
-        let index = self.turn(place);
+        let index = self.mirrored(place);
         let size = self.listing.size(index);
         let is_opened =
             self.manner.order == OrderId::Trail || self.manner.kinds.wants(self.listing.kind(index));

@@ -59,7 +59,7 @@ fn writes_little(workload: &Workload) -> bool {
 /// What a profile of these reads has, in bytes.
 fn profile_bytes(reads: impl Iterator<Item = (FileId, Extent)>) -> u64 {
     let mut recorders: BTreeMap<FileId, Recorder> = BTreeMap::new();
-    reads.for_each(|(file, extent)| recorders.entry(file).or_default().note(extent));
+    reads.for_each(|(file, extent)| recorders.entry(file).or_default().record(extent));
     recorders.values().map(Recorder::bytes).sum()
 }
 

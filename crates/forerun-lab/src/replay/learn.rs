@@ -31,7 +31,7 @@ impl Cell<'_> {
                     order.push(object);
                     Recorder::new()
                 });
-                recorder.note(extent);
+                recorder.record(extent);
             }
         };
         self.run(config, seed, |world| world.observe(note))?;

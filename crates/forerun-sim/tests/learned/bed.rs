@@ -75,7 +75,7 @@ impl Reading {
                     recorders.push((object, Recorder::new()));
                     recorders.len() - 1
                 });
-                recorders[place].1.note(extent);
+                recorders[place].1.record(extent);
             }
         };
         world.observe(note).run(&mut *self.source()).expect("nobody hangs");

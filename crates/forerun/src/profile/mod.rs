@@ -86,7 +86,7 @@ impl Learner {
         let (_, _, recorder) = recorded.entry(id).or_insert_with(|| (place, name.clone(), Recorder::new()));
         let (count, bytes) = (recorder.extents().len(), recorder.bytes());
         if *extent_count < EXTENTS_MAX {
-            recorder.note(extent);
+            recorder.record(extent);
         }
         *extent_count += recorder.extents().len() - count;
         *is_changed |= recorder.bytes() > bytes;

@@ -35,7 +35,7 @@ const SMALL_SAMPLES_MIN: u64 = 6;
 const SMALL_BYTES: u64 = 128 << 10;
 /// Whoever moves a head takes longer: half a revolution of the fastest disk is 2 ms, and
 /// some reads find their bytes in its buffer.
-const MOVE_NS_MIN: u64 = 1_500_000;
+const SEEK_NS_MIN: u64 = 1_500_000;
 /// So far a disk reads on by itself at least.
 const NEAR_BYTES: u64 = 256 << 10;
 /// One fetch that takes very long is not to be taken for many.
@@ -79,7 +79,7 @@ struct Mean {
 }
 
 impl Mean {
-    fn note(&mut self, new: Mean) {
+    fn add_sample(&mut self, new: Mean) {
         let smooth = |mean: u64, new: u64| mean - mean / 8 + new / 8;
         self.ns = smooth(self.ns, new.ns);
         self.first_ns = smooth(self.first_ns, new.first_ns);
@@ -153,10 +153,10 @@ impl Switching {
         } else if sample.ahead == 0 && !is_near {
             let first_ns = sample.first_arrived.since(sample.dispatched);
             let new = Mean { ns: now.since(sample.dispatched), first_ns, bytes: sample.bytes };
-            self.idle.get_or_insert(new).note(new);
+            self.idle.get_or_insert(new).add_sample(new);
         } else if sample.ahead > 0 && (self.is_found || is_behind) {
             let moved = took.saturating_sub(self.following.ns_of(sample.bytes));
-            let moved = moved.min(BUSY_SHARE_MAX * self.idle_ns().max(MOVE_NS_MIN));
+            let moved = moved.min(BUSY_SHARE_MAX * self.idle_ns().max(SEEK_NS_MIN));
             self.busy_ns = Some(self.busy_ns.map_or(moved, |mean| mean - mean / 8 + moved / 8));
             self.busy_count += 1;
             self.busy_bytes += sample.bytes;
@@ -170,7 +170,7 @@ impl Switching {
             self.record_overlap(2 * took < alone);
         }
         if sample.ahead > 0 || self.is_found {
-            self.following.note(sample.bytes, took);
+            self.following.add_sample(sample.bytes, took);
         }
         self.following_count += u64::from(is_behind);
     }
@@ -202,7 +202,7 @@ impl Switching {
 
     /// Whether a fetch that meets an idle backend waits as long as for a moving head.
     pub(crate) fn is_slow_to_begin(&self) -> bool {
-        self.idle_ns() >= MOVE_NS_MIN
+        self.idle_ns() >= SEEK_NS_MIN
     }
 
     /// What every fetch costs, even if it goes on where the one before ended; 0 if the

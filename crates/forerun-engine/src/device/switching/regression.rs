@@ -32,7 +32,7 @@ pub(super) struct Regression {
 
 impl Regression {
     /// One of `bytes` bytes took `ns`.
-    pub(super) fn note(&mut self, bytes: u64, ns: u64) {
+    pub(super) fn add_sample(&mut self, bytes: u64, ns: u64) {
         if bytes >= BYTES_MIN {
             let new = ((u128::from(ns) << 20) / u128::from(bytes)).min(u128::from(u64::MAX)) as u64;
             self.mean_ns = Some(self.mean_ns.map_or(new, |mean| mean - mean / 8 + new / 8));
@@ -98,7 +98,7 @@ mod tests {
     fn line(kib: &[u64], besides: u64) -> Regression {
         let mut line = Regression::default();
         for kib in kib.iter().cycle().take(32) {
-            line.note(kib << 10, 1000 * (besides + 5 * kib));
+            line.add_sample(kib << 10, 1000 * (besides + 5 * kib));
         }
         line
     }
@@ -122,7 +122,7 @@ mod tests {
     #[test]
     fn sizes_that_do_not_differ_leave_what_is_known() {
         let mut line = line(&[128, 256], 8000);
-        (0..100).for_each(|_| line.note(2 << 20, 1000 * (8000 + 5 * 2048)));
+        (0..100).for_each(|_| line.add_sample(2 << 20, 1000 * (8000 + 5 * 2048)));
         assert!(line.ns_besides().abs_diff(8_000_000) < 100_000, "{line:?}");
     }
 
@@ -131,7 +131,7 @@ mod tests {
         let mut line = Regression::default();
         for bytes in [1, BYTES_MAX, u64::MAX >> 20] {
             for ns in [0, NS_MAX, u64::MAX] {
-                line.note(bytes, ns);
+                line.add_sample(bytes, ns);
             }
         }
         line.ns_of(u64::MAX);

@@ -83,7 +83,7 @@ impl Call<'_> {
         if chunk.size() > 0 {
             self.read_chunk(&chunk);
             if reaches_end {
-                self.note(AraEvent::ReadaheadEof, chunk.size());
+                self.count_event(AraEvent::ReadaheadEof, chunk.size());
             }
         }
     }
@@ -99,13 +99,13 @@ impl Call<'_> {
         self.pages.fetch(chunk.ra_index, chunk.size(), chunk.lookahead_index);
         let cached_count = chunk.size() - new_count;
         if new_count > 0 {
-            self.note(AraEvent::Readahead, new_count);
+            self.count_event(AraEvent::Readahead, new_count);
         }
         if cached_count > 0 {
-            self.note(AraEvent::IoCacheHit, cached_count);
+            self.count_event(AraEvent::IoCacheHit, cached_count);
         }
         if chunk.lookahead_index < chunk.readahead_index {
-            self.note(AraEvent::Lookahead, chunk.readahead_index - chunk.lookahead_index);
+            self.count_event(AraEvent::Lookahead, chunk.readahead_index - chunk.lookahead_index);
         }
     }
 
@@ -113,7 +113,7 @@ impl Call<'_> {
     pub(super) fn rescue(&mut self, count: u64) {
         if count > 0 {
             self.pages.rescue(self.page, count);
-            self.note(AraEvent::ReadaheadRescue, count);
+            self.count_event(AraEvent::ReadaheadRescue, count);
         }
     }
 }

@@ -172,14 +172,14 @@ impl Call<'_> {
     fn guess(&mut self) {
         let is_settled = !self.is_present && self.read_backward() || self.read_by_context();
         if !is_settled && self.is_present {
-            self.note(AraEvent::LookaheadIgnore, self.request);
+            self.count_event(AraEvent::LookaheadIgnore, self.request);
         } else if !is_settled {
             self.read_random();
         }
     }
 
     /// Counts an event for the stream's class.
-    fn note(&mut self, event: AraEvent, pages: u64) {
+    fn count_event(&mut self, event: AraEvent, pages: u64) {
         self.shared.events.add(self.stream.chunk.class, event, pages);
     }
 }

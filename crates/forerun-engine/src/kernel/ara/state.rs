@@ -22,7 +22,7 @@ impl Call<'_> {
             return self.rescue(ahead);
         }
         if affordable <= ahead {
-            return self.note(AraEvent::ReadaheadShrink, ahead);
+            return self.count_event(AraEvent::ReadaheadShrink, ahead);
         }
         let ra = affordable - ahead;
         let growth = self.request + self.ra_max / 16 + (2 + ratio / 64) * chunk.size();

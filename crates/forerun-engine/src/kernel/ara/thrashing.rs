@@ -14,9 +14,9 @@ impl Call<'_> {
             self.shared.learn_thrash(survived);
             survived * 3 / 4
         };
-        self.note(AraEvent::ReadaheadThrash, chunk.readahead_index - self.page);
+        self.count_event(AraEvent::ReadaheadThrash, chunk.readahead_index - self.page);
         if self.pages.is_cached(self.page - 1) {
-            self.note(AraEvent::ReadaheadMutilate, chunk.readahead_index - self.page);
+            self.count_event(AraEvent::ReadaheadMutilate, chunk.readahead_index - self.page);
         }
         let ra = size.min(self.ra_max);
         self.submit(AraClass::Thrashing, self.page, self.page, Size { ra, la: ra / 8 });

@@ -27,11 +27,11 @@ impl Object {
         let fits = access.size <= deal.view.config.waste_bytes_of(access.size);
         let wait = costs.fill / credit.sharers;
         let of_use = access.unread_bytes + if access.missing { access.extent.len } else { 0 };
-        if self.region.note(access, fits) {
+        if self.region.record_miss(access, fits) {
             let hit = credit.hit_bytes.min(wait);
             self.region.filled.earn(access.unread_bytes, hit, fits, &mut deal.common.trust);
         }
-        deal.common.trust.note(of_use, if access.missing { wait } else { 0 });
+        deal.common.trust.record_read(of_use, if access.missing { wait } else { 0 });
         // A reader that waits all the time would wait for the filled bytes as well.
         let is_in_front = deal.view.is_contended && credit.sharers > 1;
         // On a disk, a reader that goes one way saves little time by it: the head is in its place already.

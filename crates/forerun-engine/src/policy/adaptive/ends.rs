@@ -21,13 +21,13 @@ impl Ends {
     }
 
     /// Those since it was asked last.
-    pub(super) fn take(&mut self) -> Vec<Ended> {
+    pub(super) fn take_ended(&mut self) -> Vec<Ended> {
         core::mem::take(&mut self.ended)
     }
 
     /// `stream` of `object`, which has `size` bytes, is over because of `cause`, unless it came to its
     /// end. Once for each.
-    pub(super) fn note(&mut self, object: ObjectId, stream: &mut Stream, size: u64, cause: End) {
+    pub(super) fn record_end(&mut self, object: ObjectId, stream: &mut Stream, size: u64, cause: End) {
         if self.is_heard && !core::mem::replace(&mut stream.is_told, true) {
             let is_whole = stream.frontier >= stream.shape.limit(size);
             let end = if is_whole { End::ObjectEnd } else { cause };

@@ -63,9 +63,9 @@ impl Adaptive {
 
     /// A read that nobody has said anything of, unless it `is_announced` that its reader reads on.
     fn follow(&mut self, access: &Access, is_announced: bool, view: &View<'_>, windows: &mut Vec<Window>) {
-        self.common.tails.note(access);
+        self.common.tails.record_read(access);
         let object = self.objects.get_or_default(access.object);
-        let is_new_run = object.note(access, self.common.heads.note_read());
+        let is_new_run = object.record_read(access, self.common.heads.count_read());
         let useful = access.unread_bytes.min(access.extent.len);
         let (found, is_expected) = object.find(access.extent, useful > 0);
         let is_guessed = useful > 0 && !object.awaits(found, access.extent);
@@ -128,7 +128,7 @@ impl Policy for Adaptive {
     fn on_hint(&mut self, said: &Said, hint: &Hint<'_>, view: &View<'_>, windows: &mut Vec<Window>) {
         let shares = &self.common.shares;
         let grants = |followed| grant(shares, followed, view);
-        self.follower.note(said, hint, &grants, windows);
+        self.follower.apply_hint(said, hint, &grants, windows);
     }
 
     fn on_list(&mut self, now: Time, id: ListId, list: List, view: &View<'_>) {
@@ -154,7 +154,7 @@ impl Policy for Adaptive {
     }
 
     fn take_ended(&mut self) -> Vec<Ended> {
-        self.common.ends.take()
+        self.common.ends.take_ended()
     }
 
     fn streams(&self, object: ObjectId, view: &View<'_>, tell: &mut dyn FnMut(StreamReport)) {
@@ -167,7 +167,7 @@ impl Policy for Adaptive {
 
     fn on_read(&mut self, access: &Access, view: &View<'_>, windows: &mut Vec<Window>) {
         self.passed = None;
-        self.balance.note(access, view);
+        self.balance.record_read(access, view);
         let shares = &self.common.shares;
         let grants = |followed| grant(shares, followed, view);
         if self.follower.on_read(access, &grants, windows) {

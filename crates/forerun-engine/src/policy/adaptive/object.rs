@@ -58,17 +58,17 @@ impl Object {
 
     /// Takes note of the read, whosesoever it is: of all objects' reads it is that `number`. Whether it begins
     /// a run.
-    pub(super) fn note(&mut self, access: &Access, number: u64) -> bool {
+    pub(super) fn record_read(&mut self, access: &Access, number: u64) -> bool {
         self.reads += 1;
         self.last_read = number;
         self.size = access.size;
         let useful = access.unread_bytes.min(access.extent.len);
         let missed = if access.missing { access.extent.len - useful } else { 0 };
-        self.region.filled.note_read(useful + missed);
+        self.region.filled.record_read(useful + missed);
         if let Some(nearby) = &mut self.nearby {
-            nearby.note(access.extent, access.size);
+            nearby.record_read(access.extent, access.size);
         }
-        self.strides.note(access.extent)
+        self.strides.record_read(access.extent)
     }
 
     /// Somebody came for `bytes` that were fetched, and no stream expected it: it was no loss to pass them.
@@ -96,9 +96,9 @@ impl Object {
             deal.bet(left, Some(stream));
         }
         let skipped = stream.advance(access, positions);
-        self.note_skipped(at, skipped, access.object, deal.view.cache, costs);
+        self.record_skip(at, skipped, access.object, deal.view.cache, costs);
         let stream = &mut self.streams[at];
-        deal.common.shares.note(access.time, &mut stream.counted);
+        deal.common.shares.count_stream(access.time, &mut stream.counted);
         if !stream.sizing.is_quiet(stream.frontier) {
             self.want(at, deal);
         }
@@ -107,7 +107,7 @@ impl Object {
     }
 
     /// The stream at `at` left out `skipped` of what it had wanted.
-    fn note_skipped(&mut self, at: usize, skipped: Extent, object: ObjectId, cache: &Cache, costs: &Costs) {
+    fn record_skip(&mut self, at: usize, skipped: Extent, object: ObjectId, cache: &Cache, costs: &Costs) {
         if skipped.is_empty() {
             return;
         }
@@ -171,7 +171,7 @@ impl Object {
     pub(super) fn on_idle(&mut self, object: ObjectId, common: &mut Common) {
         for at in 0..self.streams.len() {
             let stream = &mut self.streams[at];
-            common.ends.note(object, stream, self.size, End::Closed);
+            common.ends.record_end(object, stream, self.size, End::Closed);
             common.shares.leave(&mut stream.counted);
         }
         common.heads.on_idle(object, self.head());
@@ -194,7 +194,7 @@ impl Object {
 
     /// All of its streams are over.
     pub(super) fn end_all(&mut self, object: ObjectId, ends: &mut Ends) {
-        self.streams.iter_mut().for_each(|stream| ends.note(object, stream, self.size, End::Forgotten));
+        self.streams.iter_mut().for_each(|stream| ends.record_end(object, stream, self.size, End::Forgotten));
     }
 
     fn sum_up(&mut self) {

@@ -84,7 +84,7 @@ impl Object {
             && let Some((strided, seen)) = self.strides.find()
             && strided.is_worth_it(deal.costs)
         {
-            self.candidates.keep(candidate);
+            self.candidates.push(candidate);
             let stream = Stream::new(strided, Extent::between(0, seen), seen, 0, access);
             return Some(self.insert(stream, deal));
         }
@@ -93,8 +93,8 @@ impl Object {
             deal.bet(Extent::new(0, access.extent.offset), None);
         }
         let Some(shape) = shape else {
-            if let Some(bytes) = self.candidates.keep(candidate) {
-                self.lengths.note(bytes, false);
+            if let Some(bytes) = self.candidates.push(candidate) {
+                self.lengths.record(bytes, false);
             }
             return None;
         };
@@ -121,7 +121,7 @@ impl Object {
         let candidate = self.take_near(deal.access);
         let goes_on = |shape: &Shape| *shape == self.streams[at].shape;
         let Some(shape) = candidate.shape(deal.costs.through).filter(|shape| !goes_on(shape)) else {
-            self.candidates.keep(candidate);
+            self.candidates.push(candidate);
             return None;
         };
         Some(self.insert_dense(shape, &candidate, deal))
@@ -174,7 +174,7 @@ impl Object {
         place = place.or_else(|| (0..self.streams.len()).min_by_key(|at| self.streams[*at].last_read));
         let place = place.unwrap_or(0);
         let cause = if self.streams[place].leaves_out(deal.costs) { End::LeftOut } else { End::PushedOut };
-        deal.common.ends.note(deal.access.object, &mut self.streams[place], self.size, cause);
+        deal.common.ends.record_end(deal.access.object, &mut self.streams[place], self.size, cause);
         self.ahead -= self.streams[place].expected();
         self.streams[place] = stream;
         place
@@ -196,7 +196,7 @@ impl Object {
         if core::mem::replace(&mut stream.is_over, true) {
             return;
         }
-        deal.common.ends.note(deal.access.object, stream, self.size, cause);
+        deal.common.ends.record_end(deal.access.object, stream, self.size, cause);
         if stream.shape.is_dense() && stream.start > 0 {
             let bytes = if cause == End::LeftOut {
                 stream.read_bytes
@@ -204,7 +204,7 @@ impl Object {
                 stream.run().min(2 * stream.read_bytes)
             };
             let is_whole = stream.frontier >= stream.shape.limit(self.size);
-            self.lengths.note(bytes + self.candidates.take_beside(stream.extent()), is_whole);
+            self.lengths.record(bytes + self.candidates.take_beside(stream.extent()), is_whole);
         }
     }
 }

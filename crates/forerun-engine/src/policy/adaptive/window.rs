@@ -52,7 +52,7 @@ pub(super) struct Sizing {
     /// Bytes to keep ahead; 0 until the first read decides.
     window: u64,
     /// It is reconsidered when the frontier gets here.
-    turn: u64,
+    trigger: u64,
     /// Nothing is wanted before the frontier gets here.
     quiet_until: u64,
     /// The reader had to wait since for something that was wanted.
@@ -65,7 +65,7 @@ pub(super) struct Sizing {
 
 impl Sizing {
     /// A read of the stream, which had to wait for what was wanted if it was `late`.
-    pub(super) fn note(&mut self, late: bool) {
+    pub(super) fn record_wait(&mut self, late: bool) {
         self.late |= late;
     }
 
@@ -98,7 +98,7 @@ impl Stream {
             if is_dense { bounds.share } else { bounds.share.min(ELEMENTS_MAX * self.shape.element()) };
         if self.sizing.window == 0 {
             self.open(costs, bounds);
-        } else if self.frontier >= self.sizing.turn || self.steps_early(costs, bounds) {
+        } else if self.frontier >= self.sizing.trigger || self.steps_early(costs, bounds) {
             self.reconsider(costs, bounds);
         }
         if self.sizing.window >= share {
@@ -111,8 +111,8 @@ impl Stream {
         if window > 0 && !(is_dense && window < least) {
             self.extend(costs, window, share, limit, windows);
         }
-        if self.sizing.turn == u64::MAX || self.sizing.turn == 0 {
-            self.sizing.turn = self.planned.max(self.frontier + 1);
+        if self.sizing.trigger == u64::MAX || self.sizing.trigger == 0 {
+            self.sizing.trigger = self.planned.max(self.frontier + 1);
         }
     }
 
@@ -167,7 +167,7 @@ impl Stream {
         self.sizing.why = if late { Why::Growing } else { Why::Steady };
         self.sizing.is_fed = !late;
         self.sizing.late = false;
-        self.sizing.turn = u64::MAX;
+        self.sizing.trigger = u64::MAX;
     }
 
     /// Wants what is missing of `window`, up to position `limit`, unless that is too little yet.
@@ -206,7 +206,7 @@ impl Stream {
         let wanted = Extent::between(self.planned, end);
         self.planned = end;
         let quiet_until = (end + step).saturating_sub(window);
-        self.sizing.quiet_until = if is_bounded { 0 } else { quiet_until.min(self.sizing.turn) };
+        self.sizing.quiet_until = if is_bounded { 0 } else { quiet_until.min(self.sizing.trigger) };
         let (shape, id, mark, reason) = (self.shape, self.id, self.frontier + step, self.reason());
         shape.extents(wanted, costs.back_piece.min(wanted.len), |extent| {
             let mark = if is_dense && !shape.is_back() { mark } else { extent.offset };

@@ -32,12 +32,12 @@ pub(crate) struct Amp {
     degree_max: u64,
     sequences: Vec<Sequence>,
     /// Counts reads, to tell which stream was read longest ago.
-    turn: u64,
+    read_count: u64,
 }
 
 impl Amp {
     pub(crate) fn new(window_bytes_max: u64) -> Amp {
-        Amp { degree_max: (window_bytes_max / BLOCK_BYTES).max(1), sequences: Vec::new(), turn: 0 }
+        Amp { degree_max: (window_bytes_max / BLOCK_BYTES).max(1), sequences: Vec::new(), read_count: 0 }
     }
 
     /// The stream that the read belongs to: of several, the one that was read last.
@@ -65,13 +65,13 @@ impl Policy for Amp {
     fn on_read(&mut self, access: &Access, _: &View<'_>, windows: &mut Vec<Window>) {
         let (degree_max, object_end) = (self.degree_max, access.size.div_ceil(BLOCK_BYTES));
         let blocks = blocks_of(access.extent);
-        self.turn += 1;
-        let turn = self.turn;
+        self.read_count += 1;
+        let read_at = self.read_count;
         if let Some(sequence) = self.find(access.object, blocks.start) {
-            sequence.read_at = turn;
+            sequence.read_at = read_at;
             windows.extend(sequence.on_read(blocks, access.late, degree_max, object_end));
         } else if access.late {
-            self.insert(Sequence::new(access.object, blocks, turn));
+            self.insert(Sequence::new(access.object, blocks, read_at));
         }
     }
 
@@ -100,8 +100,8 @@ mod tests {
     fn the_stream_read_longest_ago_gives_way() {
         let mut amp = Amp::new(1 << 20);
         for at in 0..STREAMS_MAX as u64 + 1 {
-            amp.turn += 1;
-            amp.insert(Sequence::new(ObjectId(1), at * 10..at * 10 + 1, amp.turn));
+            amp.read_count += 1;
+            amp.insert(Sequence::new(ObjectId(1), at * 10..at * 10 + 1, amp.read_count));
         }
         assert_eq!(amp.sequences.len(), STREAMS_MAX);
         assert!(amp.find(ObjectId(1), 1).is_none() && amp.find(ObjectId(1), 11).is_some());

@@ -43,7 +43,7 @@ pub(super) struct Follower {
 
 impl Follower {
     /// Somebody says what will be read.
-    pub(super) fn note(
+    pub(super) fn apply_hint(
         &mut self,
         said: &Said,
         hint: &Hint<'_>,
@@ -84,7 +84,7 @@ impl Follower {
 
     /// How many that are followed are read just now.
     pub(super) fn reading_count(&mut self, now: Time) -> u64 {
-        self.reading.turn(period(now));
+        self.reading.enter_period(period(now));
         self.reading.count()
     }
 
@@ -109,7 +109,7 @@ impl Follower {
         if !is_planned || plan.is_suspended() {
             return is_listed;
         }
-        self.reading.note(period(access.time), plan.seen_mut());
+        self.reading.count_once(period(access.time), plan.seen_mut());
         plan.go_on(&grants(self.reading.count()), windows);
         true
     }
@@ -156,7 +156,7 @@ impl Follower {
     ) {
         let mut reading = self.reading;
         if let Some(plan) = self.plan_of(said, extents, origin) {
-            reading.note(period(said.time), plan.seen_mut());
+            reading.count_once(period(said.time), plan.seen_mut());
             plan.begin(&grants(reading.count()), windows);
         }
         self.reading = reading;

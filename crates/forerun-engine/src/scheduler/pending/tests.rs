@@ -23,11 +23,11 @@ fn a_reader_of_another_place_has_a_turn_of_its_own() {
         pending.dispatched(OBJECT, Extent::new(place * MIB, MIB), 4 * MIB);
         pending.put_back(rest.from((place + 1) * MIB));
     }
-    assert!(!pending.is_in_turn());
+    assert!(!pending.is_in_slice());
     // Where a turn goes on, it is no other.
     pending.dispatched(OBJECT, Extent::new(0, 3 * MIB), 4 * MIB);
     pending.dispatched_for_reader(OBJECT, Extent::new(3 * MIB, MIB), 4 * MIB);
-    assert!(!pending.is_in_turn());
+    assert!(!pending.is_in_slice());
 }
 
 #[test]

@@ -42,7 +42,7 @@ pub(crate) struct Balance {
 
 impl Balance {
     /// Somebody reads.
-    pub(crate) fn note(&mut self, access: &Access, view: &View<'_>) {
+    pub(crate) fn record_read(&mut self, access: &Access, view: &View<'_>) {
         let last = self.last_end.filter(|(object, _)| *object == access.object);
         let gap = last.and_then(|(_, end)| access.extent.offset.checked_sub(end));
         self.last_end = Some((access.object, access.extent.end()));

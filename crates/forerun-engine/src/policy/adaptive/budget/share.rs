@@ -25,10 +25,10 @@ pub(crate) struct Shares {
 
 impl Shares {
     /// A stream is read that was counted last in `counted`.
-    pub(crate) fn note(&mut self, now: Time, counted: &mut [Option<u32>; 2]) {
+    pub(crate) fn count_stream(&mut self, now: Time, counted: &mut [Option<u32>; 2]) {
         let [reading, holding] = counted;
-        self.reading.note(period(now), reading);
-        self.holding.note(period(now) / HOLDING_PERIODS, holding);
+        self.reading.count_once(period(now), reading);
+        self.holding.count_once(period(now) / HOLDING_PERIODS, holding);
     }
 
     /// The stream that is remembered as `counted` is not read any more.

@@ -63,7 +63,7 @@ impl Candidates {
     }
 
     /// It is no stream yet. The length of the one that gives way, which came to nothing.
-    pub(crate) fn keep(&mut self, candidate: Candidate) -> Option<u64> {
+    pub(crate) fn push(&mut self, candidate: Candidate) -> Option<u64> {
         let is_full = self.candidates.len() == KEPT_MAX;
         let oldest = if is_full { self.candidates.pop_front() } else { None };
         self.candidates.push_back(candidate);
@@ -116,7 +116,7 @@ mod tests {
     fn read(candidates: &mut Candidates, offset: u64) {
         let candidate = candidates.take_near(Extent::new(offset, 4096), 1, SIZE);
         if candidate.is_new() {
-            candidates.keep(candidate);
+            candidates.push(candidate);
         }
     }
 
@@ -141,7 +141,7 @@ mod tests {
         let mut candidates = Candidates::default();
         for index in 0..100 {
             let candidate = candidates.take_near(Extent::new((index * 37 % 64) << 20, 1 << 14), 1, 64 << 20);
-            candidates.keep(candidate);
+            candidates.push(candidate);
         }
         assert!(candidates.is_accident());
     }

@@ -41,7 +41,7 @@ fn chunks(at: usize) -> u64 {
 
 impl Nearby {
     /// Somebody reads `extent` of an object of `size` bytes.
-    pub(crate) fn note(&mut self, extent: Extent, size: u64) {
+    pub(crate) fn record_read(&mut self, extent: Extent, size: u64) {
         let (first, end) = (extent.offset / BLOCK_BYTES, extent.end().div_ceil(BLOCK_BYTES));
         self.kind = Answers::kind(self.run_before(first), end - first);
         let returns = self.end != extent.offset;

@@ -19,7 +19,7 @@ const BLOCK_SHARE: u64 = 16;
 const MISSES_MIN: u64 = 4;
 
 /// Turns up and down that are remembered.
-const TURNS_MAX: u32 = 32;
+const STEPS_MAX: u32 = 32;
 /// Readers pass over an object if they turn less than once in this many reads.
 const PASSED_SHARE: u32 = 8;
 
@@ -45,8 +45,8 @@ pub(crate) struct Region {
 
 impl Region {
     /// A read that no stream expected. Whether it came to what was filled.
-    pub(crate) fn note(&mut self, access: &Access, fits: bool) -> bool {
-        self.note_turn(access.extent.offset);
+    pub(crate) fn record_miss(&mut self, access: &Access, fits: bool) -> bool {
+        self.record_step(access.extent.offset);
         let area =
             if fits { (access.size / KEPT_MAX as u64).next_power_of_two() } else { 0 }.max(AREA_BYTES_MIN);
         if self.area_shift != area.trailing_zeros() {
@@ -125,11 +125,11 @@ impl Region {
         was_filled
     }
 
-    fn note_turn(&mut self, offset: u64) {
+    fn record_step(&mut self, offset: u64) {
         self.ups += u32::from(offset > self.last);
         self.downs += u32::from(offset < self.last);
         self.last = offset;
-        if self.ups + self.downs > TURNS_MAX {
+        if self.ups + self.downs > STEPS_MAX {
             (self.ups, self.downs) = (self.ups.div_ceil(2), self.downs.div_ceil(2));
         }
     }

@@ -189,7 +189,7 @@ impl Stream {
         self.last_read = access.time;
         self.read_bytes += at.len;
         self.read_len = access.extent.len.max(self.read_len - self.read_len / 8);
-        self.sizing.note(access.late && at.offset < self.planned);
+        self.sizing.record_wait(access.late && at.offset < self.planned);
         self.start = self.start.min(at.offset);
         self.frontier = self.frontier.max(at.end());
         self.planned = self.planned.max(self.frontier);

@@ -24,7 +24,7 @@ pub(crate) struct Strides {
 
 impl Strides {
     /// Somebody reads; whether that begins a run.
-    pub(crate) fn note(&mut self, extent: Extent) -> bool {
+    pub(crate) fn record_read(&mut self, extent: Extent) -> bool {
         let first = self.runs.len().saturating_sub(RUNS_OPEN);
         let touches = |run: &Extent, other: Extent| run.offset <= other.end() && other.offset <= run.end();
         let join = |run: Extent, other: Extent| {
@@ -107,7 +107,7 @@ mod tests {
     fn found(offsets: &[u64]) -> Option<(Shape, u64)> {
         let mut strides = Strides::default();
         offsets.iter().for_each(|offset| {
-            strides.note(Extent::new(*offset, 10));
+            strides.record_read(Extent::new(*offset, 10));
         });
         strides.find()
     }
@@ -124,11 +124,11 @@ mod tests {
     fn parts_that_are_copied_from_both_ends_are_one_run_each() {
         let (part, mut strides) = (1 << 20, Strides::default());
         for start in [10, 5010, 10_011, 15_011].map(|block| block * BLOCK_BYTES) {
-            let is_new = strides.note(Extent::new(start, BLOCK_BYTES));
+            let is_new = strides.record_read(Extent::new(start, BLOCK_BYTES));
             assert!(is_new && strides.find().is_some() == (start > 15_000 * BLOCK_BYTES), "{start}");
-            strides.note(Extent::new(start + part - BLOCK_BYTES, BLOCK_BYTES));
+            strides.record_read(Extent::new(start + part - BLOCK_BYTES, BLOCK_BYTES));
             (1..255).rev().for_each(|block| {
-                strides.note(Extent::new(start + block * BLOCK_BYTES, BLOCK_BYTES));
+                strides.record_read(Extent::new(start + block * BLOCK_BYTES, BLOCK_BYTES));
             });
             assert_eq!(strides.runs.last(), Some(&Extent::new(start, part)));
         }

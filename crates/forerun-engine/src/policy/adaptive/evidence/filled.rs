@@ -30,7 +30,7 @@ pub(crate) struct Trust {
 
 impl Filled {
     /// So many bytes were read of the object.
-    pub(crate) fn note_read(&mut self, bytes: u64) {
+    pub(crate) fn record_read(&mut self, bytes: u64) {
         self.read += bytes;
     }
 
@@ -83,7 +83,7 @@ impl Filled {
 
 impl Trust {
     /// Somebody read so many bytes, and waited for what is worth as many.
-    pub(crate) fn note(&mut self, bytes: u64, waited: u64) {
+    pub(crate) fn record_read(&mut self, bytes: u64, waited: u64) {
         self.read += bytes;
         self.waited += waited;
     }
@@ -120,7 +120,7 @@ mod tests {
     #[test]
     fn one_object_does_not_pay_for_what_many_cost() {
         let mut trust = Trust::default();
-        trust.note(0, 1 << 40);
+        trust.record_read(0, 1 << 40);
         for _ in 0..100 {
             Filled::default().pay(MIB, 0, false, &mut trust);
         }

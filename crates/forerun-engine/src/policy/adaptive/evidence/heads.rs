@@ -29,7 +29,7 @@ pub(crate) struct Heads {
 
 impl Heads {
     /// Some object is read; the number of that read.
-    pub(crate) fn note_read(&mut self) -> u64 {
+    pub(crate) fn count_read(&mut self) -> u64 {
         self.reads += 1;
         self.reads
     }
@@ -54,7 +54,7 @@ impl Heads {
                 return;
             }
             self.begun.pop_front();
-            self.note(head);
+            self.record_head(head);
         }
     }
 
@@ -62,13 +62,13 @@ impl Heads {
     pub(crate) fn on_idle(&mut self, object: ObjectId, head: Head) {
         if let Some(place) = self.begun.iter().rposition(|begun| *begun == object) {
             self.begun.remove(place);
-            self.note(Some(head));
+            self.record_head(Some(head));
         }
     }
 
-    fn note(&mut self, head: Option<Head>) {
+    fn record_head(&mut self, head: Option<Head>) {
         if let Some(Head { bytes: Some(bytes), is_whole, .. }) = head {
-            self.lengths.note(bytes, is_whole);
+            self.lengths.record(bytes, is_whole);
         }
     }
 }
@@ -88,7 +88,7 @@ mod tests {
     fn what_is_still_read_is_not_over() {
         let mut heads = Heads::default();
         (0..100).for_each(|_| {
-            heads.note_read();
+            heads.count_read();
         });
         (0..8).for_each(|object| begin(&mut heads, object, 99));
         assert_eq!(heads.lengths.reach(4 * KIB, 64 * KIB, 0), None);

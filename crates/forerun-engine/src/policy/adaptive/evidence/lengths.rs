@@ -20,7 +20,7 @@ pub(crate) struct Lengths {
 
 impl Lengths {
     /// One of `bytes` is over; `is_whole` if it came to its object's end.
-    pub(crate) fn note(&mut self, bytes: u64, is_whole: bool) {
+    pub(crate) fn record(&mut self, bytes: u64, is_whole: bool) {
         let bytes = if is_whole { u64::MAX } else { bytes.next_multiple_of(BLOCK_BYTES) };
         let oldest = if self.recent.len() == LENGTHS_MAX { self.recent.pop_front() } else { None };
         self.recent.push_back(bytes);
@@ -76,7 +76,7 @@ mod tests {
 
     fn lengths(kib: &[u64]) -> Lengths {
         let mut lengths = Lengths::default();
-        kib.iter().for_each(|len| lengths.note(len * KIB, *len == 0));
+        kib.iter().for_each(|len| lengths.record(len * KIB, *len == 0));
         lengths
     }
 

@@ -32,7 +32,7 @@ pub(crate) struct Tails {
 
 impl Tails {
     /// A read, which may belong to an index that was begun.
-    pub(crate) fn note(&mut self, access: &Access) {
+    pub(crate) fn record_read(&mut self, access: &Access) {
         if !self.read.is_empty()
             && bytes_in_tail(access).is_some()
             && let Some(known) = self.read.iter_mut().find(|tail| tail.object == access.object)
@@ -50,7 +50,7 @@ impl Tails {
         }
         let reach = self.lengths.reach(bytes, wait, 0);
         if self.read.len() == OBJECTS_MAX {
-            self.settle(0);
+            self.record_length(0);
         }
         self.read.push_back(Tail { object, size, start: extent.offset });
         let reach = reach.unwrap_or(wait.min(GRAIN)).min(TAIL_BYTES_MAX);
@@ -62,13 +62,13 @@ impl Tails {
     /// Nobody has `object` open any more.
     pub(crate) fn on_idle(&mut self, object: ObjectId) {
         if let Some(place) = self.read.iter().position(|tail| tail.object == object) {
-            self.settle(place);
+            self.record_length(place);
         }
     }
 
-    fn settle(&mut self, place: usize) {
+    fn record_length(&mut self, place: usize) {
         if let Some(tail) = self.read.remove(place) {
-            self.lengths.note(tail.size - tail.start, false);
+            self.lengths.record(tail.size - tail.start, false);
         }
     }
 }
@@ -103,7 +103,7 @@ mod tests {
             unread_bytes: 0,
             ahead: None,
         };
-        tails.note(&access);
+        tails.record_read(&access);
         let wanted = tails.begin(&access, 1 << 20)?;
         assert_eq!(wanted.end(), extent.offset);
         Some((SIZE - wanted.offset) / KIB)

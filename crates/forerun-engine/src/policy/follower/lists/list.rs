@@ -62,7 +62,7 @@ impl List {
     /// It was just told.
     pub(super) fn begin(&mut self, now: Time, reading: &mut Census, grants: Grants<'_>) {
         self.last_used = now;
-        reading.note(period(now), self.plan.seen_mut());
+        reading.count_once(period(now), self.plan.seen_mut());
         let grant = self.grant(reading, grants);
         self.order(|plan, windows| plan.begin(&grant, windows));
     }
@@ -87,7 +87,7 @@ impl List {
         self.last_used = access.time;
         // Where nobody is known to read what comes next in the list, nothing is ordered.
         if !self.plan.is_beyond(access.extent) {
-            reading.note(period(access.time), self.plan.seen_mut());
+            reading.count_once(period(access.time), self.plan.seen_mut());
             let grant = self.grant(reading, grants);
             self.order(|plan, windows| plan.go_on(&grant, windows));
         }

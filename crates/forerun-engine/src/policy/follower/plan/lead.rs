@@ -3,7 +3,7 @@
 
 use alloc::vec::Vec;
 
-use super::order::LEG_BYTES;
+use super::order::SPAN_BYTES;
 use super::{Origin, Plan};
 use crate::explain::{Class, StreamReport, Why};
 use crate::policy::Reason;
@@ -19,7 +19,7 @@ impl Plan {
     /// `behind` bytes, if it has.
     pub(crate) fn is_ahead(&self, extent: Extent, behind: u64) -> bool {
         let Some(position) = self.position(extent) else { return false };
-        self.legs
+        self.spans
             .ahead()
             .any(|ahead| ahead.offset.saturating_sub(behind) <= position && position < ahead.end())
     }
@@ -27,7 +27,7 @@ impl Plan {
     /// Whether the first byte of `extent` lies past all that was ordered, and no reader is followed
     /// there.
     pub(crate) fn is_beyond(&self, extent: Extent) -> bool {
-        self.position(extent).is_some_and(|position| position > self.legs.ordered_before(position))
+        self.position(extent).is_some_and(|position| position > self.spans.ordered_before(position))
     }
 
     fn position(&self, extent: Extent) -> Option<u64> {
@@ -36,24 +36,24 @@ impl Plan {
 
     /// Whether nothing of it is left to be fetched or read.
     pub(crate) fn is_done(&self) -> bool {
-        self.legs.are_done(self.route.len())
+        self.spans.are_done(self.route.len())
     }
 
     /// What was ordered and its reader has not passed.
     pub(crate) fn ahead(&self) -> Vec<Extent> {
-        self.legs.ahead().flat_map(|positions| self.route.extents_at(positions, usize::MAX).0).collect()
+        self.spans.ahead().flat_map(|positions| self.route.extents_at(positions, usize::MAX).0).collect()
     }
 
     /// How many bytes those are.
     pub(crate) fn ahead_bytes(&self) -> u64 {
-        self.legs.ahead().map(|ahead| ahead.len).sum()
+        self.spans.ahead().map(|ahead| ahead.len).sum()
     }
 
     /// How many extents may be ordered now of `count_max` that all readers together may have ahead.
     pub(crate) fn room(&self, count_max: usize) -> usize {
-        let leg = self.legs.recent();
-        let (reached, ordered) = (self.route.place(leg.reached), self.route.place(leg.ordered));
-        (count_max / self.legs.live_count(self.used) as usize).saturating_sub(ordered - reached)
+        let span = self.spans.recent();
+        let (reached, ordered) = (self.route.place(span.reached), self.route.place(span.ordered));
+        (count_max / self.spans.live_count(self.used) as usize).saturating_sub(ordered - reached)
     }
 
     /// What was ahead left the memory unread, or its readers do not keep to the plan: from now on
@@ -61,8 +61,8 @@ impl Plan {
     pub(crate) fn shorten(&mut self) {
         if self.shortened_at != Some(self.used) {
             self.shortened_at = Some(self.used);
-            let lead = self.legs.recent().lead().min(self.lead_bytes_max);
-            self.lead_bytes_max = (lead / 2).max(LEG_BYTES);
+            let lead = self.spans.recent().lead().min(self.lead_bytes_max);
+            self.lead_bytes_max = (lead / 2).max(SPAN_BYTES);
         }
     }
 
@@ -77,12 +77,12 @@ impl Plan {
 
     /// As it is; the policy knows how many are active, and how long a fetch takes.
     pub(crate) fn report(&self) -> StreamReport {
-        let leg = self.legs.recent();
+        let span = self.spans.recent();
         let Reason { class, why } = self.reason();
-        let ahead = leg.ordered - leg.reached;
+        let ahead = span.ordered - span.reached;
         StreamReport {
             class,
-            offset: leg.reached,
+            offset: span.reached,
             window_bytes: ahead,
             ahead_bytes: ahead,
             why,

@@ -8,7 +8,7 @@
 //! Whoever reads need not keep to the order: `reached` follows at once those who go on
 //! from it, and others by an eighth of the way, so that what is left out is left behind;
 //! whoever reads twice where nothing is wanted yet is followed there, beside those who are
-//! elsewhere ([`legs`]). What was read before its turn does not count for the lead, and where
+//! elsewhere ([`spans`]). What was read before its turn does not count for the lead, and where
 //! several take turns that differ from the plan's, what they come back for is not left out
 //! ([`passed`]).
 //! The plan is fetched in batches: on a network in its order, on a disk each batch
@@ -19,9 +19,9 @@
 
 mod belief;
 mod lead;
-mod legs;
 mod order;
 mod passed;
+mod spans;
 
 use alloc::vec::Vec;
 
@@ -29,14 +29,14 @@ use super::route::Route;
 use crate::policy::Access;
 use crate::types::{BLOCK_BYTES, Extent};
 use belief::Belief;
-use legs::Legs;
 use passed::Passed;
+use spans::Spans;
 
 /// A reader who jumps is followed by this share of the way.
 const JUMP_SHARE: u64 = 8;
 /// But by no more than so many times what he reads: several who read at places of their own leave nothing out.
 const JUMP_TIMES: u64 = 4;
-/// So much of what was wanted may be left behind, and a leg is left once so much was read elsewhere, and
+/// So much of what was wanted may be left behind, and a span is left once so much was read elsewhere, and
 /// as much as it has ahead.
 const LEFT_BYTES: u64 = 1 << 20;
 /// So much of a list at first: readers side by side leave to one another what they come back for.
@@ -58,8 +58,8 @@ pub(super) enum Origin {
 pub(crate) struct Plan {
     route: Route,
     origin: Origin,
-    legs: Legs,
-    /// A leg has begun.
+    spans: Spans,
+    /// A span has begun.
     parted: bool,
     /// Bytes that were read of it.
     used: u64,
@@ -78,7 +78,7 @@ impl Plan {
             passed: Passed::new(&route),
             route,
             origin,
-            legs: Legs::new(),
+            spans: Spans::new(),
             parted: false,
             used: 0,
             belief: Belief::default(),
@@ -109,9 +109,9 @@ impl Plan {
             extents.iter().map(|part| part.len - part.intersection(&extent).len).sum()
         };
         let route = Route::new(&left, size);
-        self.legs.move_to(before, &route);
-        self.passed.keep(&self.route, &route);
-        self.legs.count_early(&route, &self.passed);
+        self.spans.move_to(before, &route);
+        self.passed.restrict(&self.route, &route);
+        self.spans.count_early(&route, &self.passed);
         self.route = route;
     }
 
@@ -136,7 +136,7 @@ impl Plan {
             let used = if access.missing { inside } else { inside.min(access.unread_bytes) };
             self.used += used;
             self.lead_bytes_max = self.lead_bytes_max.saturating_add(used);
-            self.legs.note(used, self.used, &self.route, &mut self.passed);
+            self.spans.record_read(used, self.used, &self.route, &mut self.passed);
         } else if access.missing {
             self.belief.doubt();
         }
@@ -155,7 +155,7 @@ impl Plan {
             return false;
         }
         self.passed.forgive();
-        self.legs.iter_mut().for_each(|leg| leg.used = 0);
+        self.spans.iter_mut().for_each(|span| span.used = 0);
         true
     }
 
@@ -171,34 +171,34 @@ impl Plan {
     /// What was ordered there will not come, or has gone unread.
     pub(super) fn on_lost(&mut self, extent: Extent) {
         let lost = self.route.positions(extent).map(|positions| positions.offset);
-        lost.for_each(|position| self.legs.on_lost(position));
+        lost.for_each(|position| self.spans.on_lost(position));
     }
 
     /// Somebody reads the bytes at `positions`.
     fn follow(&mut self, positions: Extent, is_fresh: bool) {
-        let leg = self.legs.turn_to(positions.offset);
-        let jump = positions.end().saturating_sub(leg.reached);
+        let span = self.spans.turn_to(positions.offset);
+        let jump = positions.end().saturating_sub(span.reached);
         if is_fresh {
-            let fresh = self.passed.note(&self.route, positions, jump == 0);
-            leg.early += if jump == 0 { 0 } else { fresh };
+            let fresh = self.passed.record_read(&self.route, positions, jump == 0);
+            span.early += if jump == 0 { 0 } else { fresh };
         }
         // Who jumps far in a list is followed there instead.
         let times = if self.origin == Origin::List { 0 } else { JUMP_TIMES };
         let skip = (jump / JUMP_SHARE).min(times * positions.len);
         let mut advance = jump.min(positions.len).max(skip);
-        if positions.offset > leg.ordered {
+        if positions.offset > span.ordered {
             // Who begins a part of a list is about to read it.
             let begins = self.origin == Origin::List && self.route.begins_at(positions.offset);
-            let Some(start) = leg.place(positions).or(begins.then_some(positions.offset)) else { return };
+            let Some(start) = span.place(positions).or(begins.then_some(positions.offset)) else { return };
             // Where nothing is wanted nobody can be left behind, but those who wait for more of a list.
-            if leg.ordered > leg.reached || (self.origin == Origin::List && leg.is_read()) {
-                self.legs.split(start, self.used, &self.route, &mut self.passed);
+            if span.ordered > span.reached || (self.origin == Origin::List && span.is_read()) {
+                self.spans.split(start, self.used, &self.route, &mut self.passed);
                 self.parted = true;
             }
-            advance = positions.end() - self.legs.recent().reached;
+            advance = positions.end() - self.spans.recent().reached;
         }
-        let end = self.legs.recent_end(self.route.len());
-        self.legs.recent_mut().advance(advance, end, &self.route, &mut self.passed);
-        self.legs.join();
+        let end = self.spans.recent_end(self.route.len());
+        self.spans.recent_mut().advance(advance, end, &self.route, &mut self.passed);
+        self.spans.join();
     }
 }

@@ -11,9 +11,9 @@ use crate::types::Extent;
 /// once it is read.
 const BYTES_AT_OPEN: u64 = 1 << 20;
 const BYTES_AT_START: u64 = 4 << 20;
-/// And of another leg, which may be a single place. However often readahead was evicted unread, so much
+/// And of another span, which may be a single place. However often readahead was evicted unread, so much
 /// may be ahead of a reader: a few small fetches.
-pub(super) const LEG_BYTES: u64 = 256 << 10;
+pub(super) const SPAN_BYTES: u64 = 256 << 10;
 /// And so many bytes for each that was read; of a list, somebody who begins a part goes on with the next
 /// ones more often than not.
 const TRUST: u64 = 4;
@@ -36,23 +36,23 @@ impl Plan {
 
     /// It is read: adds what is to be read ahead of that.
     pub(crate) fn go_on(&mut self, grant: &Grant, windows: &mut Vec<Window>) {
-        let leg = self.legs.recent();
-        let start_bytes = if leg.is_first() { BYTES_AT_START } else { LEG_BYTES };
+        let span = self.spans.recent();
+        let start_bytes = if span.is_first() { BYTES_AT_START } else { SPAN_BYTES };
         let trusted = match self.origin {
             Origin::Advice => u64::MAX,
-            Origin::List if leg.is_first() => u64::MAX,
-            Origin::List => BYTES_AT_OPEN + TRUST_LIST * leg.used,
+            Origin::List if span.is_first() => u64::MAX,
+            Origin::List => BYTES_AT_OPEN + TRUST_LIST * span.used,
             // Less, and from the beginning, each time that it was wrong.
-            Origin::Profile => (start_bytes + TRUST * leg.used) >> self.belief.failed_count(),
+            Origin::Profile => (start_bytes + TRUST * span.used) >> self.belief.failed_count(),
         };
         let earned = grant.bytes + self.used / LEAD_SHARE;
         let most =
             if grant.by_address { grant.bytes_max } else { earned.min(grant.bytes_max.max(grant.bytes)) };
-        let lead = trusted.min(most / self.legs.live_count(self.used)).min(self.lead_bytes_max);
+        let lead = trusted.min(most / self.spans.live_count(self.used)).min(self.lead_bytes_max);
         let room = match self.origin {
-            // Legs that nobody reads any more still have theirs.
+            // Spans that nobody reads any more still have theirs.
             Origin::List => {
-                let others = self.ahead_bytes() - leg.lead();
+                let others = self.ahead_bytes() - span.lead();
                 (2 * most.min(self.lead_bytes_max)).saturating_sub(others)
             }
             _ => u64::MAX,
@@ -62,19 +62,19 @@ impl Plan {
 
     /// So many bytes of it are wanted ahead of who read it last.
     pub(crate) fn order(&mut self, lead: u64, grant: &Grant, windows: &mut Vec<Window>) {
-        let (last, reason) = (self.legs.recent_end(self.route.len()), self.reason());
-        let leg = self.legs.recent_mut();
-        let lead_end = leg.reached.saturating_add(lead).saturating_add(leg.early);
+        let (last, reason) = (self.spans.recent_end(self.route.len()), self.reason());
+        let span = self.spans.recent_mut();
+        let lead_end = span.reached.saturating_add(lead).saturating_add(span.early);
         let end = lead_end.min(last);
         // On a disk a batch is begun when the one before it is being read.
         let batch = if grant.by_address { lead / 2 } else { lead / BATCHES };
-        if end <= leg.ordered || (end < last && end - leg.ordered < batch) {
+        if end <= span.ordered || (end < last && end - span.ordered < batch) {
             return;
         }
-        let positions = Extent::between(leg.ordered, end);
+        let positions = Extent::between(span.ordered, end);
         // What finds no room would be forgotten.
         let (mut extents, end) = self.route.extents_at(positions, grant.window_room);
-        leg.ordered = end;
+        span.ordered = end;
         if grant.by_address && self.origin == Origin::Profile {
             extents.sort_by_key(|extent| extent.offset);
         }

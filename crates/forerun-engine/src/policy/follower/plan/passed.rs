@@ -37,7 +37,7 @@ impl Passed {
     }
 
     /// The route is no longer `from` but `to`, a part of it.
-    pub(super) fn keep(&mut self, from: &Route, to: &Route) {
+    pub(super) fn restrict(&mut self, from: &Route, to: &Route) {
         let read_of = |extent: &Extent| {
             let place = from.positions(*extent).next().map(|positions| from.place(positions.offset));
             place.map_or(0, |place| self.read[place].min(extent.len))
@@ -47,7 +47,7 @@ impl Passed {
 
     /// Somebody reads `positions`, which are of one extent and may be behind. How many of them were
     /// not read before.
-    pub(super) fn note(&mut self, route: &Route, positions: Extent, is_behind: bool) -> u64 {
+    pub(super) fn record_read(&mut self, route: &Route, positions: Extent, is_behind: bool) -> u64 {
         let place = route.place(positions.offset);
         let fresh = positions.len.min(route.positions_of(place).len - self.read[place]);
         self.read[place] += fresh;
@@ -61,7 +61,7 @@ impl Passed {
     /// What lies at `positions` is behind now, of which `wanted` bytes at first were wanted;
     /// and so are the extents after it that were read as a whole, up to `limit`. Where those end, and
     /// how many bytes of all that were read.
-    pub(super) fn pass(&mut self, route: &Route, positions: Extent, wanted: u64, limit: u64) -> (u64, u64) {
+    pub(super) fn skip(&mut self, route: &Route, positions: Extent, wanted: u64, limit: u64) -> (u64, u64) {
         let (mut end, mut read_bytes) = (positions.offset, 0);
         let wanted_end = positions.offset + wanted;
         for place in route.place(positions.offset)..self.read.len() {
@@ -125,14 +125,14 @@ mod tests {
     fn what_is_left_out_counts_until_somebody_comes_for_it() {
         let route = route();
         let mut passed = Passed::new(&route);
-        assert_eq!(passed.note(&route, at(7), false), MIB);
-        assert_eq!(passed.pass(&route, Extent::new(0, 8 * MIB), 8 * MIB, u64::MAX), (8 * MIB, MIB));
+        assert_eq!(passed.record_read(&route, at(7), false), MIB);
+        assert_eq!(passed.skip(&route, Extent::new(0, 8 * MIB), 8 * MIB, u64::MAX), (8 * MIB, MIB));
         assert!(passed.is_too_much(0, 6 * MIB) && !passed.is_too_much(0, 7 * MIB));
         assert!(!passed.is_too_much(10 * MIB, 6 * MIB));
-        passed.note(&route, at(3), true);
+        passed.record_read(&route, at(3), true);
         assert!(!passed.is_too_much(0, 2 * MIB) && passed.is_too_much(0, MIB));
         // Once only.
-        passed.note(&route, at(3), true);
+        passed.record_read(&route, at(3), true);
         assert!(passed.is_too_much(0, MIB));
         passed.forgive();
         assert!(!passed.is_too_much(0, 0));
@@ -142,7 +142,7 @@ mod tests {
     fn what_was_not_wanted_is_not_left_out() {
         let route = route();
         let mut passed = Passed::new(&route);
-        passed.pass(&route, Extent::new(0, 8 * MIB), 2 * MIB, u64::MAX);
+        passed.skip(&route, Extent::new(0, 8 * MIB), 2 * MIB, u64::MAX);
         assert!(!passed.is_too_much(0, 2 * MIB) && passed.is_too_much(0, 2 * MIB - 1));
     }
 
@@ -150,11 +150,11 @@ mod tests {
     fn what_was_read_early_is_not_left_out() {
         let route = route();
         let mut passed = Passed::new(&route);
-        (1..8).for_each(|place| _ = passed.note(&route, at(place), false));
-        passed.note(&route, Extent::new(8 * MIB, MIB / 2), false);
-        assert_eq!(passed.pass(&route, at(0), MIB, 4 * MIB), (4 * MIB, 3 * MIB), "no further than that");
-        assert_eq!(passed.pass(&route, at(4), MIB, u64::MAX), (8 * MIB, 4 * MIB));
-        passed.pass(&route, at(8), MIB, u64::MAX);
+        (1..8).for_each(|place| _ = passed.record_read(&route, at(place), false));
+        passed.record_read(&route, Extent::new(8 * MIB, MIB / 2), false);
+        assert_eq!(passed.skip(&route, at(0), MIB, 4 * MIB), (4 * MIB, 3 * MIB), "no further than that");
+        assert_eq!(passed.skip(&route, at(4), MIB, u64::MAX), (8 * MIB, 4 * MIB));
+        passed.skip(&route, at(8), MIB, u64::MAX);
         let left = 3 * MIB / 2;
         assert!(!passed.is_too_much(0, left) && passed.is_too_much(0, left - 1));
     }
@@ -163,14 +163,14 @@ mod tests {
     fn what_was_read_is_known_of_a_part() {
         let route = route();
         let mut passed = Passed::new(&route);
-        passed.note(&route, at(7), false);
-        passed.note(&route, at(8), false);
+        passed.record_read(&route, at(7), false);
+        passed.record_read(&route, at(8), false);
         let extents: Vec<_> = route.extents().iter().skip(8).copied().collect();
         let rest = Route::new(&extents, 128 * MIB);
-        passed.keep(&route, &rest);
+        passed.restrict(&route, &rest);
         assert_eq!(passed.read_of(&rest, Extent::new(0, u64::MAX)), MIB);
         assert_eq!(passed.read_of(&rest, Extent::new(MIB / 2, MIB)), MIB / 2);
-        passed.note(&rest, at(1), false);
-        assert_eq!(passed.pass(&rest, Extent::new(0, 0), 0, u64::MAX), (2 * MIB, 2 * MIB));
+        passed.record_read(&rest, at(1), false);
+        assert_eq!(passed.skip(&rest, Extent::new(0, 0), 0, u64::MAX), (2 * MIB, 2 * MIB));
     }
 }

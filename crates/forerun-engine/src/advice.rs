@@ -1,10 +1,11 @@
-//! What a reader says of how it will read.
+//! Advice: a reader says how it will read.
 
 use crate::types::Extent;
 
-/// What a reader says of how it will read. It never changes what a read answers, and
-/// never takes more memory than the budget: advice that is wrong costs time, or bytes
-/// up to a bound.
+/// A reader says how it will read.
+///
+/// Advice never changes the bytes of a read, and never takes more memory than the budget. Wrong advice costs
+/// time, or bytes up to a bound.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Advice<'a> {
     /// Nothing special: takes back what was said before.

@@ -1,4 +1,4 @@
-//! What an engine may be told once, when it is made.
+//! Settings of an engine, given once, when it is made.
 
 use core::fmt;
 use core::str::FromStr;
@@ -114,7 +114,7 @@ pub struct Config {
     pub memory_bytes_max: u64,
     /// The policy.
     pub policy: PolicyKind,
-    /// What a fetch of readahead has at least where its window allows, in bytes.
+    /// The least size of a readahead fetch, in bytes, if its window is that large.
     pub fetch_bytes_min: u64,
     /// Ceiling of a fetch, in bytes.
     pub fetch_bytes_max: u64,
@@ -153,17 +153,18 @@ impl Config {
     /// And besides, of each object, half of the memory or this many bytes, whichever is less.
     pub const WASTE_BYTES_PER_OBJECT: u64 = 128 << 20;
 
-    /// How much of an object of `size` bytes `adaptive` may waste besides: no more than twice what
-    /// there is, since what went unread may be fetched again.
+    /// The bytes of an object of `size` bytes that `adaptive` may waste beside the share of used bytes. It
+    /// is at most twice the object, since unread bytes may be fetched again.
     pub fn waste_bytes_of(&self, size: u64) -> u64 {
         size.saturating_mul(2).min(self.memory_bytes_max / 2).min(Config::WASTE_BYTES_PER_OBJECT)
     }
 
-    /// The most that `adaptive` wastes, as told by [`Event::Wasted`](crate::Event::Wasted), of
-    /// objects of these sizes of which `useful_bytes` were fetched that were of use. One thing is
-    /// not part of that: what a stream reads through because a request that leaves it out costs
-    /// more, up to 64 KiB at a time, or as much as each costs where it waits for the one before, and
-    /// four times what it reads.
+    /// The most bytes that `adaptive` wastes, as reported by [`Event::Wasted`](crate::Event::Wasted), for
+    /// objects of these sizes. `useful_bytes` were fetched and used.
+    ///
+    /// Gaps that a stream reads through are not counted, because a fetch that leaves them out costs more. A
+    /// gap has up to 64 KiB, or on a serial device the cost of a fetch. All gaps have at most four times the
+    /// bytes read.
     pub fn waste_bytes_max(&self, useful_bytes: u64, object_sizes: impl IntoIterator<Item = u64>) -> u64 {
         let of_objects = object_sizes.into_iter().map(|size| self.waste_bytes_of(size)).sum::<u64>();
         useful_bytes / Config::USEFUL_SHARE + of_objects
@@ -207,7 +208,7 @@ impl Config {
 pub enum ConfigError {
     /// The memory budget is below the least that works, or past what slots count.
     Memory {
-        /// What was asked for.
+        /// The value that was asked for.
         bytes: u64,
     },
     /// A fetch must be allowed a block and one must be allowed in flight.

@@ -1,4 +1,4 @@
-//! What happened, and the sums of it.
+//! Events, and their sums.
 
 use crate::explain::{Class, End, Why};
 use crate::types::{Cause, Extent, FetchId, ObjectId, ReaderId, StreamId, Time};
@@ -20,10 +20,9 @@ pub enum Event {
         missing_bytes: u64,
         ahead: Option<Class>,
     },
-    /// The policy wants `extent` read ahead, and to be heard again when the
-    /// reader gets to `mark`; for what, and what decided its size. For no `stream` in
-    /// particular where it fills an object, follows a plan or a walk, is a bet, or is of
-    /// another policy than `adaptive`.
+    /// The policy plans to read `extent` ahead, and to grow the window once the reader gets to `mark`. The
+    /// class says for which kind of reading, and `why` which rule decided its size. There is no `stream` if
+    /// it fills a region, follows a plan or a walk, or is a bet. Only `adaptive` has streams.
     Window {
         time: Time,
         object: ObjectId,

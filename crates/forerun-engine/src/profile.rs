@@ -1,7 +1,6 @@
-//! What the readers of an object touched first, in that order: a profile.
+//! Profiles: the extents that the readers of an object touched first, in that order.
 //!
-//! Made from the reads of one run, it is the plan of the next, see
-//! [`Engine::plan`](crate::Engine::plan).
+//! The reads of one run make the plan of the next, see [`Engine::plan`](crate::Engine::plan).
 
 use alloc::collections::{BTreeMap, VecDeque};
 use alloc::vec::Vec;
@@ -9,19 +8,22 @@ use alloc::vec::Vec;
 use crate::config::Config;
 use crate::types::Extent;
 
-/// Reads that go on where one of the last so many ended are one extent with it: as
-/// many streams in turns leave no more extents than they are.
+/// A read that continues one of the last 16 extents extends it. So interleaved streams leave one extent
+/// each.
 const OPEN_EXTENTS_MAX: usize = 16;
 /// Such an extent gets no longer, so that what is read late stays late.
 const OPEN_BYTES_MAX: u64 = 256 << 10;
 
-/// Writes down what is touched first of one object, in whole blocks.
+/// Records which bytes of an object are touched first, in whole blocks.
 ///
-/// It keeps at most [`Config::PLAN_EXTENTS_MAX`] extents of 16 bytes and as many
-/// that say what was touched; what is touched first after that is left out.
+/// It keeps at most [`Config::PLAN_EXTENTS_MAX`] extents of 16 bytes, and as many runs of touched bytes.
+/// Later bytes are left out.
 ///
-/// Invariants: the extents in `order` share no bytes, `touched` holds just their
-/// bytes, as starts and ends of runs, and `open` holds places in `order`.
+/// Invariants:
+///
+/// * the extents in `order` share no bytes;
+/// * `touched` holds exactly their bytes, as starts and ends of runs;
+/// * `open` holds places in `order`.
 #[derive(Clone, Debug, Default)]
 pub struct Recorder {
     order: Vec<Extent>,
@@ -59,7 +61,7 @@ impl Recorder {
         }
     }
 
-    /// What was touched, in the order in which it was touched first.
+    /// The touched extents, in the order in which they were touched first.
     pub fn extents(&self) -> &[Extent] {
         &self.order
     }

@@ -1,7 +1,6 @@
-//! What is known of the numbers that were used last, where only so many are remembered.
+//! A table of bounded size that forgets the key that was used longest ago.
 //!
-//! The one that was used longest ago gives way. Finding a number and using it take as long
-//! however many there are: every read does it several times.
+//! Every read looks up several keys. So finding a key takes the same time however many there are.
 
 use alloc::vec;
 use alloc::vec::Vec;
@@ -43,7 +42,7 @@ impl<T, const MAX: usize> Default for Recent<T, MAX> {
 }
 
 impl<T: Default, const MAX: usize> Recent<T, MAX> {
-    /// What is known of `number`, if it is remembered.
+    /// The value of `number`, if it is remembered.
     pub(crate) fn get(&self, number: u64) -> Option<&T> {
         self.find(number).map(|place| &self.entries[place].value)
     }
@@ -53,7 +52,7 @@ impl<T: Default, const MAX: usize> Recent<T, MAX> {
         self.find(number).map(|place| &mut self.entries[place].value)
     }
 
-    /// What is known of `number`, which is used now.
+    /// The value of `number`, which is used now.
     #[inline]
     pub(crate) fn touch(&mut self, number: u64) -> &mut T {
         // Most often it is the same again.

@@ -24,7 +24,7 @@ pub(crate) fn slot_of(number: u64, count: usize) -> usize {
     (scattered(number) >> (u64::BITS - count.trailing_zeros())) as usize
 }
 
-/// What values are found by.
+/// A key of a table.
 pub(crate) trait Key: Copy + Eq {
     /// The same for equal keys, and for hardly any others.
     fn number(self) -> u64;
@@ -94,7 +94,7 @@ impl<K: Key, V> Scattered<K, V> {
         let place = self.find(key)?;
         *self.link_to(key, place) = self.entries[place].next;
         let removed = self.entries.swap_remove(place);
-        // What was the last is in its place now.
+        // `swap_remove` moved the last entry to `place`.
         let last = self.entries.len();
         if let Some(moved) = self.entries.get(place) {
             let key = moved.key;
@@ -135,7 +135,7 @@ impl<K: Key, V> Scattered<K, V> {
         self.entries[place].next = mem::replace(&mut self.slots[slot], place as u32);
     }
 
-    /// What leads to `place`, where the entry of `key` is.
+    /// The link to `place`, where the entry of `key` is.
     fn link_to(&mut self, key: K, place: usize) -> &mut u32 {
         let slot = slot_of(key.number(), self.slots.len());
         let first = self.slots[slot] as usize;

@@ -36,13 +36,12 @@ pub struct ListId(pub u64);
 pub struct ListedFile {
     /// Its size in bytes; 0 for what is no file.
     pub size: u64,
-    /// What kind of file it is, by the driver's choice: its name's ending, say. Walkers
-    /// often leave out some.
+    /// The driver's kind of file, such as its name's ending. Walkers often leave out some kinds.
     pub class: u8,
 }
 
-/// Who reads: an open handle, a connection, a process. Policies of the past keep
-/// their state per reader; `adaptive` does not.
+/// A reader: an open handle, a connection or a process. Policies of other software keep their state per
+/// reader; `adaptive` does not.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ReaderId(pub u64);
 
@@ -138,7 +137,7 @@ pub enum Cause {
 pub struct Fetch {
     /// To name it by in `handle_*`.
     pub id: FetchId,
-    /// What to read from.
+    /// The object to read from.
     pub object: ObjectId,
     /// Which bytes; starts on a block, ends on one or at the object's end.
     pub extent: Extent,
@@ -148,7 +147,7 @@ pub struct Fetch {
     pub cause: Cause,
 }
 
-/// What became of a read at once.
+/// The first answer to a read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Outcome {
     /// All bytes are in memory: copy them, then release the read.
@@ -174,14 +173,14 @@ pub struct FetchError {
     pub code: u32,
 }
 
-/// What the engine has learned about the backend.
+/// Measurements of the backend.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DeviceEstimate {
     /// From dispatch to the first bytes, smoothed, in nanoseconds.
     pub latency_ns: u64,
     /// The most all fetches together delivered lately, in bytes per second.
     pub throughput_bytes_per_s: u64,
-    /// What a fetch should have, in bytes.
+    /// The size of a fetch, in bytes.
     pub fetch_bytes: u64,
     /// Bytes in flight that are worth it.
     pub pipe_bytes: u64,

@@ -1,6 +1,5 @@
-//! Making room: what was read once goes first, what is re-read later, and what
-//! was read ahead and not read yet only for a reader who waits. For policies of
-//! other software it is as there: what was read ahead goes like what was read.
+//! Making room. Eviction order: blocks read once, then blocks read again. Unread readahead goes only for a
+//! reader that waits. Under the rules of other software, readahead is evicted like blocks that were read.
 
 use alloc::vec::Vec;
 
@@ -13,13 +12,13 @@ use super::{
 };
 use crate::types::BLOCK_BYTES;
 
-/// What is looked at when room is made.
+/// The order in which blocks are evicted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Reclaim {
-    /// Who will come for what.
+    /// The cache knows which readahead still has a reader.
     Informed,
-    /// As page caches do it: what came first goes first, read or not, but for what was
-    /// read again, which is kept as long as it is not most of the memory.
+    /// Two lists, as in page caches. Blocks leave in the order in which they came, read or not. Blocks that
+    /// were read again stay, as long as they are not most of the memory.
     TwoLists,
 }
 
@@ -70,7 +69,7 @@ impl Cache {
         any_may_go || left >= count + u64::from(self.slots.count() / DEMAND_SHARE)
     }
 
-    /// What is resident of `extent` and was not read again is the last of its kind to go.
+    /// Resident blocks of `extent` that were not read again become the last of their kind to be evicted.
     pub(crate) fn rescue(&mut self, object: ObjectId, extent: Extent) {
         for (_, _, id) in self.index.rows(object, extent) {
             if let Some(id) = id
@@ -132,8 +131,8 @@ impl Cache {
         None
     }
 
-    /// The read blocks of a row that also holds unread ones; of all such rows where
-    /// that is much, since many streams may have their rows before the first of them.
+    /// Evicts the read blocks of a row that also holds unread ones. If such blocks hold much memory, it
+    /// evicts those of all such rows: many streams may have their rows before the first of them.
     fn evict_behind(&mut self, now: Time, room: Room) -> bool {
         let is_behind = |id: &RowId| {
             let row = &self.rows[id.0 as usize];

@@ -114,8 +114,8 @@ impl Cache {
         Some(runs)
     }
 
-    /// The fetch that fills the disowned slots of `runs` brings the blocks of `extent`, all
-    /// of which are in flight; the slots they had so far are disowned.
+    /// The fetch that fills the disowned slots of `runs` now brings the blocks of `extent`, all of which are
+    /// in flight. Their former slots are disowned.
     pub(crate) fn exchange(&mut self, object: ObjectId, extent: Extent, runs: &[SlotRun]) {
         let mut slots = runs.iter().flat_map(|run| run.first..run.first + run.count);
         for (index, bits) in rows_of(extent) {

@@ -1,6 +1,5 @@
-//! Rows that were evicted after they had been read once. Who comes back for one
-//! reads again what does not fit beside all that streams by: such a row is kept
-//! like one that was read again while it was here.
+//! Rows that were evicted after they had been read once. A refault of such a row shows that its reader reads
+//! more than the memory holds. The row is then kept like one that was read again.
 
 use alloc::collections::{BTreeSet, VecDeque};
 

@@ -1,9 +1,9 @@
-//! Readahead that nobody will come for: who finds it, and when it goes.
+//! Readahead that no reader will come for: finds it, and says when it is evicted.
 //!
-//! Mostly it stays longer than what was read, since somebody may come after all. But it takes the
-//! place of what else may be read ahead, which is a share of the memory: where it fills nearly all
-//! of that, it would stay for good, and nothing be bet any more. So it goes first then, as soon as
-//! its reader is past it by as much as any window has.
+//! It mostly stays longer than blocks that were read, since a reader may still come. But it takes the place
+//! of other readahead, which has a share of the memory. If it fills nearly all of that share, it would stay
+//! for good and nothing more would be bet. It is then evicted first, once its reader is past it by the
+//! longest window.
 
 use super::evict::{DEMAND_SHARE, Room, SCAN_MAX, SEARCH_NS};
 use super::pace::Pace;
@@ -39,7 +39,7 @@ impl Cache {
             return false;
         }
         let bytes = self.window_bytes_max();
-        // Who has long waited for what is on its way has not gone.
+        // A reader that waits for a slow fetch has not gone.
         let found = self.find_left(|pace, due| pace.is_past(due, bytes));
         if found.is_none() {
             self.next_crowding = Time(now.0 + SEARCH_NS);
@@ -47,12 +47,12 @@ impl Cache {
         self.free_row(found)
     }
 
-    /// What one window may have of the memory.
+    /// The share of the memory that one window may have.
     pub(super) fn window_bytes_max(&self) -> u64 {
         u64::from(self.slots.count() / WINDOW_SHARE) * BLOCK_BYTES
     }
 
-    /// What is left of the half of the memory that may be read ahead on a guess.
+    /// The part of the half of the memory for unread readahead that is still free.
     pub(crate) fn spare_bytes(&self) -> u64 {
         let all = u64::from(self.slots.count() / UNREAD_SHARE) * BLOCK_BYTES;
         all.saturating_sub(self.unread_bytes_all())
@@ -64,8 +64,8 @@ impl Cache {
         self.reclaim == Reclaim::Informed && self.spare_bytes() <= least
     }
 
-    /// A row of readahead that nobody will come for as `is_left` has it, told the pace of its readers
-    /// and when it was due, if one is found soon.
+    /// Finds a row of readahead that no reader will come for, by a bounded search. `is_left` judges by the
+    /// pace of the object's readers and by when the row was due.
     fn find_left(&self, is_left: impl Fn(&Pace, u64) -> bool) -> Option<RowId> {
         self.unread_rows().take(SCAN_MAX).find(|id| {
             let row = &self.rows[id.0 as usize];

@@ -141,8 +141,8 @@ impl Cache {
         self.mark_begun(extent, pins);
     }
 
-    /// Keeps the blocks that `extent` begins and ends within, as long as what lies beyond is
-    /// readahead: a stream in reads that are no whole blocks comes for their other parts.
+    /// Keeps the blocks in which `extent` begins and ends, if unread readahead lies beyond them. A stream
+    /// whose reads are no whole blocks comes back for the other part of such a block.
     fn mark_begun(&mut self, extent: Extent, pins: &Pins) {
         let Some(id) = pins.iter().next() else { return };
         let object = self.rows[id.0 as usize].object;
@@ -213,8 +213,8 @@ mod tests {
     const OBJECT: ObjectId = ObjectId(1);
     const BLOCKS: u64 = 2 * ROW_BLOCKS;
 
-    /// Two rows of readahead in a memory of three, of which `extent` was read; which of their blocks
-    /// are there once readers who wait have taken as much room as there was and as was read.
+    /// The blocks that stay resident in a memory of three rows. Two rows are readahead, of which `extent` is
+    /// read. Then waiting readers take the free row and as much as was read.
     fn kept(extent: Extent) -> Vec<u64> {
         let mut cache = Cache::new(3 * ROW_BYTES, Reclaim::Informed);
         let all = Extent::new(0, 2 * ROW_BYTES);

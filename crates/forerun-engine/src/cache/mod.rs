@@ -1,7 +1,8 @@
-//! The cache: the blocks in memory and in flight, and the memory budget. `evict.rs` makes room within the budget.
+//! The cache: the blocks in memory and in flight, and the memory budget. `evict.rs` makes room within the
+//! budget.
 //!
-//! The cache is a table of rows (64 blocks each, every state a bit), an index that
-//! says where in the table each is, a slot allocator and three eviction queues.
+//! It is a table of rows: 64 blocks each, every state a bit. An index finds the row of an extent. Beside
+//! them are a slot allocator and three eviction queues.
 
 mod audit;
 mod discard;
@@ -42,9 +43,10 @@ pub(crate) struct Residency {
     pub(crate) unread: u64,
 }
 
-/// Invariants beside those of its parts: every row in the index is neither
-/// detached nor, unless pinned, empty; used slots = resident + in-flight blocks
-/// of all rows + blocks disowned by doomed fetches.
+/// Invariants beside those of its parts:
+///
+/// * no row in the index is detached, and an empty one is pinned;
+/// * slots in use = resident and in-flight blocks of all rows + blocks disowned by doomed fetches.
 #[derive(Debug)]
 pub(crate) struct Cache {
     reclaim: Reclaim,
@@ -56,7 +58,7 @@ pub(crate) struct Cache {
     ghosts: ghosts::Ghosts,
     /// How each object is read, since it was opened first.
     paces: Scattered<ObjectId, pace::Pace>,
-    /// What became of what was read ahead.
+    /// Used and wasted bytes of readahead.
     outcomes: outcomes::Outcomes,
     /// Readahead that nobody will come for is not looked for before.
     next_search: Time,
@@ -173,9 +175,8 @@ impl Cache {
         unread.sum::<u64>() * BLOCK_BYTES
     }
 
-    /// The first run of blocks of `extent` that are neither resident nor in
-    /// flight, at most `len_max` bytes of it in whole blocks: half a block would be
-    /// served as a whole one.
+    /// The first run of blocks of `extent` that are neither resident nor in flight. It has at most `len_max`
+    /// bytes, in whole blocks, since a fetch of half a block costs as much as a whole one.
     pub(crate) fn first_missing(&self, object: ObjectId, extent: Extent, len_max: u64) -> Option<Extent> {
         let mut found: Option<Extent> = None;
         for (index, bits, id) in self.index.rows(object, extent) {

@@ -1,7 +1,7 @@
-//! What became of what was read ahead, by the class of reading it was for.
+//! Outcomes of readahead: used or wasted, by the class that fetched it.
 //!
-//! Each block that is fetched ahead is counted once: when somebody asks for it first, or
-//! when it goes before that.
+//! Each block of readahead is counted once: when a reader asks for it first, or when it is evicted before
+//! that.
 
 use super::lookup::Rows;
 use super::row::{Row, rows_of};
@@ -155,13 +155,13 @@ impl Cache {
         Spent { open: self.outcomes.open_bytes, used, wasted: wasted_bytes, missed: 0 }
     }
 
-    /// What became of what was read ahead of all objects.
+    /// The outcomes of the readahead of all objects.
     pub(crate) fn outcomes(&self) -> &ByClass {
         &self.outcomes.all
     }
 
-    /// What became of what was read ahead of `object`, and bytes of it that were not there
-    /// when asked for.
+    /// The outcomes of the readahead of `object`, and its bytes that were missing when a reader asked for
+    /// them.
     pub(crate) fn outcomes_of(&self, object: ObjectId) -> (ByClass, u64) {
         let account = self.outcomes.objects.get(object);
         account.map_or_else(Default::default, |account| (account.by_class.clone(), account.missed_bytes()))

@@ -1,6 +1,5 @@
-//! How long readahead of an object waits for its reader, and when it has waited
-//! too long: measured in what was read of the object since it was due, and in the
-//! time that its readers let pass between two reads.
+//! How long readahead of an object waits for its reader, and when it has waited too long. It measures two
+//! things: bytes read of the object since the readahead was due, and the pauses between two reads.
 
 use crate::types::{Extent, Time};
 
@@ -55,8 +54,8 @@ impl Pace {
         self.wait_bytes = waited.max(self.wait_bytes - self.wait_bytes / 8);
     }
 
-    /// When what lies at `offset` will be read, in bytes read of the object, if
-    /// whoever read last goes on to there; nobody goes on by more than `reach`.
+    /// When the bytes at `offset` will be read, counted in bytes read of the object, if the last reader goes
+    /// on to there. No reader goes on by more than `reach`.
     pub(crate) fn due(&self, offset: u64, reach: u64) -> u64 {
         self.read_bytes + offset.saturating_sub(self.last_end).min(reach)
     }

@@ -4,8 +4,7 @@ use super::{Cache, Reclaim};
 use crate::types::ObjectId;
 
 impl Cache {
-    /// What was read ahead of `object` and not read has lost its readers: it may
-    /// go like anything else.
+    /// Unread readahead of `object` has lost its readers, and may be evicted like anything else.
     pub(crate) fn release_unread(&mut self, object: ObjectId) {
         self.set_released(object, true);
     }

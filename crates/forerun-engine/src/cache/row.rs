@@ -29,9 +29,12 @@ pub(crate) enum Queue {
     Out,
 }
 
-/// Invariants: `resident & in_flight == 0`; `unread` is a part of
-/// `resident | in_flight`, `ahead` of `unread`, and `begun` of what is resident and read;
-/// `slots[i]` means something only where `resident | in_flight` has bit `i`.
+/// Invariants:
+///
+/// * `resident & in_flight == 0`;
+/// * `unread` is a part of `resident | in_flight`, and `ahead` of `unread`;
+/// * `begun` is a part of the resident blocks that were read;
+/// * `slots[i]` has a meaning only if `resident | in_flight` has bit `i`.
 #[derive(Debug)]
 pub(crate) struct Row {
     pub(crate) object: ObjectId,
@@ -45,8 +48,8 @@ pub(crate) struct Row {
     pub(crate) unread: u64,
     /// It was fetched ahead, and nobody has asked for it since.
     pub(crate) ahead: u64,
-    /// Some of the block was read, up to an edge of it beyond which lies readahead: who comes for
-    /// that needs the rest of the block first.
+    /// A reader read some of the block, up to an edge beyond which lies readahead. A stream that goes on
+    /// there needs the rest of the block first.
     pub(crate) begun: u64,
     /// The class of reading for which each block was fetched ahead.
     pub(crate) classes: Classes,

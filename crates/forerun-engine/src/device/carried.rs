@@ -1,8 +1,8 @@
-//! How fast fetches are carried side by side.
+//! The rate at which concurrent fetches are carried.
 //!
-//! While one is on its way, bytes come that others have asked for long before: what came from its
-//! dispatch to its end, over that time, may be several times what the link carries where bytes come all
-//! at once. What was asked for and came within one and the same while was carried in it.
+//! A device may deliver all bytes of a fetch at once. Bytes that arrive during one fetch were then partly
+//! requested before it, so counting them would exceed the rate of the link. This module counts only bytes
+//! that were requested and delivered within one and the same period.
 
 use super::filter::Filter;
 use super::{Sample, rate};
@@ -68,8 +68,8 @@ mod tests {
         }
     }
 
-    /// A thousand fetches over a link that carries 100 KB in a millisecond, `depth` at a time, each of
-    /// which comes all at once, 4 ms after it was dispatched at least; every eighth is eight times as long.
+    /// A thousand fetches, `depth` at a time, over a link that carries 100 KB in a millisecond. Each comes
+    /// all at once, at the earliest 4 ms after its dispatch. Every eighth is eight times as long.
     fn rate_of(depth: usize) -> u64 {
         let mut carried = Carried::new();
         let (mut fetches, mut now, mut service_ns) = (VecDeque::new(), 0, 4 * MS);

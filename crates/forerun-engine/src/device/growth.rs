@@ -1,11 +1,9 @@
-//! Whether more in flight still brings more.
+//! Whether more bytes in flight still raise the throughput.
 //!
-//! What a link carries shows only once enough is in flight, and that is what is to be found
-//! out. As long as more brings more there is twice as much in flight; a round is as long as
-//! a fetch is on its way. Where two rounds bring no quarter more the link is full, and as much
-//! goes on to be in flight as brought more the last time: where fetches wait for their first bytes
-//! for very different times, the least of those, by which Little's law would have it, is not what
-//! most of them need.
+//! The rate of a link shows only once enough bytes are in flight. So the bytes in flight double as long as
+//! each doubling raises the rate; a round lasts as long as a fetch. After two rounds without a quarter more
+//! the link is full, and the last size that raised the rate stays. Little's law with the least latency is no
+//! substitute: if latencies differ widely, most fetches need more than that.
 
 //= Cardwell, Cheng, Gunn, Yeganeh, Jacobson, "BBR: congestion-based congestion control", 2016
 
@@ -13,7 +11,7 @@
 const FLAT_MAX: u32 = 2;
 /// More is what is more by one part of so many.
 const MORE_SHARE: u64 = 4;
-/// Who brings less than one part of so many is somebody else.
+/// A rate below this share of the best one shows that other traffic uses the link.
 const LESS_SHARE: u64 = 2;
 
 /// See the module's page.
@@ -25,7 +23,7 @@ pub(super) struct Growth {
     flat_count: u32,
     /// Bytes that had been delivered when this round began.
     began_at: u64,
-    /// What could be in flight when it brought more.
+    /// The bytes that could be in flight when the rate last rose.
     proven_bytes: u64,
 }
 
@@ -34,7 +32,7 @@ impl Growth {
         self.flat_count < FLAT_MAX && !crate::ablation::Rule::Growth.is_off()
     }
 
-    /// What may be in flight for that; none as long as no round was seen.
+    /// The bytes that may be in flight for that; `None` before the first round.
     pub(super) fn bytes(&self) -> Option<u64> {
         let bytes = if self.goes_on() { 2 * self.proven_bytes } else { self.proven_bytes };
         (self.best > 0).then_some(bytes)
@@ -66,7 +64,7 @@ mod tests {
 
     const MIB: u64 = 1 << 20;
 
-    /// What becomes of it in rounds of so many MiB per second each.
+    /// Whether it still grows after rounds of this many MiB per second each.
     fn after(growth: &mut Growth, rates: &[u64]) -> bool {
         for rate in rates {
             let before = growth.began_at;
@@ -86,7 +84,7 @@ mod tests {
     fn what_brought_more_stays_in_flight_and_twice_that_is_tried() {
         let mut growth = Growth::default();
         let mut pipe_bytes = MIB;
-        // As much as the law asks for brings ever more, and more than 8 MiB nothing.
+        // The bytes of Little's law bring ever more, and more than 8 MiB in flight bring nothing.
         for _ in 0..8 {
             let before = growth.began_at;
             growth.end_round(before, before + pipe_bytes, pipe_bytes, pipe_bytes.min(8 * MIB));

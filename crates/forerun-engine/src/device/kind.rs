@@ -1,5 +1,5 @@
-//! What kind of backend it is, as far as its fetches have told: whether they are served one after
-//! the other, whether a head moves for each, whether it is far away.
+//! Properties of the backend, as its fetches show them: whether it is serial, whether it has a head that
+//! seeks, and whether it is far away.
 
 use super::{Device, LATENCY_NS_GUESS};
 
@@ -33,9 +33,9 @@ impl DeviceKind {
 }
 
 impl Device {
-    /// Whether fetches side by side may bring no more than one after the other, as
-    /// from a disk, which has one head: then it matters in which order bytes are
-    /// fetched. So it is taken to be unless a single fetch is seen to be slower.
+    /// Whether concurrent fetches may bring no more than fetches one after the other, as from a disk with
+    /// one head. The order of fetches then matters. It is assumed until a single fetch is seen to be slower
+    /// than all together.
     pub(crate) fn is_serial(&self) -> bool {
         self.kind.is_serial
     }
@@ -50,8 +50,8 @@ impl Device {
         self.kind.may_be_disk
     }
 
-    /// Whether what is fetched in vain takes time from others: something is on its way nearly all the
-    /// time, and not from far away, unless bytes come all at once as from a disk.
+    /// Whether a wasted fetch takes time from other fetches. That needs a device that is busy nearly all the
+    /// time. A far one counts only if it delivers all bytes at once, as a disk does.
     pub(crate) fn is_full(&self) -> bool {
         self.load.is_full() && (!self.is_far() || self.spread.is_whole())
     }

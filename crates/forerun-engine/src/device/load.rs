@@ -3,7 +3,7 @@
 
 use crate::types::Time;
 
-/// What was longer ago counts half.
+/// The time after which a sample counts half.
 const MEMORY_NS: u64 = 500_000_000;
 /// Nothing is on its way for one part of so many, at most.
 const IDLE_SHARE: u64 = 5;

@@ -1,5 +1,5 @@
-//! How long a reader waits for a fetch that found no other in flight, by where that begins: a disk's
-//! head may be there already, or what lies there in the disk's own buffer.
+//! How long a reader waits for a fetch that found no other in flight, by the place where the fetch begins. A
+//! disk's head may be there already, or the disk's own buffer may have the bytes.
 
 use alloc::collections::VecDeque;
 
@@ -58,8 +58,8 @@ impl Lone {
         self.all.is_some()
     }
 
-    /// Of all, without what it takes to carry the bytes at `rate` bytes a second: what that is, is
-    /// known better later than when they came.
+    /// The wait for all fetches, less the time that carries their bytes at `rate` bytes a second. That rate
+    /// is known better later than when the bytes came.
     pub(super) fn all_ns(&self, rate: u64) -> Option<u64> {
         self.all.map(|(ns, bytes)| if bytes > 0 { ns.saturating_sub(time_of(bytes, rate)) } else { ns })
     }

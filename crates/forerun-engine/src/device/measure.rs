@@ -1,4 +1,4 @@
-//! What becomes of fetches, and what that tells of the backend.
+//! Measures the backend by the results of fetches.
 
 use super::{Device, Sample, rate, time_of};
 use crate::types::{Extent, ObjectId, Time};
@@ -62,9 +62,9 @@ impl Device {
         self.recompute();
     }
 
-    /// The first bytes came of a fetch that found no other in flight. What it took to carry them
-    /// is no wait that readahead saves: near by that is most of it where much comes at once. Far
-    /// away, and where a head has moved, it is little.
+    /// The first bytes arrived of a fetch that found no other in flight. Readahead does not save the time
+    /// that carries them. Near by, that is most of the time if many bytes come at once. Far away, or after a
+    /// seek, it is little.
     fn on_lone(&mut self, wait_ns: u64, sample: &Sample) {
         let carried_ns = self.throughput.get().map_or(0, |rate| time_of(sample.first_bytes, rate));
         let is_little = self.is_far() || self.spread.is_whole() && self.may_be_disk();
@@ -85,10 +85,9 @@ impl Device {
         self.delivered_bytes += bytes;
     }
 
-    /// A fetch ended well. What all fetches delivered while it was on its way, over
-    /// that time, is a sample of the throughput; what it delivered itself after
-    /// its first bytes is one of the bandwidth of a single fetch. Between two of its bytes
-    /// `pause_ns` passed at most.
+    /// A fetch ended well. The bytes that all fetches delivered during its life, over that time, are a
+    /// sample of the throughput. Its own bytes after the first ones are a sample of the bandwidth of a
+    /// single fetch. At most `pause_ns` passed between two of its bytes.
     pub(crate) fn on_fetched(&mut self, now: Time, sample: &Sample, pause_ns: u64) {
         let took = now.since(sample.dispatched);
         self.throughput.add(now, rate(self.delivered_bytes - sample.delivered_before, took));

@@ -1,10 +1,13 @@
-//! A running model of the backend: how long until the first byte, how many bytes
-//! a second, how many fetches at once are worth it, how large they should be.
+//! A running model of the backend: latency, throughput, the best number of fetches in flight, and their
+//! size.
 //!
-//! All of it is measured on the fetches the engine makes anyway (`sample.rs`, `measure.rs`);
-//! what follows from it is worked out when they end: `kind.rs` says what kind of backend it is,
-//! `sizes.rs` how large fetches should be and how many, `worth.rs` what a wait is worth, `patience.rs`
-//! when a fetch is late.
+//! It is measured on the fetches that the engine makes anyway (`sample.rs`, `measure.rs`). Results are
+//! worked out when fetches end:
+//!
+//! * `kind.rs`: properties of the backend;
+//! * `sizes.rs`: size and number of fetches;
+//! * `worth.rs`: the bytes that a wait is worth;
+//! * `patience.rs`: when a fetch is late.
 
 mod carried;
 mod costs;
@@ -76,7 +79,7 @@ pub(crate) struct Device {
     switching: Switching,
     growth: Growth,
     load: Load,
-    /// What follows from all that.
+    /// Results of the measurements.
     kind: DeviceKind,
     sizes: Sizes,
     worth: Worth,
@@ -138,13 +141,13 @@ impl Device {
         self.sizes.piece_bytes
     }
 
-    /// Bytes of a fetch that a reader waits for, with those that go along. A
-    /// stream's reader who had to wait does not want to do so again soon. Where the rest
-    /// comes beside it, its own connection is what takes time, and the reader, who comes
-    /// to its end first, waits for it: then it is no longer than the shortest of those.
-    /// And where it comes all at once its reader waits for whatever goes along: that is
-    /// better fetched beside it, unless a head moves for each. Over a link far away none does once fetches
-    /// were seen to overlap, even if one that was noticed late seemed to bring as much as all.
+    /// The size of a demand fetch with the window that follows it.
+    ///
+    /// A stream's reader that waits should not wait again soon. Where fetches overlap over a far link, the
+    /// fetch is no longer than the shortest ones beside it, because its connection limits it and its reader
+    /// waits for its end. Where all bytes come at once, the reader waits for the window too, so the window
+    /// is fetched separately, unless each fetch costs a seek. A far link has no seek once fetches were seen
+    /// to overlap, even if one that was noticed late seemed to bring as much as all.
     pub(crate) fn ride_bytes(&self) -> u64 {
         if self.spread.is_whole() && !self.has_head() {
             return whole_blocks(self.fetch_bytes_min / RIDE_WHOLE_SHARE);
@@ -162,9 +165,8 @@ impl Device {
         self.sizes.slice_bytes
     }
 
-    /// If every fetch costs time in which none else is served, wherever it is: how many
-    /// bytes could be read in that time, and so are better read through than left out. 0 if
-    /// others overlap it.
+    /// The bytes that the device could read in the time that every fetch costs, wherever it begins. A gap of
+    /// up to this size is cheaper to read than to skip. 0 if fetches overlap in that time.
     pub(crate) fn through_bytes(&self) -> u64 {
         self.sizes.through_bytes
     }
@@ -175,12 +177,11 @@ impl Device {
         if self.switching.is_probe() { 2 } else { 1 }
     }
 
-    /// The size for a fetch that joins `in_flight` others: from half of
-    /// [`Device::piece_bytes`] up. Fetches of one size that start together end
-    /// together, and while the next ones wait for their first bytes the link
-    /// carries nothing; different sizes get them out of step for good. Where fetches are served
-    /// one after the other and somebody waits between any two of them, it is worth going there
-    /// and back.
+    /// The size for a fetch that joins `in_flight` others: at least half of [`Device::piece_bytes`].
+    ///
+    /// Fetches of one size that start together also end together. The link is then idle until the next ones
+    /// bring their first bytes. Different sizes keep them out of step. On a serial device with readers that
+    /// wait between any two fetches, a fetch is worth the seeks there and back.
     pub(crate) fn fetch_bytes_among(&self, in_flight: usize, is_contended: bool) -> u64 {
         let fetch = self.piece_bytes();
         if self.slice_bytes().is_some() {
@@ -200,14 +201,14 @@ impl Device {
         self.sizes.pipe_bytes
     }
 
-    /// The same while somebody waits who cannot be read ahead of: what keeps the link full
-    /// and little more, which that would have to wait for.
+    /// The bytes in flight while a reader waits that cannot be read ahead of. They keep the link full and
+    /// little more, since that reader waits for them.
     pub(crate) fn contended_bytes(&self) -> u64 {
         self.sizes.contended_bytes
     }
 
-    /// What one fetch could carry in the time that its latency takes: asking for
-    /// that much too much at most doubles a request's cost.
+    /// The bytes that one fetch could carry in one latency. If that is too much, it at most doubles a
+    /// request's cost.
     //= Li, Papathanasiou, Shen, "Competitive prefetching for concurrent sequential I/O", 2007
     pub(crate) fn competitive_bytes(&self) -> u64 {
         self.sizes.competitive_bytes

@@ -22,16 +22,15 @@ impl Device {
         patience.map(|patience| patience.max(self.excuse_ns(1, 0)))
     }
 
-    /// A fetch of which bytes came and then none for so long has stalled: far longer than any
-    /// pauses, and longer than a new one takes to begin.
+    /// How long a fetch may bring nothing after its first bytes before it has stalled. That is far longer
+    /// than usual pauses, and longer than a new fetch takes to begin.
     pub(crate) fn pause_patience_ns(&self) -> Option<u64> {
         let pause = STALL_TIMES.saturating_mul(self.pauses.patience_ns()?);
         Some(self.patience_ns()?.max(pause))
     }
 
-    /// Before that one of `count` fetches, which have `bytes` bytes, is no exception: where
-    /// they may be served one after the other it has to wait for all of them, and perhaps
-    /// for a head that goes to each.
+    /// The earliest time at which one of `count` fetches with `bytes` bytes can be late. A serial device
+    /// serves all of them one after the other, and may seek for each.
     pub(crate) fn excuse_ns(&self, count: usize, bytes: u64) -> u64 {
         if !self.is_serial() {
             return 0;

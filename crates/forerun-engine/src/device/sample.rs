@@ -1,9 +1,9 @@
-//! What one fetch tells.
+//! The measurements of one fetch.
 
 use super::lone::Locality;
 use crate::types::{ObjectId, Time};
 
-/// What one fetch tells of the device.
+/// The measurements of one fetch.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Sample {
     pub(crate) object: ObjectId,

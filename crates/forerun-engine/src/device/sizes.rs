@@ -9,8 +9,8 @@ use super::{Device, LATENCY_NS_GUESS, bytes_in, time_of};
 const FETCHES_MIN: u64 = 16;
 /// Over a link far away so many of the smallest: each step of finding out takes a latency there.
 const FETCHES_FAR: u64 = 32;
-/// Where moving is dear, a stream is read on for so many times what could be
-/// read during a move: it takes a seventeenth of the time then.
+/// Where seeks are dear, a slice has this many times the bytes that could be read during a seek. Seeks then
+/// take a seventeenth of the time.
 pub(crate) const SLICE_SEEKS: u64 = 16;
 /// However many streams there are, a stream's share is worth so many moves: they take a seventh of the time then.
 const SHARE_SEEKS: u64 = 6;
@@ -46,13 +46,13 @@ impl Device {
         let through = self.switching.bytes_in(self.switching.request_ns());
         let turn = (SLICE_SEEKS * cost).next_power_of_two().clamp(self.fetch_bytes_min, self.turn_bytes_max);
         let fetch = turn.min(self.fetch_bytes_max);
-        // What every fetch costs is worth as many bytes at least.
+        // A fetch has at least as many bytes as its fixed cost is worth.
         let piece = (cost / 4 + 1).max(through).next_power_of_two().clamp(self.fetch_bytes_min, fetch);
         Sizes {
             fetch_bytes: fetch,
             piece_bytes: piece,
-            // A turn that somebody interrupts with every fetch costs two moves each time: at least half of the
-            // time is for bytes if they take as long.
+            // A slice that every fetch of another reader interrupts costs two seeks each time. Pieces of
+            // this size spend at least half of the time on bytes.
             contended_piece_bytes: (SEEKS_OF_A_RETURN * cost).next_power_of_two().clamp(piece, fetch),
             slice_bytes: Some(turn),
             share_bytes_min: (SHARE_SEEKS * cost).min(turn / 2),
@@ -63,17 +63,17 @@ impl Device {
         }
     }
 
-    /// How long a fetch is on its way to its first bytes, of which the least is `latency`. Where
-    /// that differs, the mean of those that found no other ahead, but no more than is typical:
-    /// the others may have waited for one another.
+    /// How long a fetch waits for its first bytes; the least is `latency`. If waits differ, it is the mean
+    /// of fetches that found no other in flight, and at most a typical wait. Other fetches may have waited
+    /// for one another.
     fn way_ns(&self, latency: u64) -> u64 {
         let alone_ns = self.lone.all_ns(self.throughput.get().unwrap_or(0));
         let lone = alone_ns.filter(|_| !self.is_serial()).zip(self.spread.typical_ns());
         lone.map_or(latency, |(lone, typical)| lone.min(typical).max(latency))
     }
 
-    /// What may be in flight to find out whether more brings more, or since it did: no more than
-    /// comes, at `rate`, until nearly every fetch has begun.
+    /// The bytes that may be in flight to find out whether more of them raise the rate, or that did raise
+    /// it. They are at most what arrives, at `rate`, until nearly every fetch has begun.
     fn grown_bytes(&self, rate: u64) -> u64 {
         let Some(bytes) = self.growth.bytes() else {
             // If one has to wait for the other, all that are in flight hold back what comes next.
@@ -82,12 +82,12 @@ impl Device {
         self.spread.patience_ns().map_or(bytes, |ns| bytes.min(bytes_in(ns, rate)))
     }
 
-    /// What should be in flight at least for an elevator's turns to be worth the moves between them.
+    /// The least bytes in flight at which the slices of an elevator below are worth the seeks between them.
     fn queue_bytes(&self) -> u64 {
         let moved =
             if self.spread.is_whole() && self.is_serial() { self.switching.reordered_bytes() } else { 0 };
-        // A turn lasts for about twice the bytes in flight: it ends when all of them are elsewhere, and half of
-        // what is dispatched meanwhile is not.
+        // A slice lasts for about twice the bytes in flight. It ends when all of them are elsewhere, and
+        // half of the bytes dispatched meanwhile are not.
         SLICE_SEEKS / 2 * moved.min(self.fetch_bytes_max)
     }
 
@@ -102,12 +102,12 @@ impl Device {
         let fetch_bytes = (bytes_in(latency, throughput) / 8)
             .next_multiple_of(self.fetch_bytes_min)
             .clamp(self.fetch_bytes_min, self.fetch_bytes_max);
-        // What the best throughput seen needs: Little's law with the time that a
-        // fetch takes when the link is not full. On a full link every fetch looks
-        // slow, because all share it; twice the latency bounds the mistake.
+        // The bytes that the best throughput needs: Little's law with the duration of a fetch on a link that
+        // is not full. On a full link every fetch looks slow, because all share it. Twice the latency bounds
+        // that mistake.
         let transfer = if bandwidth == 0 { 0 } else { time_of(fetch_bytes, bandwidth).min(2 * latency) };
-        // Over a link as much at least as one fetch could bring: a long way off a few small
-        // ones bring less, and that must not be all there ever is.
+        // Over a link it is at least as much as one fetch could bring. A few small fetches bring less over a
+        // long way, and must not limit all later ones.
         let is_link = self.is_far_link();
         let rate = if is_link { throughput.max(bandwidth) } else { throughput };
         let needed = bytes_in(self.way_ns(latency) + transfer, rate);

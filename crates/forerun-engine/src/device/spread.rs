@@ -15,7 +15,7 @@ const COUNT_MAX: u32 = 256;
 const COUNT_MIN: u32 = 8;
 /// One in so many may take longer than nearly all, and one more: a single one says little.
 const OUTLIER_SHARE: u32 = 64;
-/// Who waits is patient for so many typical times at least ...
+/// A reader is patient for at least this many typical times ...
 const PATIENCE_TIMES: u64 = 2;
 /// ... and, while few times are known, for so many more over their number.
 const DOUBT_TIMES: u64 = 16;
@@ -118,7 +118,7 @@ mod tests {
 
     const MS: u64 = 1_000_000;
 
-    /// What is known after `count` times of `ns`.
+    /// The patience that is known after `count` times of `ns`.
     fn known(spread: &mut Spread, count: u32, ns: u64) -> Option<u64> {
         (0..count).for_each(|_| spread.add_sample(ns));
         spread.patience_ns()

@@ -3,8 +3,7 @@ use crate::types::{Extent, ObjectId, Time};
 
 const MIB: u64 = 1 << 20;
 
-/// What is learned of `count` fetches of `bytes` each whose first bytes come after
-/// 10 ms, and the last after as much again.
+/// A device after `count` fetches of `bytes` each, with 10 ms to the first bytes and 10 ms to the last.
 fn after(count: usize, bytes: u64) -> Device {
     let mut device = Device::new(&Config::new(256 * MIB));
     let samples: alloc::vec::Vec<Sample> = (0..count)
@@ -35,8 +34,8 @@ fn a_reader_waits_for_no_longer_a_fetch_than_the_others_beside_it() {
 #[test]
 fn one_fetch_that_was_noticed_late_does_not_make_far_readers_wait_for_longer_ones() {
     let mut device = Device::new(&Config::new(256 * MIB));
-    // In each round 256 KiB of each of so many come 10 ms after they were asked for, the last of them
-    // `rest_ns` after the first 64 KiB.
+    // One round of `count` fetches. After 10 ms each has 256 KiB, and the last arrive `rest_ns` after the
+    // first 64 KiB.
     let mut round = |at: u64, count: u64, rest_ns: u64| {
         let asked = Time(at * 100_000_000);
         let extent = |index: u64| Extent::new((at * 8 + index) * 64 * MIB, MIB / 4);
@@ -58,8 +57,8 @@ fn one_fetch_that_was_noticed_late_does_not_make_far_readers_wait_for_longer_one
     assert_eq!(round(8, 1, 500_000), (true, MIB / 4));
 }
 
-/// With so much memory, what is learned of a disk: every fetch is elsewhere and takes 8 ms to get
-/// there, and 4 for its bytes; or it goes on where the one before ended. 512 KiB could be read during a move.
+/// A disk that was measured with this much memory. A fetch elsewhere takes 8 ms for the seek and 4 ms for
+/// its bytes; others continue where the one before ended. 512 KiB could be read during a seek.
 fn disk(memory_bytes: u64) -> Device {
     let mut device = Device::new(&Config::new(memory_bytes));
     let mut now = 0;

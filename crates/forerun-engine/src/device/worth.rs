@@ -1,11 +1,11 @@
-//! What a wait is worth: bytes that could be read meanwhile.
+//! The worth of a wait: bytes that could be read meanwhile.
 
 use super::lone::NEAR_BYTES;
 use super::{Device, LATENCY_NS_GUESS, bytes_in};
 
 /// A disk or a link of a gigabit a second, before anything is measured.
 const BANDWIDTH_GUESS: u64 = 100_000_000;
-/// Who makes a head come back to him sends it away from others: there and back.
+/// A reader that makes the head come back takes it away from others: there and back.
 pub(crate) const SEEKS_OF_A_RETURN: u64 = 2;
 
 /// Worked out when the measurements change, because every read asks for it.
@@ -69,7 +69,7 @@ impl Device {
         }
     }
 
-    /// How many readers lose time by a fetch that comes in front, if `others_count` wait: on a head that takes turns
+    /// How many readers lose time by a fetch in front of them, if `others_count` wait. On a disk with slices
     /// they wait for one another in any case.
     pub(crate) fn waiters(&self, others_count: usize) -> u64 {
         if self.slice_bytes().is_some() { 1 } else { 1 + others_count as u64 }
@@ -80,8 +80,8 @@ impl Device {
         self.is_full()
     }
 
-    /// Bytes that all fetches together deliver in `ns`, at most: as many as ever came while one was on
-    /// its way, though some of those may have been carried before.
+    /// The most bytes that all fetches together deliver in `ns`: as many as ever arrived during one fetch.
+    /// Some of those may have been carried before it.
     pub(crate) fn bytes_while(&self, ns: u64) -> u64 {
         self.off_medium(ns, self.throughput.get().unwrap_or(0))
     }
@@ -96,8 +96,8 @@ impl Device {
         self.worth.next_bytes
     }
 
-    /// The same while a reader waits for what comes soon after what was read lately, if there may be a
-    /// head that is not far from it, and that was seen.
+    /// The same for a reader that waits for bytes soon after recently read ones. `None` unless a head may be
+    /// near them, and the times of such waits are known.
     pub(crate) fn near_bytes(&self) -> Option<u64> {
         self.worth.near_bytes
     }
@@ -113,8 +113,8 @@ impl Device {
         if self.has_own_head() { bytes.min(self.switching.bytes_in(ns)) } else { bytes }
     }
 
-    /// Bytes that could be read while a reader waits for `ns`, and a head that comes to him, if there
-    /// may be one, goes back: then no more than from the medium.
+    /// Bytes that could be read while a reader waits for `ns`. If a head may have to seek back, no more than
+    /// the medium delivers count.
     fn read_in(&self, ns: u64) -> u64 {
         let bytes = bytes_in(ns, self.throughput.get().unwrap_or(0));
         if !self.has_own_head() {

@@ -1,4 +1,4 @@
-//! What became of fetches.
+//! Results of fetches: bytes that arrive, ends and failures.
 
 use super::Engine;
 use crate::events::Event;
@@ -66,10 +66,9 @@ impl Engine {
         self.audit();
     }
 
-    /// The fetch failed, or was cancelled as told; its memory will not be
-    /// written any more. Readers who waited for a fetch of just what they asked
-    /// for get `error`; those who waited for one that also read ahead wait for
-    /// one of their own.
+    /// The fetch failed, or was cancelled; the driver does not write its memory any more. Readers that
+    /// waited for a fetch of exactly their bytes get `error`. Readers of a fetch that also read ahead wait
+    /// for a fetch of their own.
     pub fn handle_failed(&mut self, now: Time, fetch: FetchId, error: FetchError) {
         self.lose_to_twin(fetch);
         let Some(flight) = self.remove_flight(now, fetch) else { return };
@@ -152,8 +151,8 @@ impl Engine {
         self.replies.push_back((id, Err(error)));
     }
 
-    /// An admitted read lost something it waited for: it lets go of what it holds
-    /// and gets in line again, in front, since it came before those there.
+    /// An admitted read lost bytes that it waited for. It releases its rows and waits again, in front, since
+    /// it came before the others.
     pub(super) fn wait_again(&mut self, id: ReadId) {
         let Some(read) = self.reads.get_mut(id) else { return };
         let pins = core::mem::take(&mut read.pins);

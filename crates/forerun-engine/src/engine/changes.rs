@@ -59,9 +59,8 @@ impl Engine {
         self.audit();
     }
 
-    /// Nobody reads `object` any more: what was decided for it is not dispatched,
-    /// what is on its way and not waited for is cancelled, and what is here
-    /// unread may be evicted.
+    /// `object` has no reader any more. Its queued readahead is not dispatched, and its fetches without a
+    /// waiting reader are cancelled. Its unread blocks may be evicted.
     pub(super) fn stop_readahead(&mut self, object: ObjectId) {
         self.cut_pending(object, Extent::new(0, OBJECT_BYTES_MAX));
         for id in self.flights.of(object) {

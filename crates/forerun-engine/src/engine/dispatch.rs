@@ -1,4 +1,4 @@
-//! What to fetch next: first for readers who wait, then ahead of them.
+//! Chooses the next fetch: first for readers that wait, then readahead.
 
 use super::Engine;
 use crate::ablation::Rule;
@@ -32,7 +32,7 @@ impl Engine {
         self.waiting.remove(place);
         while let Some(run) = self.next_fetch(object, extent, self.device.fetch_bytes()) {
             let (whole, class) = self.with_readahead(object, run);
-            // What goes along must not take the room that was made for the read.
+            // The readahead in this fetch must not take the room that was made for the read.
             let blocks = missing + (whole.len - run.len) / BLOCK_BYTES;
             let fetched = if self.cache.make_room(now, blocks, Room::Readahead) { whole } else { run };
             let reserved = self.launch(now, object, fetched, run, Cause::Demand, class);
@@ -110,7 +110,7 @@ impl Engine {
         if !self.rules.are_ours() {
             return self.flights.count() < self.throttle.in_flight_max();
         }
-        // Who comes to wait has at most one in front of it.
+        // A reader that comes to wait has at most one fetch in front of it.
         if self.device.slice_bytes().is_some() {
             return self.flights.readahead_count()
                 < if self.is_contended(now) { 1 } else { self.device.places_in_slice() };
@@ -120,9 +120,9 @@ impl Engine {
         self.flights.count() < self.places_for_readahead() && self.flights.bytes() < most
     }
 
-    /// Fetches in flight at which no more of readahead is started: a sixteenth of the places is kept
-    /// for readers who wait, and a quarter where they may have to wait for all that are taken, or far
-    /// away, where some are taken for very long.
+    /// No more readahead is started at this many fetches in flight. A sixteenth of the places is kept for
+    /// demand fetches. It is a quarter on serial devices, where a reader may wait for all fetches in flight.
+    /// It is also a quarter far away, where some fetches take very long.
     fn places_for_readahead(&self) -> usize {
         let all = self.throttle.in_flight_max();
         let is_long = self.device.is_far() || self.device.may_serve_one_at_a_time();

@@ -69,8 +69,8 @@ impl Engine {
         flight.waiters.iter().any(waits)
     }
 
-    /// Dispatches a second fetch of what `fetch` is still to bring. False if there is no memory
-    /// for that, or it may still come in its turn. Who waits may take that of what is read ahead.
+    /// Dispatches a second fetch of the bytes that `fetch` has not brought. False if there is no memory for
+    /// it, or if the first may still come in time. For a waiting reader it may evict readahead.
     fn repeat(&mut self, now: Time, fetch: FetchId, is_waited_for: bool) -> bool {
         let excuse_ns = self.device.excuse_ns(self.flights.awaited_count(), self.flights.bytes());
         let Some(flight) = self.flights.get_mut(fetch) else { return false };
@@ -115,14 +115,14 @@ impl Engine {
         }
     }
 
-    /// What `fetch` brings is not wanted any more, not from a twin either.
+    /// The bytes of `fetch` are not wanted any more, nor those of its twin.
     pub(super) fn drop_twin(&mut self, fetch: FetchId) {
         if let Some(twin) = self.flights.part(fetch) {
             self.cancel(twin);
         }
     }
 
-    /// What `old` was to bring, `new` brings.
+    /// `new` brings the bytes that `old` was to bring.
     fn hand_over(&mut self, old: FetchId, new: FetchId) {
         self.flights.replace(old, new);
         if let Some(flight) = self.flights.get(new) {

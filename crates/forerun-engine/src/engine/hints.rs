@@ -1,4 +1,4 @@
-//! What is said of reads to come.
+//! Announced reads: tells the policy of advice and profiles.
 
 use super::Engine;
 use crate::advice::Advice;
@@ -25,9 +25,9 @@ impl Engine {
         self.audit();
     }
 
-    /// What the readers of `object`, which is open, touched first when it was last
-    /// read, in that order. It is read ahead as long as they do so again. Of no
-    /// account to policies of other software.
+    /// A profile of `object`, which is open: the extents that its readers touched first in an earlier run,
+    /// in that order. The policy follows it as long as readers do the same again. Policies of other software
+    /// ignore it.
     pub fn plan(&mut self, now: Time, object: ObjectId, extents: &[Extent]) {
         self.say(now, object, None, &Hint::Learned(extents));
         self.audit();

@@ -14,8 +14,8 @@ impl Engine {
         self.objects.ids()
     }
 
-    /// What is read ahead of `object` just now and why, and what became of what was.
-    /// Nothing of an object that is not known.
+    /// Reports which bytes of `object` are read ahead and why, and whether they were used. `None` for an
+    /// unknown object.
     pub fn explain(&self, object: ObjectId) -> Option<ObjectReport> {
         let reader_count = self.objects.reader_count(object)?;
         let (cached_bytes, waiting_bytes) = self.cache.held_bytes(object);
@@ -35,7 +35,7 @@ impl Engine {
         })
     }
 
-    /// What became of what was read ahead, of all objects together since the start.
+    /// The outcomes of the readahead of all objects since the start.
     pub fn readahead(&self) -> &ByClass {
         self.cache.outcomes()
     }

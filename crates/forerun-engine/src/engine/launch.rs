@@ -1,4 +1,4 @@
-//! What one fetch has, and its way into flight.
+//! Sizes one fetch and puts it in flight.
 
 use alloc::vec::Vec;
 
@@ -35,10 +35,9 @@ impl Engine {
         Some(Extent::new(run.offset, run.len.min(len)))
     }
 
-    /// `run`, which a reader waits for, and as much of the readahead that goes on
-    /// from there as one fetch takes: the reader is answered as soon as its own
-    /// bytes are here, so it loses nothing, or little where they come all at once.
-    /// And the class of that readahead.
+    /// A demand fetch: `run`, and the queued readahead that follows it, up to one fetch size. The class is
+    /// that of the readahead. The reader is answered once its own bytes are here, so the rest delays it
+    /// little.
     pub(super) fn with_readahead(&self, object: ObjectId, run: Extent) -> (Extent, Class) {
         let alone = (run, Class::default());
         if !self.rules.ride_along() || Rule::Ride.is_off() {
@@ -53,9 +52,8 @@ impl Engine {
         }
     }
 
-    /// Reserves memory for `extent`, whole blocks of which none is there, and
-    /// puts it in flight; a reader waits for the `asked` ones, and those after them are read
-    /// ahead for `class`. False if there is no such room.
+    /// Reserves memory for `extent`, whole blocks of which none is resident, and puts it in flight. A reader
+    /// waits for the `asked` blocks; the others are readahead for `class`. False if there is no room.
     pub(super) fn launch(
         &mut self,
         now: Time,

@@ -1,5 +1,5 @@
-//! Readahead of lists: parts of many objects, of which nobody may have opened any yet, in the order in
-//! which a program has said that it will read them.
+//! Readahead of lists. A program has announced parts of many objects, in the order in which it will read
+//! them. They may not be open yet.
 
 use alloc::vec::Vec;
 
@@ -9,8 +9,8 @@ use crate::policy::{List, Reason, View, Window};
 use crate::scheduler::Queued;
 use crate::types::*;
 
-/// Windows that wait while a list wants more: the rest of the list is asked for when fewer wait, so that
-/// what its readers turn to does not come after it.
+/// The most queued windows at which a list is asked for more. The readahead of its readers would otherwise
+/// queue behind the rest of the list.
 const WAITING_MAX: usize = 256;
 
 impl Engine {
@@ -43,8 +43,8 @@ impl Engine {
         if self.pending.count() >= WAITING_MAX { None } else { self.policy.lists_mut()?.next_wanted() }
     }
 
-    /// `file` of the list is `object`, of `size` bytes. True if some of it is read ahead because of
-    /// that; it is then remembered as if it had been closed just now, unless somebody has it open.
+    /// `file` of the list is `object`, of `size` bytes. True if some of it is read ahead now. The object
+    /// then counts as closed just now, unless it is open.
     pub fn announce_listed(&mut self, now: Time, id: ListId, file: u32, object: ObjectId, size: u64) -> bool {
         let Some(lists) = self.policy.lists_mut() else { return false };
         lists.name(id, file, object);

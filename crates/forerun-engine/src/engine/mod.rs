@@ -32,11 +32,12 @@ use crate::walk::Walks;
 
 /// See the crate's page.
 ///
-/// Invariants, beside those of its parts: a read is in `waiting` exactly while
-/// its phase is `Waiting`; an admitted read is a waiter of every flight that
-/// brings some of it, and there is at least one; of two fetches of the same bytes one
-/// is doomed; memory charged never exceeds
-/// the budget.
+/// Invariants, beside those of its parts:
+///
+/// * a read is in `waiting` exactly while its phase is `Waiting`;
+/// * an admitted read waits for every flight that brings some of it, and there is at least one;
+/// * of two fetches of the same bytes one is doomed;
+/// * memory charged never exceeds the budget.
 #[derive(Debug)]
 pub struct Engine {
     config: Config,
@@ -101,9 +102,8 @@ impl Engine {
         })
     }
 
-    /// A reader opened `object`, which has `size` bytes (at most 2^63 - 1 count).
-    /// What is known of an object survives its last close. True if nobody else has
-    /// it open.
+    /// A reader opened `object`, which has `size` bytes (at most 2^63 - 1 count). The engine remembers an
+    /// object beyond its last close. True if no other reader has it open.
     pub fn open(&mut self, object: ObjectId, size: u64) -> bool {
         let is_first = self.objects.open(object, size);
         self.cache.reclaim_unread(object);
@@ -185,7 +185,7 @@ impl Engine {
         self.cache.used_bytes()
     }
 
-    /// What the fetches so far say of the backend.
+    /// Measurements of the backend.
     pub fn device(&self) -> DeviceEstimate {
         self.device.estimate()
     }

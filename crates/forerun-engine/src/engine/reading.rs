@@ -1,4 +1,4 @@
-//! What readers ask for, from the question to the last look at its bytes.
+//! Reads, from the request of a reader until it has copied its bytes.
 
 use alloc::vec::Vec;
 

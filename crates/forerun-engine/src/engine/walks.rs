@@ -1,5 +1,5 @@
-//! Readahead across objects: what the engine is told of listings, of what an earlier run opened, and
-//! of openings, and what it does about objects that nobody has opened yet.
+//! Readahead across objects. The driver reports listings, the trail of an earlier run, and openings. The
+//! engine asks for objects that are not open yet, and reads them ahead.
 
 use super::Engine;
 use crate::explain::{Class, Why};
@@ -15,9 +15,8 @@ impl Engine {
         self.walk(|walks, bytes_max| walks.list(now, directory, files, bytes_max));
     }
 
-    /// An earlier run opened objects one after another, and touched so many bytes of
-    /// each: the steps of the trail, which replaces what was told before. Of no account to
-    /// policies of other software.
+    /// Sets the trail: objects that an earlier run opened one after another, with the bytes that it touched
+    /// of each. It replaces the trail before. Policies of other software ignore it.
     pub fn set_trail(&mut self, touched: impl IntoIterator<Item = u64>) {
         self.walk(|walks, _| walks.set_trail(touched.into_iter()));
     }
@@ -34,8 +33,8 @@ impl Engine {
         self.walk(|walks, bytes_max| walks.enter(now, OrderId::Trail, place, object, bytes_max));
     }
 
-    /// The next entry of a listing, by its index, that is to be read ahead: the driver
-    /// answers at once with [`Engine::announce`], or not at all.
+    /// The index of the next entry of a listing that is to be read ahead. The driver answers at once with
+    /// [`Engine::announce`], or not at all.
     pub fn poll_entry(&mut self) -> Option<(DirectoryId, u32)> {
         match self.walks.as_mut()?.next_wanted(false)? {
             (OrderId::Directory(directory), index) => Some((directory, index)),
@@ -145,8 +144,8 @@ impl Engine {
         }
     }
 
-    /// Tells walks something, and stops what they have given up. They may have ahead twice what keeps the
-    /// device busy, so that it stays busy while a walker consumes, and at most a quarter of the memory.
+    /// Tells the walks of an event, and stops the readahead that they have given up. All walks share twice
+    /// the bytes that keep the device busy, and at most a quarter of the memory.
     fn walk(&mut self, tell: impl FnOnce(&mut Walks, u64)) {
         let bytes_max = (2 * self.device.pipe_bytes()).min(self.config.memory_bytes_max / 4);
         let Some(walks) = &mut self.walks else { return };

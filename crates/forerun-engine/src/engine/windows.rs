@@ -36,7 +36,7 @@ impl Engine {
         }
     }
 
-    /// What was decided for `extent` and not dispatched will not be.
+    /// Takes back queued readahead of `extent`.
     pub(super) fn cut_pending(&mut self, object: ObjectId, extent: Extent) {
         for dropped in self.pending.cut(object, extent) {
             self.policy.on_lost(object, dropped.extent);

@@ -8,7 +8,7 @@ use crate::types::{ListId, ObjectId, Time};
 pub use class::Class;
 pub(crate) use class::Classes;
 
-/// What decided how large a window is.
+/// The rule that decided how large a window is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Why {
     /// It is the first: only a few reads were seen.
@@ -89,8 +89,8 @@ impl End {
     }
 }
 
-/// What became of readahead of one class, in bytes of whole blocks; what is not read yet
-/// and still in memory or in flight is in none of them.
+/// Outcomes of the readahead of one class, in bytes of whole blocks. Bytes that are in memory or in flight
+/// and not read yet are in none of them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ClassCounters {
     /// Was in memory when it was asked for.
@@ -157,7 +157,7 @@ impl ByClass {
 /// One stream, or one plan, as it is now.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct StreamReport {
-    /// What kind.
+    /// The class of its readahead.
     pub class: Class,
     /// How far its reader is, as an offset in the object; of a plan, in bytes of the plan.
     pub offset: u64,
@@ -165,7 +165,7 @@ pub struct StreamReport {
     pub window_bytes: u64,
     /// How much of that is wanted already: in memory, in flight or about to be.
     pub ahead_bytes: u64,
-    /// What decided the window.
+    /// The rule that decided the window.
     pub why: Why,
     /// How fast its reader was over the last window, in bytes per second; 0 before the
     /// first was consumed.
@@ -198,8 +198,8 @@ pub struct ListReport {
 pub struct AccountReport {
     /// How many bytes may be lost before waits are hardly worth anything and streams get less ahead.
     pub allowance_bytes: u64,
-    /// How many bytes are lost: those that left the memory unread, and those at risk, which are in memory, in
-    /// flight or about to be, and which no stream expects to be read.
+    /// Lost bytes: bytes that left the memory unread, and bytes at risk. Bytes at risk are in memory, in
+    /// flight or queued, and no stream is expected to read them.
     pub lost_bytes: u64,
     /// How many bytes more may be reserved, whatever comes of them.
     pub room_bytes: u64,
@@ -227,6 +227,6 @@ pub struct ObjectReport {
     /// The account that limits its readahead; none with policies other than `adaptive`, nor before a read that no plan
     /// or list expected.
     pub account: Option<AccountReport>,
-    /// What became of what was read ahead.
+    /// The outcomes of its readahead.
     pub readahead: ByClass,
 }

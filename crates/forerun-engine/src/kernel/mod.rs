@@ -1,9 +1,8 @@
-//! Readahead as kernels do it: page by page, above a page cache that somebody
-//! else keeps.
+//! Readahead as kernels do it: page by page, above a page cache that the caller keeps.
 //!
-//! Each algorithm is one file or one folder and knows nothing of who calls it. The engine runs
-//! them over its own cache (`policy/kernel_policy.rs`); a simulated kernel runs the same
-//! code over a page cache with the reclaim of its time.
+//! Each algorithm is one file or one folder and does not know its caller. The engine runs them over its own
+//! cache (`policy/kernel_policy.rs`). A simulated kernel runs the same code over a page cache with the
+//! reclaim of its time.
 
 mod ara;
 mod ondemand;
@@ -19,7 +18,7 @@ pub use stock::Stock;
 
 use crate::types::{ObjectId, ReaderId};
 
-/// What an algorithm may ask of the page cache. A page is 4 KiB.
+/// The questions that an algorithm may ask the page cache. A page is 4 KiB.
 pub trait PageCache {
     /// The page is in the cache, or being read into it.
     fn is_cached(&self, object: ObjectId, page: u64) -> bool;
@@ -58,7 +57,7 @@ pub struct PageRead {
     pub page_count: u64,
 }
 
-/// What an algorithm wants done.
+/// An action that an algorithm asks for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Step {
     /// Read those pages of `start .. start + count` that are not cached.

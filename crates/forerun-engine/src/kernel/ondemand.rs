@@ -1,6 +1,5 @@
-//! On-demand readahead, the algorithm Linux has had since 2.6.23: asked on a
-//! missing page and on a marked one, with one window per open file and, since
-//! 2.6.31, the page cache itself as history.
+//! On-demand readahead, the algorithm of Linux since 2.6.23. It is asked on a missing page and on a marked
+//! one. It has one window per open file and, since 2.6.31, uses the page cache itself as history.
 //= linux 6.12 mm/readahead.c
 
 use alloc::collections::{BTreeMap, BTreeSet};
@@ -47,9 +46,9 @@ impl OnDemand {
         OnDemand::new(Version::Linux6_12, pages_max)
     }
 
-    /// The same on a backing device that says requests of up to `io_pages` pages are best
-    /// left whole, as every file system without a disk does with 32: a reader who asks for more
-    /// than the window gets it at once.
+    /// The same on a backing device that asks for requests of up to `io_pages` pages in one piece. File
+    /// systems without a disk do so with 32. A reader that asks for more than the window gets up to that at
+    /// once.
     pub fn with_io_pages(self, io_pages: u64) -> OnDemand {
         OnDemand { io_pages, ..self }
     }

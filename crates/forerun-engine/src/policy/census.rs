@@ -2,8 +2,8 @@
 
 use crate::types::Time;
 
-/// Long enough that a stream of a few requests a second counts, short enough
-/// that the device is not shared with a reader who has gone.
+/// Long enough that a stream of a few requests a second counts. Short enough that a reader that has gone
+/// takes no share of the device.
 pub(super) const PERIOD_NS: u64 = 250_000_000;
 
 /// Which period it is: they are enough for decades.

@@ -1,6 +1,5 @@
-//! Readahead as kernels do it, over the engine's own cache: each read is told to
-//! the algorithm page by page, and what it wants read past the request becomes
-//! windows.
+//! Runs a kernel's readahead over the engine's own cache. It tells each read to the algorithm page by page.
+//! Pages that the algorithm wants beyond the request become windows.
 
 use alloc::vec::Vec;
 
@@ -14,7 +13,7 @@ pub(crate) struct KernelPolicy<A> {
     algorithm: A,
     /// Between calls empty, kept for its memory.
     steps: Vec<Step>,
-    /// What the last read has rescued.
+    /// The extents that the last read has rescued.
     rescued: Vec<Extent>,
 }
 
@@ -90,7 +89,7 @@ impl<A: Algorithm> Policy for KernelPolicy<A> {
                 };
                 let wanted = Extent::new(start * BLOCK_BYTES, count * BLOCK_BYTES);
                 coming.push(wanted);
-                // What the reader asks for is the engine's to fetch.
+                // The engine itself fetches the bytes of the request.
                 if start < first_page || start + count > end_page {
                     windows.push(Window::of_other(wanted, mark * BLOCK_BYTES));
                 }

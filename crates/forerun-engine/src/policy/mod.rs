@@ -1,8 +1,7 @@
-//! What to read ahead: one idea per file, all behind one trait.
+//! Policies decide which bytes are read ahead: one idea per file, all behind one trait.
 //!
-//! A policy hears of every read, hit or not, and answers with windows: extents
-//! it wants in memory. It does not care what is there already, in flight or past
-//! the object's end; the scheduler leaves those out.
+//! A policy sees every read, hit or not, and answers with windows: extents that it wants in memory. It
+//! ignores what is in memory, in flight or past the object's end. The scheduler leaves those out.
 
 mod adaptive;
 mod amp;
@@ -30,7 +29,7 @@ use follower::{Grant, Grants};
 use kernel_policy::KernelPolicy;
 pub(crate) use rules::Rules;
 
-/// What is to be read ahead: reading at or past `mark` starts the next.
+/// An extent to read ahead. A read at or past `mark`, the trigger, starts the next window.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Window {
     pub(crate) extent: Extent,
@@ -81,13 +80,13 @@ pub(crate) enum Hint<'a> {
     Random,
     WillNeed(&'a [Extent]),
     DontNeed(Extent),
-    /// What was touched first the last time, in that order.
+    /// Extents in the order in which an earlier run touched them first.
     Learned(&'a [Extent]),
     /// The same of an object that is not open yet; so many bytes of it are wanted now.
     Expected(&'a [Extent], u64),
 }
 
-/// Of what it was said, when and by whom.
+/// The object of a hint, its time and its reader.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Said {
     pub(crate) time: Time,
@@ -113,7 +112,7 @@ pub(crate) struct Ended {
     pub(crate) end: End,
 }
 
-/// What a policy may look at.
+/// The state that a policy may look at.
 #[derive(Debug)]
 pub(crate) struct View<'a> {
     pub(crate) cache: &'a Cache,
@@ -121,7 +120,7 @@ pub(crate) struct View<'a> {
     pub(crate) config: &'a Config,
     /// Somebody waits all the time for what cannot be read ahead, beside others.
     pub(crate) is_contended: bool,
-    /// What was decided and not dispatched.
+    /// Windows that are queued and not dispatched.
     pub(crate) pending: &'a Pending,
     /// Other reads that are not over.
     pub(crate) others_count: usize,
@@ -135,14 +134,14 @@ pub(crate) trait Policy: Debug + Send {
     /// A reader asks for `access.extent`; adds what to read ahead to `windows`.
     fn on_read(&mut self, access: &Access, view: &View<'_>, windows: &mut Vec<Window>);
 
-    /// What the reader of `access`, the last read, has behind it now: it has no use any
-    /// more for windows that begin there.
+    /// The extent that the reader of `access`, the last read, has passed: it does not need windows that
+    /// begin there.
     fn passed(&self, _access: &Access) -> Option<Extent> {
         None
     }
 
-    /// What of the object just read is to be the last to make room, although nobody read
-    /// it again; asked once after each read.
+    /// Extents of the object just read that are evicted last, although they were not read again. Asked once
+    /// after each read.
     fn take_rescued(&mut self) -> Vec<Extent> {
         Vec::new()
     }
@@ -168,8 +167,8 @@ pub(crate) trait Policy: Debug + Send {
         false
     }
 
-    /// Whether what was wanted of the object just read, and was not dispatched, is not
-    /// wanted any more but for the windows just added; asked once after each input.
+    /// Whether the queued windows of the object just read are out of date, except those just added. Asked
+    /// once after each input.
     fn take_dropped(&mut self) -> bool {
         false
     }

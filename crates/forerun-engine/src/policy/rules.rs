@@ -1,6 +1,5 @@
-//! Whose rules fetch and keep what a policy wants: those of the software that it is
-//! from. What becomes of a historic policy is not to change when the engine's own rules
-//! do.
+//! The rules by which windows are fetched and kept: those of the software that the policy is from. So a
+//! historic policy does not change with the engine's own rules.
 
 use crate::cache::Reclaim;
 use crate::config::Config;
@@ -17,8 +16,8 @@ const MEMORY_SHARE: u64 = 8;
 /// See the module's page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Rules {
-    /// The engine's: fetches are sized for the device, in turns where it has one head, no
-    /// more at once than are worth it; what was read ahead is kept for its reader.
+    /// The engine's own. The device model decides the size of fetches, their slices on a disk, and their
+    /// number. Readahead is kept for its reader.
     Engine,
     /// A kernel's: a window is requested at once, in requests of the largest size, and
     /// the first of them has what its reader waits for. The page cache does not tell
@@ -50,7 +49,7 @@ impl Rules {
         }
     }
 
-    /// What makes room.
+    /// The order in which blocks are evicted.
     pub(crate) fn reclaim(self) -> Reclaim {
         match self {
             Rules::Engine => Reclaim::Informed,

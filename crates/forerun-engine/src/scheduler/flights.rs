@@ -49,7 +49,7 @@ pub(crate) struct Flight {
 }
 
 impl Flight {
-    /// What has not arrived yet, in whole blocks.
+    /// The bytes that have not arrived yet, in whole blocks.
     pub(crate) fn rest(&self) -> Extent {
         Extent::between(self.extent.offset + self.arrived_blocks * BLOCK_BYTES, self.extent.end())
     }
@@ -69,10 +69,12 @@ impl Flight {
     }
 }
 
-/// Invariants: what undoomed flights still have to bring never overlaps; the
-/// index holds just the undoomed ones that have something to bring, by object
-/// and end; `bytes` is the sum of all extents and `readahead_count` the number of
-/// those that nobody waited for when they were dispatched.
+/// Invariants:
+///
+/// * the bytes that undoomed flights have still to bring never overlap;
+/// * the index holds exactly the undoomed flights with bytes to bring, by object and end;
+/// * `bytes` is the sum of all extents;
+/// * `readahead_count` counts the flights without a waiting reader at dispatch.
 #[derive(Debug)]
 pub(crate) struct Flights {
     table: Table<Flight>,
@@ -154,7 +156,7 @@ impl Flights {
         Some(twin)
     }
 
-    /// What `old` was still to bring, all that `new` is to bring, `new` brings.
+    /// `new` brings all bytes that `old` was still to bring.
     pub(crate) fn replace(&mut self, old: FetchId, new: FetchId) {
         self.doom(old);
         let waiters = self.get_mut(old).map(|flight| core::mem::take(&mut flight.waiters));

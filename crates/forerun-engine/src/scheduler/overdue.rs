@@ -1,10 +1,8 @@
-//! Fetches whose bytes are late, the first ones or those after a stall, and how often one may
-//! be asked for again.
+//! Fetches whose bytes are late, the first ones or those after a stall, and how often one may be hedged.
 //!
-//! On object stores one request in some hundreds takes as long as fifty others, and whoever
-//! asks again is answered long before. But if all of them are slow, asking again makes it
-//! worse: so only one that is late while others come is asked for again, and one in
-//! [`PRICE`] of all at most.
+//! On object stores one request in some hundreds takes as long as fifty others, and a second request is
+//! answered long before it. But if all requests are slow, hedging makes it worse. So only a fetch that is
+//! late while others arrive is hedged, and at most one in [`PRICE`] of all.
 
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;
@@ -16,8 +14,8 @@ const PRICE: u32 = 20;
 /// Of those that came since a late one was dispatched, one in so many may be late as well.
 const LATE_SHARE: u64 = 8;
 
-/// So many that may become late, and those that are over among them are forgotten: they
-/// pile up behind one that brings nothing for long.
+/// The most fetches that may become late. Beyond it, fetches that are over are removed: they pile up behind
+/// one that brings nothing for long.
 const YOUNG_MAX: usize = 1024;
 
 /// See the module's page.
@@ -125,8 +123,8 @@ impl Overdue {
         self.put_off = Some(self.put_off.map_or(time, |before| before.min(time)));
     }
 
-    /// When to ask next: when one becomes late if whoever waits is patient for `patience_ns`, or
-    /// may have stalled, or when asking was put off to.
+    /// The next time to ask: when a fetch becomes late or may have stalled, or when asking was put off to. A
+    /// reader is patient for `patience_ns`.
     pub(crate) fn next_time(
         &mut self,
         patience_ns: u64,
@@ -139,8 +137,8 @@ impl Overdue {
         due.into_iter().chain(self.put_off).chain(self.stall_due).min()
     }
 
-    /// Those that are late at `now`, the earliest first, if that is another answer than
-    /// before: nothing was asked for since, nothing came and nothing became late.
+    /// The fetches that are late at `now`, the earliest first. Empty if nothing was hedged, arrived or
+    /// became late since the last call.
     pub(crate) fn take_changed(
         &mut self,
         now: Time,

@@ -6,9 +6,8 @@ use alloc::vec::Vec;
 use crate::explain::Class;
 use crate::types::{Extent, ObjectId};
 
-/// Windows remembered at most; more than that many streams want something at
-/// once only when the storage is far behind, and then the newest can wait for
-/// their reader.
+/// The most windows queued. More streams want something at once only if the storage is far behind. The
+/// newest windows can then wait for their readers.
 const PENDING_MAX: usize = 1024;
 
 /// A window of readahead, or the rest of one, and the class of reading that it is for.
@@ -32,10 +31,9 @@ impl Queued {
     }
 }
 
-/// Windows in the order they were decided. One turn takes one fetch's worth of
-/// a window and puts the rest behind the others, so that no stream's large
-/// window starves another's small one; where going from one to the other is
-/// dear, turns are longer.
+/// Windows in the order in which they were decided. One round takes one fetch of a window and queues the
+/// rest behind the others. So no stream's large window starves another's small one. Where seeks are dear, a
+/// slice has several fetches.
 #[derive(Debug)]
 pub(crate) struct Pending {
     windows: VecDeque<Queued>,
@@ -188,9 +186,9 @@ impl Pending {
         self.windows.push_front(window);
     }
 
-    /// `extent` is fetched for somebody who has to wait, perhaps with more that goes
-    /// along, or is behind them: a window that begins or ends within it is shorter now.
-    /// Were it evicted once it was read, it would be fetched again.
+    /// `extent` is fetched for a waiting reader, perhaps with readahead, or lies behind its reader. Windows
+    /// that begin or end within it become shorter. Otherwise they would be fetched again if they were
+    /// evicted after they were read.
     pub(crate) fn pass(&mut self, object: ObjectId, extent: Extent) {
         for Queued { object: owner, extent: window, .. } in &mut self.windows {
             if *owner != object || !window.overlaps(&extent) {

@@ -15,12 +15,12 @@ use super::opened::Part;
 use super::places::{Places, cost};
 use crate::types::{ObjectId, Time};
 
-/// So many objects may be left out at once, or be opened by several workers out of order.
+/// The most objects that may be left out at once, or that several workers may open out of order.
 const REACH: u32 = 32;
 /// Places looked at in one go.
 const SCAN_MAX: u32 = 4096;
-/// For each byte that was opened as was to be expected, so many may be ahead: with fewer a walk of a
-/// hundred files waits once more, and twice as many are wasted on neighbours that are opened by chance,
+/// Bytes of lead for each byte that was opened in order. With fewer, a walk of a hundred files waits once
+/// more. With twice as many, chance openings waste twice the bytes,
 const TRUST: u64 = 5;
 /// and for each that was passed, so many less.
 const DOUBT: u64 = 32;
@@ -47,7 +47,7 @@ pub(super) struct Cursor {
     named: u32,
     asked: Option<u32>,
     opened_count: u32,
-    /// So many openings may be chance.
+    /// This many openings may be chance.
     chance_count: u32,
     /// Bytes that were opened as was to be expected.
     used: u64,
@@ -55,7 +55,7 @@ pub(super) struct Cursor {
     passed: u64,
     /// Which of the places before `position` were opened; the last is bit 0.
     recent: u64,
-    /// What is wanted, by place.
+    /// The objects ahead, by place.
     ahead: BTreeMap<u32, File>,
 }
 
@@ -190,7 +190,8 @@ impl Cursor {
         self.asked
     }
 
-    /// What is at `place`, of which it wanted so many bytes, is `object`, and has what `part` says to fetch.
+    /// The object at `place` is `object`. `part` returns the extents to fetch for the bytes that were wanted
+    /// of it.
     pub(super) fn announce(
         &mut self,
         place: u32,
@@ -211,7 +212,8 @@ impl Cursor {
         self.ahead.remove(&place).map(|file| file.part)
     }
 
-    /// What was ahead of it and was passed so long ago that nobody will come for it; all of it if it `is_over`.
+    /// Objects ahead that were passed so long ago that no reader will come for them; all of them if the walk
+    /// `is_over`.
     pub(super) fn take_passed(&mut self, is_over: bool) -> impl Iterator<Item = (ObjectId, Part)> {
         let end = if is_over { u32::MAX } else { self.position.saturating_sub(u64::BITS) };
         let kept = self.ahead.split_off(&end);

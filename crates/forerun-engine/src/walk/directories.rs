@@ -13,12 +13,11 @@ const ENTRIES_MAX: usize = 1 << 20;
 /// Directories remembered at most; those told of longest ago go first.
 const DIRECTORIES_MAX: usize = 1024;
 
-/// What tells files apart whose readers may care: their class and about how large
-/// they are.
+/// The properties by which walkers choose files: class and magnitude.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct FileKind(u16);
 
-/// What was listed of one directory.
+/// The listing of one directory.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Listing {
     /// In bytes, as far as 32 bits count.
@@ -64,12 +63,12 @@ impl Listing {
 #[derive(Debug, Default)]
 pub(super) struct Orders {
     pub(super) directories: Directories,
-    /// What an earlier run opened, and how much it read of each.
+    /// The objects that an earlier run opened, with the bytes that it read of each.
     pub(super) trail: Listing,
     pub(super) lengths: ReadLengths,
 }
 
-/// What is known of one order.
+/// One order, and how much is read of its files.
 #[derive(Clone, Copy)]
 pub(super) struct Known<'a> {
     pub(super) listing: &'a Listing,

@@ -13,7 +13,7 @@ const SCORE_MAX: i32 = 32;
 /// The rest of a larger file is for the policy, once it is being read.
 const WHOLE_BYTES_MAX: u64 = 1 << 20;
 
-/// What is known of each kind, and of all together.
+/// A value for each kind, and one for all together.
 #[derive(Clone, Debug, Default)]
 struct ByKind<T> {
     kinds: Vec<(FileKind, T)>,
@@ -57,7 +57,7 @@ impl Kinds {
     }
 }
 
-/// What the last few readers of a kind read of their files.
+/// The parts that the last few readers of a kind read of their files.
 #[derive(Clone, Copy, Debug, Default)]
 struct Parts {
     seen: [Option<Part>; 4],

@@ -1,5 +1,5 @@
-//! What became of files that were read ahead, and what that allows: of all that walks
-//! read, a tenth may be fetched in vain, and a little more by each of them.
+//! The outcome of files that were read ahead, and the bytes that it allows. A tenth of the bytes that walks
+//! read may be wasted, and a little more by each walk.
 
 /// Before anything is known.
 const START_BYTES: u64 = 1 << 20;

@@ -1,17 +1,17 @@
-//! Readahead across objects: readers that open one after the other in an order known beforehand,
-//! which is the listing of a directory, or the trail: what an earlier run opened.
+//! Readahead across objects, for readers that open objects in a known order. That is the listing of a
+//! directory, or the trail: the objects that an earlier run opened.
 //!
-//! The engine is told of orders and of which of their objects were opened, and knows no names. It
-//! asks the driver for the objects that it wants, and is answered with what they are.
+//! The driver tells the engine of orders and of opened objects by number, without names. The engine asks the
+//! driver for the objects that it wants, and the driver names them.
 //!
 //! * [`directories`] keeps the listings;
-//! * [`one`] is a reader on its way: a [`cursor`] in [`places`];
+//! * [`one`] is one walk: a [`cursor`] in [`places`];
 //! * [`opened`] sees which parts of a file its reader wants;
 //! * [`habits`] learns which files a walker opens, and how much of them is read;
-//! * [`ledger`] keeps what is fetched in vain below a share of what is of use.
+//! * [`ledger`] keeps wasted bytes below a share of the used bytes.
 //!
-//! A walker that came through one directory most likely goes through the next that is
-//! listed: that is begun without waiting for an opening.
+//! A walker that came through one directory most likely goes through the next that is listed. The walk there
+//! begins without waiting for an opening.
 
 mod cursor;
 mod directories;
@@ -41,7 +41,7 @@ const ACTIVE_NS: u64 = 2_000_000_000;
 /// Guesses that nobody has confirmed, at most: two trees may be walked together.
 const GUESSES_MAX: usize = 2;
 
-/// What tells in which order objects are opened.
+/// The order in which objects are opened.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum OrderId {
     Directory(DirectoryId),
@@ -85,7 +85,7 @@ impl Walks {
         self.end(|walk| walk.manner.order == OrderId::Trail);
     }
 
-    /// What is at `index` of the order was opened, as `object`.
+    /// A reader opened the entry at `index` of the order, as `object`.
     pub(crate) fn enter(&mut self, now: Time, order: OrderId, index: u32, object: ObjectId, bytes_max: u64) {
         let Some(at) = self.walk_of(now, order, index) else { return };
         let Some(known) = self.orders.known(order) else { return };
@@ -110,7 +110,7 @@ impl Walks {
         })
     }
 
-    /// What is at `index` is `object`, of `size` bytes: what to fetch of it.
+    /// The entry at `index` is `object`, of `size` bytes. Returns the part to fetch.
     pub(crate) fn announce(
         &mut self,
         order: OrderId,

@@ -8,7 +8,7 @@ use super::opened::Part;
 use super::places::Manner;
 use crate::types::{DirectoryId, ObjectId, Time};
 
-/// So many openings of files in the order of a listing may be chance.
+/// This many openings of files in the order of a listing may be chance.
 const CHANCE_COUNT: u32 = 2;
 
 /// See the module's page.

@@ -9,7 +9,7 @@ use crate::types::Extent;
 
 /// How far before a file's end its index may begin, at most.
 const TAIL_BYTES_MAX: u64 = 1 << 20;
-/// Who reads on after so many bytes goes on with the file's head: reads overtake one another.
+/// A read within this many bytes of the head continues the head, since reads overtake one another.
 const GAP_BYTES_MAX: u64 = 64 << 10;
 
 /// A file of a walk that somebody has open.
@@ -21,7 +21,7 @@ pub(super) struct Opened {
     head_end: u64,
     /// From where on its tail was read.
     tail_start: Option<u64>,
-    /// What was fetched of it before it was opened.
+    /// The part of it that was fetched before it was opened.
     fetched: Part,
 }
 
@@ -62,7 +62,7 @@ impl Opened {
         // Otherwise its index has said where to look.
     }
 
-    /// What was read of it at both ends: all of it is its head.
+    /// The parts that were read at both ends. A file that was read to its end is all head.
     pub(super) fn part(&self) -> Part {
         match self.tail_start {
             Some(start) if start > self.head_end => Part { head: self.head_end, tail: self.size - start },
@@ -71,7 +71,7 @@ impl Opened {
         }
     }
 
-    /// What was fetched of it in vain.
+    /// The bytes of it that were fetched and not read.
     pub(super) fn wasted_bytes(&self) -> u64 {
         let (fetched, read) = (self.fetched, self.part());
         let tail = if read.head >= self.size { 0 } else { fetched.tail.saturating_sub(read.tail) };

@@ -8,7 +8,7 @@ use super::opened::Part;
 /// Fetching a few bytes takes about as long as fetching so many.
 const FILE_BYTES_MIN: u64 = 32 << 10;
 
-/// What fetching `bytes` of an object costs, in bytes.
+/// The cost of a fetch of `bytes` of an object, in bytes.
 pub(super) fn cost(bytes: u64) -> u64 {
     if bytes == 0 { 0 } else { bytes.max(FILE_BYTES_MIN) }
 }
@@ -19,7 +19,7 @@ pub(super) struct Manner {
     pub(super) order: OrderId,
     /// From the last object to the first.
     pub(super) is_backward: bool,
-    /// What it opens.
+    /// The kinds of file that it opens.
     pub(super) kinds: Kinds,
 }
 
@@ -41,7 +41,7 @@ impl Places<'_> {
         if self.manner.is_backward { self.len().saturating_sub(at + 1) } else { at }
     }
 
-    /// What is to be read of the one at `place`; 0 if it is left out.
+    /// The bytes to read of the object at `place`; 0 if it is left out.
     pub(super) fn bytes(&self, place: u32) -> u64 {
         let index = self.mirrored(place);
         let size = self.listing.size(index);
@@ -50,8 +50,8 @@ impl Places<'_> {
         if is_opened { self.part(index, size, size).bytes() } else { 0 }
     }
 
-    /// What is to be read of the one at `index`, which has `size` bytes, if so many are wanted: an
-    /// earlier run says how much it has read of each.
+    /// The part to read of the object at `index`, which has `size` bytes, if `wanted` bytes are planned. An
+    /// earlier run knows the bytes that it read of each.
     pub(super) fn part(&self, index: u32, size: u64, wanted: u64) -> Part {
         match self.manner.order {
             OrderId::Trail => Part { head: wanted, tail: 0 },

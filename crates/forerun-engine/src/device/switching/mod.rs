@@ -1,21 +1,19 @@
-//! What a backend that serves one fetch at a time loses with each of them, and when it
-//! has to go from one place to another: a disk's seek, for one.
+//! The cost of a fetch on a serial backend, and the cost of a seek: time in which the backend serves no
+//! other fetch.
 //!
-//! Smoothed measurements of the time from the fetch before, or from dispatch if that
-//! came later, to the end of a fetch:
+//! It smooths the time from the end of the fetch before, or from dispatch if that came later, to the end of
+//! a fetch:
 //!
-//! * fetches that go on where the one before ended say how long a byte takes, and what each takes
-//!   besides;
-//! * others that met an idle backend say, from dispatch and less their bytes' time, how long a move
-//!   takes and whatever else there is to wait for, unless they begin soon after the one before:
-//!   a disk has read on by itself;
-//! * others that found many ahead of them say how much of that is left when the
-//!   backend could do several things at once. One that can works on them
-//!   meanwhile, and they come one soon after the other; a disk cannot.
+//! * Fetches that continue where the one before ended tell the time of a byte, and the fixed cost of a
+//!   fetch.
+//! * Other fetches that met an idle backend tell the time of a seek and of all other waits: from dispatch,
+//!   less the time of their bytes. Fetches that begin soon after the one before do not count, since a disk
+//!   has read on by itself.
+//! * Fetches that found many others ahead tell how much of that time is left when the backend could overlap
+//!   it. A backend that can works on them meanwhile, and their ends follow closely. A disk cannot.
 //!
-//! Where bytes of one fetch come before one that was dispatched earlier has
-//! ended, several are served at once, whatever the times. So that this shows, there
-//! are two at a time now and then where one at a time seems best.
+//! If a fetch brings bytes before an earlier one has ended, the backend serves several at once, whatever the
+//! times. Now and then two fetches are in flight where one seems best, so that this can show.
 
 mod regression;
 
@@ -24,8 +22,8 @@ use crate::device::rates::scaled;
 use crate::types::{ObjectId, Time};
 use regression::Regression;
 
-/// A backend that serves all of them at once shows a fifth of its latency
-/// between one end and the next when so many were ahead, a disk all of it.
+/// With this many ahead, a backend that overlaps fetches shows a fifth of its latency between two ends. A
+/// disk shows all of it.
 const AHEAD_MIN: usize = 4;
 /// Fetches that found others ahead before anything follows from them.
 const SAMPLES_MIN: u64 = 3;
@@ -33,15 +31,15 @@ const SAMPLES_MIN: u64 = 3;
 /// others lose by it.
 const SMALL_SAMPLES_MIN: u64 = 6;
 const SMALL_BYTES: u64 = 128 << 10;
-/// Whoever moves a head takes longer: half a revolution of the fastest disk is 2 ms, and
-/// some reads find their bytes in its buffer.
+/// A seek takes longer than this: half a revolution of the fastest disk is 2 ms, and some reads find their
+/// bytes in its buffer.
 const SEEK_NS_MIN: u64 = 1_500_000;
 /// So far a disk reads on by itself at least.
 const NEAR_BYTES: u64 = 256 << 10;
 /// One fetch that takes very long is not to be taken for many.
 const BUSY_SHARE_MAX: u64 = 2;
-/// More of them before one that waited for so small a part of what it would alone is taken to be
-/// served with others at once: now and then a disk has the bytes already.
+/// The fetches with others ahead before the backend counts as shared, and the share of the idle time that
+/// they may take. Now and then a disk has the bytes already, so that a few prove nothing.
 const SHARED_SAMPLES_MIN: u64 = 16;
 const SHARED_PART: u64 = 8;
 /// Of so many fetches one goes beside another.
@@ -188,8 +186,8 @@ impl Switching {
         self.overlapping = self.overlapping - self.overlapping / 8 + if overlaps { 128 } else { 0 };
     }
 
-    /// What it costs to go from one place to another, or to begin a fetch wherever it is;
-    /// 0 if the backend serves several fetches at once, or as far as is known.
+    /// The time of a seek, or of the start of a fetch, wherever it begins. 0 if the backend overlaps
+    /// fetches, as far as is known.
     pub(crate) fn cost_ns(&self) -> u64 {
         let idle = self.idle_ns();
         if !self.is_alone() || !self.is_slow_to_begin() {
@@ -205,8 +203,8 @@ impl Switching {
         self.idle_ns() >= SEEK_NS_MIN
     }
 
-    /// What every fetch costs, even if it goes on where the one before ended; 0 if the
-    /// backend does something else meanwhile, or if that is little.
+    /// The fixed time of every fetch, even if it continues where the one before ended. 0 if the backend
+    /// overlaps that time, or if it is little.
     pub(crate) fn request_ns(&self) -> u64 {
         let request = self.following.ns_besides();
         let idle = self.idle_ns();
@@ -214,8 +212,8 @@ impl Switching {
         if counts && self.is_most(request, idle) { request } else { 0 }
     }
 
-    /// Whether what is left of `idle` behind others is too much for them to be served at
-    /// once. What was found before holds until it is little.
+    /// Whether the part of `idle` that remains behind other fetches is too much for overlap. An earlier
+    /// finding holds until little remains.
     fn is_most(&self, left: u64, idle: u64) -> bool {
         left * if self.is_found { 4 } else { 2 } > idle
     }
@@ -248,15 +246,15 @@ impl Switching {
         self.overlapping < 256
     }
 
-    /// What could be read while a head moves, if fetches overlap although there may be one: an elevator
-    /// below puts them in its own order.
+    /// The bytes that could be read during a seek, if fetches overlap on a possible disk: an elevator below
+    /// orders them.
     pub(crate) fn reordered_bytes(&self) -> u64 {
         let is_reordered = self.overlaps() && self.is_slow_to_begin();
         if is_reordered { self.bytes_in(self.idle_ns()) } else { 0 }
     }
 
-    /// How long a fetch takes that met an idle backend elsewhere, without its bytes' time: no longer
-    /// than until its first bytes, where a byte's time is not known yet.
+    /// The duration of a fetch that met an idle backend elsewhere, less the time of its bytes. If the time
+    /// of a byte is unknown, it is the time until the first bytes.
     fn idle_ns(&self) -> u64 {
         let rest_ns = |idle: Mean| idle.ns.saturating_sub(self.following.ns_of(idle.bytes));
         self.idle.map_or(0, |idle| rest_ns(idle).min(idle.first_ns))

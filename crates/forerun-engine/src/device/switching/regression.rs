@@ -63,7 +63,7 @@ impl Regression {
         }
         let explained = self.bytes_ns * self.bytes_ns * EXPLAINED.1;
         let is_line = self.bytes_ns > 0 && explained >= self.bytes_bytes * self.ns_ns * EXPLAINED.0;
-        // What there is besides is at least a quarter of it.
+        // The fixed cost is at least a quarter of it.
         let is_apart = 4 * self.bytes_ns * self.bytes_mean < 3 * self.ns_mean * self.bytes_bytes;
         let slope = (self.bytes_ns << 20) / self.bytes_bytes;
         self.sloped_ns = if is_line && is_apart { u64::try_from(slope).ok() } else { None };
@@ -80,7 +80,7 @@ impl Regression {
         ((u128::from(ns) * u128::from(bytes)) >> 20).min(u128::from(u64::MAX)) as u64
     }
 
-    /// What each takes besides its bytes, as far as that is known.
+    /// The fixed time of a fetch besides its bytes, as far as that is known.
     pub(super) fn ns_besides(&self) -> u64 {
         if self.sloped_ns.is_none() {
             return 0;

@@ -4,8 +4,8 @@ use crate::device::lone::Locality;
 const MS: u64 = 1_000_000;
 const LEN: u64 = 256 << 10;
 
-/// Eight fetches at a time, two by two one behind the other; `end_ms` says
-/// when the one of that number ends, all having been dispatched at 0.
+/// Eight fetches that are all dispatched at 0, in pairs of neighbours. `end_ms` returns the end of each by
+/// its number.
 fn learned(end_ms: impl Fn(u64) -> u64) -> Switching {
     let mut switching = Switching::new();
     for round in 0..8 {
@@ -51,8 +51,8 @@ fn a_store_does_several_things_at_once() {
     assert!(store.is_shared(), "{store:?}");
 }
 
-/// One fetch after the other, each where the one before ended, with `ahead` in flight;
-/// each takes what `took_ns` says of its bytes since the one before ended.
+/// Fetches one after the other, each where the one before ended, with `ahead` in flight. `took_ns` returns
+/// the time of each from the end of the one before.
 fn follow(switching: &mut Switching, count: u64, ahead: usize, took_ns: impl Fn(u64) -> u64) {
     for _ in 0..count {
         let (_, offset) = switching.last_end.unwrap_or((ObjectId(0), 0));

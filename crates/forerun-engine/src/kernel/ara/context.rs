@@ -1,7 +1,7 @@
 //! No valid state: the cached pages before the present one are its past.
 //!
-//! As many pages of a stream as are still cached in a row have survived, so as
-//! many may be read ahead, whatever else is unknown.
+//! A run of cached pages before the present one shows how much of a stream survives in the cache. So as many
+//! pages may be read ahead, although nothing else is known.
 
 use super::{AraClass, Call, chunk::Size};
 

@@ -1,4 +1,4 @@
-//! What happened, counted as its debugfs file did.
+//! Events, counted as the algorithm's debugfs file did.
 
 /// Which method made a chunk.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

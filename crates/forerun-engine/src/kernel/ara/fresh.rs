@@ -44,7 +44,7 @@ impl Shared {
         if is_present {
             return self.take(object, page);
         }
-        // What it carried went with it when it was lost.
+        // Its mark was lost with it.
         self.fresh.pages.remove(&(object, page));
         self.events.add(AraClass::None, AraEvent::CacheMiss, 1);
         false

@@ -1,11 +1,10 @@
-//! Adaptive readahead of 2006 (version 16 of Fengguang Wu's patches): sizes from
-//! how fast each stream reads and how fast the page cache turns over.
+//! Adaptive readahead of 2006 (version 16 of Fengguang Wu's patches): sizes follow the speed of each stream
+//! and the turnover of the page cache.
 //!
-//! It is asked on a missing page and on a marked one. The first method that
-//! applies decides, one file each, in this order: [`initial`], [`state`],
-//! [`thrashing`], [`backward`], [`context`], [`random`]; [`nfsd`] comes before
-//! them for a server's reads. Its tunable "ratio 1", the algorithm before it, is
-//! [`Stock`](super::Stock); its waiting for sleeping laptop disks is not here.
+//! It is asked on a missing page and on a marked one. The first method that applies decides, one file each.
+//! The order is [`initial`], [`state`], [`thrashing`], [`backward`], [`context`], [`random`]; [`nfsd`] comes
+//! before them for a server's reads. Its tunable "ratio 1", the algorithm before it, is
+//! [`Stock`](super::Stock). Its waiting for sleeping laptop disks is left out.
 //= adaptive readahead V16
 
 mod backward;
@@ -51,13 +50,13 @@ impl Ara {
         Ara { tuning: tuning.limited(), streams: BTreeMap::new(), shared }
     }
 
-    /// What happened so far.
+    /// Counts of all events so far.
     pub fn events(&self) -> &AraEvents {
         &self.shared.events
     }
 }
 
-/// What it knows of one open file.
+/// The state of one open file.
 #[derive(Clone, Copy, Debug)]
 struct OpenFile {
     chunk: Chunk,
@@ -65,7 +64,7 @@ struct OpenFile {
     previous: u64,
 }
 
-/// What all open files share.
+/// State that all open files share.
 #[derive(Debug)]
 struct Shared {
     /// How much of a stream survives in the page cache, a running estimate.

@@ -1,6 +1,6 @@
-//! An NFS server's reads, out of order and without an open file: the request is
-//! served first, and whether a stream is behind it is seen from what is cached
-//! around it then. So servers side by side do not read the same ahead.
+//! An NFS server's reads, out of order and without an open file. The request is served first. Cached pages
+//! around it then show whether it belongs to a stream. So concurrent server threads do not read the same
+//! pages ahead.
 
 use super::Call;
 

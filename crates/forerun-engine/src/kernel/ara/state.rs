@@ -1,9 +1,8 @@
 //! Sequential reading with a valid state.
 //!
-//! Unread pages move through the page cache as through a pipe. While this stream
-//! read the pages from one mark to the next, the pipe moved on by what reclaim
-//! looked at; so what the stream reads during one pass of the pipe, the most
-//! that may safely lie ahead of it, follows by proportion.
+//! Unread pages move through the page cache as through a pipe. The pages that reclaim has scanned tell how
+//! far the pipe moved while this stream read from one mark to the next. The pages that the stream reads
+//! during one pass of the pipe follow by proportion. More than those would not survive ahead of it.
 
 use super::{AraClass, AraEvent, Call, chunk::Size};
 

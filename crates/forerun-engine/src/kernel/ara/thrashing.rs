@@ -1,4 +1,4 @@
-//! What was read ahead of the reader is gone.
+//! Pages ahead of the reader were evicted.
 
 use super::{AraClass, AraEvent, Call, chunk::Size};
 

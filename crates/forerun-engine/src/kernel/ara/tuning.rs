@@ -1,4 +1,4 @@
-//! What its user could set.
+//! The tunables that its user could set.
 
 use crate::types::BLOCK_BYTES;
 
@@ -15,7 +15,7 @@ pub struct AraTuning {
     pub hit_rate: u64,
     /// Ceiling of a chunk, in bytes, of which 65,535 pages count.
     pub window_bytes_max: u64,
-    /// What is read at the start of a file, in bytes.
+    /// The readahead at the start of a file, in bytes.
     pub initial_bytes: u64,
     /// The reader is an NFS server: its requests come out of order.
     pub is_nfsd: bool,

@@ -1,17 +1,17 @@
-//! Adaptive readahead of several streams in a shared cache, as Gill and Bathen
-//! published it (AMP, FAST 2007).
+//! Adaptive readahead of several streams in a shared cache, as Gill and Bathen published it (AMP, FAST
+//! 2007).
 //!
-//! Every stream has a degree, which is how much is read ahead at once, and a
-//! trigger distance, which is how long before the end of the last set the next
-//! one is asked for. Both follow what became of the sets before: one that was read
-//! to its last block makes the next ones larger, blocks that were lost unread make
-//! them smaller, and a reader that waits for a set makes the next ones earlier.
+//! Every stream has a degree: the blocks that are read ahead at once. It also has a trigger distance: how
+//! long before the end of the last set the next one is requested. Both follow the outcome of earlier sets:
 //!
-//! Two things differ from the paper. It keeps the two numbers with each cached page,
-//! so that its streams are bounded by the cache; here a table keeps them, and the
-//! stream that was read longest ago gives way. And it makes the distance a page
-//! longer each time; here it grows by a request, as the degree does, because requests
-//! of many pages would notice the difference of one after many sets only.
+//! * a set that was read to its last block makes the next ones larger;
+//! * blocks that were evicted unread make them smaller;
+//! * a reader that waits for a set makes the next ones earlier.
+//!
+//! Two things differ from the paper. It keeps the two numbers with each cached page, so that the cache
+//! bounds its streams. Here a table keeps them, and the stream that was read longest ago gives way. The
+//! paper makes the distance a page longer each time. Here it grows by a request, as the degree does, since
+//! one page matters little to requests of many pages.
 
 mod sequence;
 

@@ -25,7 +25,7 @@ struct Passage {
 }
 
 /// Documents besides those of `docs/`.
-const DOCUMENTS: &[&str] = &["README.md", "CHANGELOG.md", "CONTRIBUTING.md", "samples/README.md"];
+const DOCUMENTS: &[&str] = &["README.md", "CHANGELOG.md", "CONTRIBUTING.md", "ARCHITECTURE.md", "samples/README.md"];
 
 const README_WORDS_MAX: usize = 1200;
 const CHANGELOG_WORDS_MAX: usize = 700;

@@ -1,9 +1,8 @@
-//! What a decision costs: `cargo bench -p forerun-engine`. Fails past [`GOAL_NS`].
+//! The cost of a decision: `cargo bench -p forerun-engine`. Fails past [`GOAL_NS`].
 //!
-//! *Read* is the call in which a reader says what it wants and the policy decides, *turn*
-//! everything that the engine does for a read, from there until its bytes are let go,
-//! fetches included, and the bed besides. Instructions are counted by valgrind, where
-//! that is installed: the same on every machine with the same compiler.
+//! *Read* is the call in which a reader asks for an extent and the policy decides. *Turn* is all work of
+//! the engine for a read, with its fetches, until its bytes are released, and the work of the bed. Valgrind
+//! counts instructions, where it is installed. They are the same on every machine with the same compiler.
 
 use std::process::{Command, ExitCode};
 use std::time::Instant;
@@ -79,7 +78,7 @@ fn main() -> ExitCode {
     if is_within { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
 
-/// What valgrind runs.
+/// The part that valgrind runs.
 fn repeat(pattern: &str, policy: &str, count: &str) {
     let pattern = Pattern::ALL.into_iter().find(|known| known.name() == pattern).expect("a known pattern");
     let policy: PolicyKind = policy.parse().expect("a known policy");
@@ -123,7 +122,7 @@ fn run(pattern: Pattern, policy: PolicyKind, clock: u64) -> Times {
     (took[took.len() / 2].saturating_sub(clock), turn.saturating_sub(clock))
 }
 
-/// What it takes to look at the clock.
+/// The cost of reading the clock.
 fn clock_ns() -> u64 {
     let mut looks: Vec<u64> = (0..10_001).map(|_| Instant::now().elapsed().as_nanos() as u64).collect();
     looks.sort_unstable();

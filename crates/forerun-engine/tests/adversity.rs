@@ -1,4 +1,4 @@
-//! What the engine does when the backend fails or memory is short.
+//! The engine when the backend fails or memory is short.
 
 use forerun_engine::*;
 

@@ -1,4 +1,4 @@
-//! What readers say of how they will read, and what the engine makes of it.
+//! Advice of readers, and its effect on readahead.
 
 use forerun_engine::*;
 

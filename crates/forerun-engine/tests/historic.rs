@@ -71,7 +71,7 @@ fn a_kernel_asks_at_once_for_all_of_a_window() {
 fn a_page_cache_does_not_know_what_was_read_ahead() {
     for (policy, is_kept) in [(PolicyKind::OnDemand, false), (PolicyKind::Adaptive, true)] {
         let mut engine = engine(4 * MIB, policy);
-        // What follows is here, unread; then others read more than there is memory, each
+        // The bytes that follow are resident and unread. Others then read more than the memory holds, each
         // of them once.
         (0..2).for_each(|index| drop(read(&mut engine, 1, piece(index, 16))));
         (0..64).for_each(|index| drop(read(&mut engine, 2, Extent::new(index * MIB, 64 << 10))));

@@ -1,8 +1,8 @@
-//! The readahead of kernels beside what kernels do on the same accesses, through
-//! the engine: fetches and pages on a cold file of 25,600 pages, storage that
-//! answers at once, memory enough. The figures of 6.12 were measured on a kernel
-//! (6.18, the same algorithm) and on a model of the algorithm; where the two
-//! differ, the model's stand here. The figures of the others are the model's.
+//! The readahead of kernels in the engine beside that of kernels, on the same accesses: fetches and pages.
+//! The file is cold and has 25,600 pages. The storage answers at once, and there is memory enough.
+//!
+//! The figures of 6.12 were measured on a kernel (6.18, the same algorithm) and on a model of the
+//! algorithm. Where the two differ, the model's stand here. The figures of the others are the model's.
 //! `tests/kernel` has them all without an engine around.
 //= linux 6.12 mm/readahead.c
 

@@ -127,7 +127,7 @@ impl Bed {
         self.visit(file, Extent::new(0, self.size));
     }
 
-    /// What was fetched, by file.
+    /// The fetched extents, by file.
     fn fetched(&self) -> Vec<(u32, Extent)> {
         let file = |object: &ObjectId| *self.objects.iter().find(|(_, known)| *known == object).unwrap().0;
         self.fetched.iter().map(|(object, extent)| (file(object), *extent)).collect()

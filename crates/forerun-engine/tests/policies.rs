@@ -1,8 +1,7 @@
-//! What each policy wants, in words: reads in, windows out.
+//! The windows of each policy, as text: reads in, windows out.
 //!
-//! `r 0 64k; r 64k 64k` reads 64 KiB at 0 and at 64 KiB, a millisecond apart, from
-//! storage that answers at once; the answer lists each window after the read that
-//! asked for it, as `offset+len mark position`.
+//! `r 0 64k; r 64k 64k` reads 64 KiB at 0 and at 64 KiB, a millisecond apart, from storage that answers at
+//! once. The answer lists each window after the read that asked for it, as `offset+len mark position`.
 
 use std::fmt::Write;
 

@@ -1,5 +1,5 @@
-//! Openings of listed files in any order: what is read ahead of them in vain is
-//! bounded, and what is known of files that nobody opens too.
+//! Listed files are opened in any order. Wasted readahead stays bounded, and so does the state of files
+//! that are never opened.
 
 #[path = "../../forerun-trace/tests/support/property.rs"]
 mod property;
@@ -101,8 +101,7 @@ proptest! {
                 bed.visit(index);
             }
         }
-        // What is still ahead of walks may be of use; and files that come again are read
-        // from memory.
+        // Bytes ahead of walks may still be used, and files that are opened again are read from memory.
         let wasted = bed.fetched.saturating_sub(bed.sizes.iter().sum::<u64>().min(bed.asked));
         prop_assert!(wasted <= bed.asked / 10 + (4 << 20), "{wasted} wasted of {}", bed.asked);
         prop_assert!(bed.engine.memory_bytes() <= 64 << 20);

@@ -8,7 +8,7 @@ use crate::types::BLOCK_BYTES;
 /// The least cost of a wait, until a fetch has shown the device's bandwidth.
 const WAIT_BYTES_UNKNOWN: u64 = 64 << 10;
 /// The longest gap that is read through on a device whose fetches overlap: this share of the bytes in
-/// flight, and at most this many bytes.
+/// flight, up to this many bytes.
 const PIPE_SHARE: u64 = 64;
 const GAP_BYTES_MAX: u64 = 64 << 10;
 /// A reader that continues at the head's position waits for this share of a move.

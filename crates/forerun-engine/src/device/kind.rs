@@ -1,5 +1,5 @@
-//! Properties of the backend, as its fetches show them: whether it is serial, whether it has a head that
-//! seeks, and whether it is far away.
+//! Properties of the backend, as its fetches show them: whether it is serial, has a head that seeks, or is
+//! far away.
 
 use super::{Device, LATENCY_NS_GUESS};
 

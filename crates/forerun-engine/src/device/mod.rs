@@ -143,11 +143,13 @@ impl Device {
 
     /// The size of a demand fetch with the window that follows it.
     ///
-    /// A stream's reader that waits should not wait again soon. Where fetches overlap over a far link, the
-    /// fetch is no longer than the shortest ones beside it, because its connection limits it and its reader
-    /// waits for its end. Where all bytes come at once, the reader waits for the window too, so the window
-    /// is fetched separately, unless each fetch costs a seek. A far link has no seek once fetches were seen
-    /// to overlap, even if one that was noticed late seemed to bring as much as all.
+    /// A stream's reader that waits should not wait again soon. Where fetches overlap over a far link, each
+    /// has its own connection, and the reader waits for the end of its fetch. So the fetch is no longer
+    /// than the shortest ones beside it.
+    ///
+    /// Where all bytes come at once, the reader waits for the window too. So the window is fetched
+    /// separately, unless each fetch costs a seek. A far link on which fetches were seen to overlap has no
+    /// seek.
     pub(crate) fn ride_bytes(&self) -> u64 {
         if self.spread.is_whole() && !self.has_head() {
             return whole_blocks(self.fetch_bytes_min / RIDE_WHOLE_SHARE);

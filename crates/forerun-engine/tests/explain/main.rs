@@ -1,4 +1,4 @@
-//! What the engine says of its streams and of what became of what it read ahead.
+//! The engine's report of its streams and of the outcomes of its readahead.
 
 mod bed;
 mod outcomes;
@@ -92,14 +92,14 @@ fn why_a_window_is_as_large_as_it_is() {
     (0..32).for_each(|index| bed.read(SIZE - (32 - index) * 64 * KIB, 64 * KIB));
     assert_eq!(bed.report().streams[0].why, Why::EndKnown);
     assert_eq!(bed.report().streams[0].window_bytes, 0, "nothing is left");
-    // What a program says.
+    // Advice of a program.
     let mut bed = Bed::new(64 * MIB);
     bed.engine.advise(Time(0), OBJECT, READER, Advice::WillNeed(&[Extent::new(8 * MIB, MIB)]));
     bed.read(8 * MIB, 64 * KIB);
     let plan = bed.report().streams[0];
     assert_eq!((plan.class, plan.why, plan.offset), (Class::Planned, Why::Advised, 64 * KIB));
     assert_eq!(bed.windows.first(), Some(&(Class::Planned, Why::Advised)));
-    // What an earlier run read.
+    // The profile of an earlier run.
     let mut bed = Bed::new(64 * MIB);
     bed.engine.plan(Time(0), OBJECT, &[Extent::new(8 * MIB, MIB)]);
     assert_eq!(bed.report().streams[0].why, Why::Planned);
@@ -114,7 +114,7 @@ fn windows_say_which_stream_they_are_of() {
         }
     }
     assert_eq!(bed.streams.len(), 3, "{:?}", bed.streams);
-    // What follows a plan is of no stream.
+    // Readahead along a plan belongs to no stream.
     let mut bed = Bed::new(64 * MIB);
     bed.engine.advise(Time(0), OBJECT, READER, Advice::WillNeed(&[Extent::new(8 * MIB, MIB)]));
     bed.read(8 * MIB, 64 * KIB);

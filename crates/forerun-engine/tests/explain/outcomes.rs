@@ -121,8 +121,8 @@ impl Model {
         }
     }
 
-    /// Nobody has `object` open for a moment, and nothing is known of it after that if it is to be read as
-    /// if for the first time.
+    /// `object` has no reader for a moment. The engine forgets it if it is to be read as if for the first
+    /// time.
     fn reopen(&mut self, object: ObjectId, way: Way) {
         self.bed.close(object);
         self.bed.land();

@@ -7,7 +7,7 @@ use forerun_engine::kernel::{Algorithm, Ara, AraTuning, OnDemand, Stock};
 use crate::read_loop::Loop;
 
 const FILE_BYTES: u64 = 21_031_620;
-/// What consecutive requests got in the recorded trace.
+/// The bytes that consecutive requests got in the recorded trace.
 const DONE_BYTES: [u64; 6] = [37_440, 28_800, 37_440, 14_400, 37_440, 37_440];
 
 /// The mean fetch of a whole file read so, in pages.
@@ -29,8 +29,8 @@ fn mean_fetch<A: Algorithm>(algorithm: A) -> u64 {
 
 #[test]
 fn cut_requests_collapse_stock_and_nobody_else() {
-    // It is at its window's end after each request, so it takes the next for a
-    // random read of a window that is cached already but for the last few pages.
+    // After each request it is at the end of its window. So it takes the next for a random read. Most pages
+    // of that window are cached already.
     let stock = mean_fetch(Stock::new(32));
     let ara = mean_fetch(Ara::new(AraTuning::default()));
     println!("stock 128K {stock} pages, ara {ara}");
@@ -41,8 +41,8 @@ fn cut_requests_collapse_stock_and_nobody_else() {
 
 #[test]
 fn a_cut_request_past_256_cached_pages_turns_stock_off() {
-    // With windows of 256 pages one wrong guess is enough to take the file for
-    // cached: the reader then runs into every second window's end alone.
+    // With windows of 256 pages, one wrong guess makes it take the file for cached. The reader then misses
+    // at the end of every second window.
     let stock = mean_fetch(Stock::new(256));
     println!("stock 1M {stock} pages");
     assert!((160..=175).contains(&stock), "stock reads {stock} pages at once");

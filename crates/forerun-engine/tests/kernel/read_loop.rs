@@ -54,7 +54,7 @@ pub(crate) struct Loop<A: ?Sized> {
     pub(crate) pages_count: u64,
     /// The runs, as (page, pages), oldest first.
     pub(crate) fetched: Vec<(u64, u64)>,
-    /// What was kept from being reclaimed.
+    /// The pages that were kept from reclaim.
     pub(crate) rescued: Vec<(u64, u64)>,
 }
 

@@ -1,5 +1,5 @@
-//! What each algorithm does when pages are lost before they are read, when they
-//! are about to be, and on the rarer ways of reading.
+//! Each algorithm when pages are lost before they are read, or are about to be, and on rare access
+//! patterns.
 
 use forerun_engine::kernel::*;
 
@@ -66,8 +66,8 @@ fn ara_reads_exactly_what_is_lost_of_an_older_chunk() {
 #[test]
 fn ara_sizes_chunks_by_how_fast_the_cache_turns_over() {
     let mut kernel = ara_after(14);
-    // 14 pages read while 22,401 of 65,536 went by: 40 before the reader comes
-    // round, of which the ratio leaves 19; two of them are ahead already.
+    // 14 pages are read while 22,401 of 65,536 go by. So 40 may be ahead of the reader, and the ratio
+    // leaves 19. Two of them are ahead already.
     kernel.cache.scanned_count += 22_400;
     kernel.read(14, 1);
     assert_eq!(kernel.fetched, [(0, 16), (16, 17)]);
@@ -165,7 +165,7 @@ fn ara_counts_what_it_read_in_vain() {
     assert_eq!(events.total(hit).pages, 100);
     // At 14, 26 and 65: with memory enough the mark is far from the end.
     assert_eq!(events.total(AraEvent::LookaheadHit).count, 3);
-    // What is lost is not hit when it comes again on its own.
+    // A lost page is no hit when a later read brings it alone.
     kernel.lose(100, PAGES);
     kernel.algorithm.on_close(OBJECT, READER);
     kernel.read(100, 1);

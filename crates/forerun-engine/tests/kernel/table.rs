@@ -1,7 +1,6 @@
-//! What each algorithm does on the same accesses: a file of 25,600 pages, cold,
-//! memory enough, one open file. The expected figures are those of a model made
-//! from the same descriptions by somebody else. It counted windows, not the runs
-//! of missing pages in them.
+//! Each algorithm on the same accesses: a cold file of 25,600 pages, memory enough, one open file. The
+//! expected figures are those of an independent model of the same descriptions. It counted windows, not the
+//! runs of missing pages in them.
 
 use forerun_engine::kernel::{Algorithm, Ara, AraTuning, OnDemand, Stock};
 

@@ -8,7 +8,7 @@ pub(crate) const OBJECT: ObjectId = ObjectId(1);
 pub(crate) const READER: ReaderId = ReaderId(1);
 /// Of one fetch, once its first bytes are there: 100 MB/s.
 const NS_PER_BYTE: u64 = 10;
-/// What comes first, and what comes at a time after that.
+/// The first bytes of a fetch, and the bytes that come at a time after them.
 const FIRST_BYTES: u64 = 16 << 10;
 const PIECE_BYTES: u64 = 64 << 10;
 
@@ -65,7 +65,7 @@ impl<F: FnMut(u64, Time) -> u64> Bed<F> {
         self.now.since(begun)
     }
 
-    /// Whatever happens next happens.
+    /// Handles the next event.
     pub(crate) fn pass_time(&mut self) {
         let coming = self.coming.keys().next().map(|(time, _)| *time);
         let next = coming.into_iter().chain(self.engine.poll_timeout()).min();

@@ -1,5 +1,5 @@
-//! Fetches whose bytes are late are asked for again, where that helps: in virtual time, above
-//! a store that serves any number of fetches at once.
+//! Fetches whose bytes are late are hedged, where that helps: in virtual time, above a store that serves
+//! any number of fetches at once.
 
 mod bed;
 
@@ -122,7 +122,7 @@ fn of_one_that_stalls_the_rest_is_asked_for_again() {
         assert!(longest < 70 * MS, "somebody waited {longest} ns");
         let counters = bed.engine.counters();
         assert_eq!((counters.repeated_count, counters.won_count, counters.cancelled_count), (4, 4, 4));
-        // What had come does not come again.
+        // Bytes that had arrived do not arrive again.
         assert_eq!(counters.repeated_bytes, bed.stalled_bytes);
     }
 }

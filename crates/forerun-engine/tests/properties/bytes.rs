@@ -4,7 +4,7 @@ use forerun_engine::*;
 
 use super::model::{BLOCKS, Model};
 
-/// What a slot holds: object, block, version of the object when it was fetched.
+/// The content of a slot: object, block, and the version of the object when it was fetched.
 pub(crate) type Content = (u64, u64, u64);
 
 pub(crate) struct InFlight {
@@ -72,7 +72,7 @@ impl Model {
     /// The first `bytes` of a fetch are written to its memory.
     pub(super) fn fill(&mut self, index: usize, bytes: u64) {
         let InFlight { fetch, version, done } = &mut self.in_flight[index];
-        // What was reported is not written again, half a block at the end neither.
+        // Reported bytes are not written again, nor half a block at the end.
         if bytes <= *done {
             return;
         }

@@ -1,5 +1,5 @@
-//! Any calls in any order, checked against a model that is too simple to be
-//! wrong: every slot remembers which version of which block it holds.
+//! Calls in any order, checked against a model that is too simple to be wrong. Every slot remembers which
+//! version of which block it holds.
 
 mod bytes;
 #[path = "../support/calls.rs"]

@@ -13,7 +13,7 @@ pub(super) const BLOCKS: usize = (SIZE_MAX / BLOCK_BYTES) as usize + 1;
 pub(crate) struct Model {
     pub(crate) engine: Engine,
     budget: u64,
-    /// What is called lies from here on in each object.
+    /// All calls use offsets from here on in each object.
     pub(super) base: u64,
     now: Time,
     /// Between two calls.

@@ -9,7 +9,7 @@ use forerun_engine::*;
 
 const LATENCY_NS: u64 = 10_000_000;
 const NS_PER_BYTE_FRACTION: (u64, u64) = (5, 2);
-/// What a reader does between two reads.
+/// The pause of a reader between two reads.
 const THINK_NS: u64 = 20_000;
 
 /// See the module's page.

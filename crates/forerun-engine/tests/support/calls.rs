@@ -1,4 +1,4 @@
-//! What is called, drawn at random.
+//! Random calls.
 
 use proptest::prelude::*;
 
@@ -43,7 +43,7 @@ pub(crate) enum Call {
         directory: u64,
         index: u32,
     },
-    /// So many bytes of each step were touched.
+    /// The touched bytes of each step.
     Trail {
         touched: u64,
     },

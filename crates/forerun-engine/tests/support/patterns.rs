@@ -9,7 +9,7 @@ const MIB: u64 = 1 << 20;
 const OBJECT: ObjectId = ObjectId(0);
 /// Large enough that no pattern comes to its end.
 const SIZE: u64 = 1 << 50;
-/// What one pattern reads again and again.
+/// The bytes that one pattern reads again and again.
 const CACHED_BYTES: u64 = 64 * MIB;
 const FILE_BYTES: u64 = 16 * KIB;
 
@@ -17,7 +17,7 @@ const FILE_BYTES: u64 = 16 * KIB;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[allow(dead_code, reason = "a test needs only some")]
 pub(crate) enum Pattern {
-    /// So many KiB in order, all in memory.
+    /// This many KiB in order, all in memory.
     Cached(u64),
     /// 64 KiB in order.
     Sequential,

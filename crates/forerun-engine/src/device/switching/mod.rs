@@ -6,14 +6,14 @@
 //!
 //! * Fetches that continue where the one before ended tell the time of a byte, and the fixed cost of a
 //!   fetch.
-//! * Other fetches that met an idle backend tell the time of a seek and of all other waits: from dispatch,
-//!   less the time of their bytes. Fetches that begin soon after the one before do not count, since a disk
-//!   has read on by itself.
+//! * Other fetches that met an idle backend tell the time of a seek with all other waits. It is the time
+//!   from dispatch, less that of their bytes. Fetches that begin soon after the one before do not count,
+//!   since a disk has read on by itself.
 //! * Fetches that found many others ahead tell how much of that time is left when the backend could overlap
 //!   it. A backend that can works on them meanwhile, and their ends follow closely. A disk cannot.
 //!
-//! If a fetch brings bytes before an earlier one has ended, the backend serves several at once, whatever the
-//! times. Now and then two fetches are in flight where one seems best, so that this can show.
+//! If a fetch brings bytes before an earlier one has ended, the backend serves several at once, whatever
+//! the times. Now and then two fetches are in flight where one seems best, so that this can show.
 
 mod regression;
 

@@ -1,15 +1,15 @@
-//! Readahead by price: detectors say what will be read next, evidence how likely that is, and one account
-//! for each object whether it is worth fetching now.
+//! Readahead by price. Detectors predict the next reads, evidence tells how likely they are, and one
+//! account for each object decides whether they are worth a fetch.
 //!
-//! * [`detect`] finds streams, and what is read near what was;
-//! * [`evidence`] remembers what came of such predictions;
-//! * [`window`] says how much a stream keeps ahead, [`bets`] what is fetched besides;
-//! * [`budget`] says how much that may be: of waste, of memory and of the device;
-//! * [`deal`] is the read under way; [`whose`] finds its stream, [`object`] asks what that wants;
-//! * [`report`] tells what is read ahead and why, [`ends`] which streams are over.
+//! * [`detect`] finds streams, and reads near earlier ones;
+//! * [`evidence`] remembers the outcome of such predictions;
+//! * [`window`] decides how much a stream keeps ahead, [`bets`] which other bytes are fetched;
+//! * [`budget`] limits waste, memory and the share of the device;
+//! * [`deal`] is the read under way; [`whose`] finds its stream, and [`object`] plans for it;
+//! * [`report`] shows what is read ahead and why, [`ends`] which streams are over.
 //!
-//! The device's costs come as numbers from [`Costs`](crate::device::Costs). Nothing here asks which kind of
-//! device it is.
+//! The device's costs come as numbers from [`Costs`](crate::device::Costs). Nothing here asks for the kind
+//! of device.
 
 mod bets;
 mod budget;

@@ -76,8 +76,8 @@ impl Object {
         self.passed = self.passed.saturating_sub(bytes);
     }
 
-    /// The stream at `at` goes on with the read, and wants what is to be kept ahead. What its reader has
-    /// behind it then.
+    /// The stream at `at` goes on with the read, and plans the bytes that it keeps ahead. Returns the
+    /// extent that its reader has passed.
     pub(super) fn go_on(&mut self, at: usize, deal: &mut Deal<'_>) -> Option<Extent> {
         self.last = at;
         let (access, costs) = (deal.access, deal.costs);

@@ -106,8 +106,8 @@ impl Object {
         self.reads == 1 && access.extent.offset <= DISORDER_REQUESTS * access.extent.len
     }
 
-    /// Whether the read, which is one of the stream at `at`, may be another's as well: a step may begin a run,
-    /// and a reader may have turned round.
+    /// Whether the read, which belongs to the stream at `at`, may belong to another as well. A step may
+    /// begin a run, and a reader may have turned round.
     fn may_begin_beside(&self, at: usize, deal: &Deal<'_>) -> bool {
         let stream = &self.streams[at];
         match stream.shape.is_dense() {

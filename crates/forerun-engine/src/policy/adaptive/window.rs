@@ -17,14 +17,14 @@ const WINDOW_BYTES_WORTH: u64 = 16 << 10;
 const WINDOW_BYTES_AT_START: u64 = 256 << 10;
 /// The first window is at least and at most this many times the bytes that were read.
 const OPENING_TIMES: [u64; 2] = [4, 16];
-/// The window of a reader that waits grows to the bytes of this many waits at once, and to at most this many times
-/// the bytes that it has read.
+/// The window of a reader that waits grows to the bytes of this many waits at once. It has at most this
+/// many times the bytes that were read.
 const STEP_WAITS: u64 = 4;
 const STEP_TIMES: u64 = 8;
 /// The most elements ahead of a strided stream.
 const ELEMENTS_MAX: u64 = 256;
-/// A window is topped up when this share of it was consumed, and that of a reader who does not wait when
-/// this share is left; where it is dear to come back, mostly when the other share was consumed.
+/// A window is refilled once this share of it was consumed. For a reader that does not wait, it is refilled
+/// once this share is left. Where each return is dear, it is mostly refilled after the second share.
 const TOP_UP_SHARE: u64 = 4;
 const LEAP_SHARE: u64 = 2;
 
@@ -173,8 +173,9 @@ impl Stream {
     /// Wants what is missing of `window`, up to position `limit`, unless that is too little yet.
     fn extend(&mut self, costs: &Costs, window: u64, share: u64, limit: u64, windows: &mut Vec<Window>) {
         let is_dense = self.shape.is_dense();
-        // Where coming back is dear, a window is refilled seldom. It is refilled even more seldom for a reader that
-        // does not wait, if the window has its full size and its last quarter lasts for some reads.
+        // Where each return is dear, a window is refilled seldom. It is refilled even more seldom for a
+        // reader that does not wait, if two conditions hold. The window has its full size, and its last
+        // quarter lasts for some reads.
         let is_dear = costs.step > 0 || self.shape.is_back() && costs.back_piece > window;
         let is_full = window >= share && TOP_UP_SHARE * self.read_len <= window / TOP_UP_SHARE;
         let step = if is_dense && self.sizing.is_fed && !Rule::Fed.is_off() && (costs.step == 0 || is_full) {

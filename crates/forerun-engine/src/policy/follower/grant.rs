@@ -1,6 +1,6 @@
-//! What a policy lets its follower have.
+//! The bytes that a policy grants its follower.
 
-/// What one of those that are followed may have.
+/// The bytes that one follower may have.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Grant {
     /// Bytes ahead of a reader: as many as keep the device busy.

@@ -1,7 +1,8 @@
-//! What was said of reads to come: plans of objects, lists of parts of many, and what readers do.
+//! The follower reads ahead along known orders: advice, profiles and lists. It also keeps the announced
+//! habits of readers.
 //!
-//! [`plan`] fetches what was said ahead of whoever reads it; [`route`] knows in which order that
-//! is, and where it lies. [`lists`] are plans across objects.
+//! [`plan`] fetches a known order ahead of its readers. [`route`] has its extents, by their order and by
+//! their offset. [`lists`] are plans across objects.
 
 mod grant;
 mod lists;
@@ -21,7 +22,7 @@ pub(crate) use lists::Lists;
 use plan::{Origin, Plan};
 use route::Route;
 
-/// What a reader does.
+/// An announced habit of a reader.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Habit {
     Sequential,
@@ -37,7 +38,7 @@ pub(super) struct Follower {
     pub(super) lists: Lists,
     /// Those that are read.
     reading: Census,
-    /// What is wanted of a plan is out of date.
+    /// The queued windows of a plan are out of date.
     dropped: bool,
 }
 
@@ -103,7 +104,7 @@ impl Follower {
         let is_listed = self.lists.on_read(access, &mut self.reading, grants);
         let Some(plan) = self.plans.get_mut(&access.object) else { return is_listed };
         let is_planned = plan.passes(access);
-        // What may have been left would come before what he wants.
+        // Readahead for others would otherwise come before the bytes that this reader wants.
         self.dropped |= plan.take_parted();
         self.dropped |= plan.lets_go();
         if !is_planned || plan.is_suspended() {

@@ -8,9 +8,11 @@ use alloc::vec::Vec;
 use crate::config::Config;
 use crate::types::Extent;
 
-/// Invariants: `extents` share no bytes and are none of them empty; `starts[i]` is the
-/// sum of the lengths before `extents[i]`; `by_offset` holds every place in `extents`,
-/// by offset.
+/// Invariants:
+///
+/// * `extents` share no bytes, and none is empty;
+/// * `starts[i]` is the sum of the lengths before `extents[i]`;
+/// * `by_offset` holds every place in `extents`, by offset.
 #[derive(Debug, Default)]
 pub(super) struct Route {
     extents: Vec<Extent>,
@@ -97,8 +99,7 @@ impl Route {
         )
     }
 
-    /// What lies at `positions`, in order, at most `count_max` extents of it; and where
-    /// those end.
+    /// The extents at `positions`, in order, at most `count_max` of them, and the position where they end.
     pub(super) fn extents_at(&self, positions: Extent, count_max: usize) -> (Vec<Extent>, u64) {
         let first = self.place(positions.offset);
         let mut found = Vec::new();

@@ -1,9 +1,11 @@
 //! The limits of one object's readahead: one account for every class of it.
 //!
-//! Bytes are reserved when they are wanted, and given back when somebody reads them. What is reserved and
-//! not expected any more, or has gone unread, is lost. Two bounds limit that. Lost bytes make
-//! every wait worth less: by half for each eighth of the *allowance*, which is the worth of a few waits and
-//! a share of the used bytes. And no more is ever reserved than the *room*.
+//! Bytes are reserved when they are planned, and given back when a reader reads them. Reserved bytes are
+//! lost once no stream expects them, or once they have gone unread. Two bounds limit that:
+//!
+//! * Lost bytes lower the worth of a wait: each eighth of the *allowance* halves it. The allowance is the
+//!   worth of a few waits and a share of the used bytes.
+//! * No more is ever reserved than the *room*.
 
 use crate::ablation::Rule;
 use crate::config::Config;
@@ -40,17 +42,17 @@ pub(crate) struct Account {
     taken: u64,
 }
 
-/// The reserved bytes of an object that are not lost: some stream expects them, or passed over them since a
-/// request that leaves them out costs more.
+/// Reserved bytes of an object that are not lost. Some stream expects them, or passed them because a fetch
+/// that leaves them out costs more.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Expected {
     pub(crate) ahead: u64,
     pub(crate) passed: u64,
 }
 
-/// The part of an allowance that does not depend on the object's readers. Many objects that are each read
-/// a little would lose it many times: all objects together lose a few such parts at most, and a share of
-/// the bytes that were of use.
+/// The part of an allowance that does not depend on the object's readers. Thousands of objects that are
+/// each read a little would waste it thousands of times. So all objects together waste a few such parts at
+/// most, and a share of the used bytes.
 fn start(view: &View<'_>) -> u64 {
     let most = START_BYTES_MAX.min(view.config.memory_bytes_max / START_MEMORY_SHARE);
     let start = (START_WAITS * view.device.costs().fill).min(most);

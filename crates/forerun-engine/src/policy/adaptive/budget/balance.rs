@@ -1,9 +1,10 @@
-//! What guesses have saved the readers of all objects, and what they have cost them, where both are
-//! the same: near by, and where something is on its way nearly all the time, a wait saved is worth the
-//! bytes that come meanwhile, and whatever is fetched in vain makes somebody wait as long as it takes.
+//! The gain of guesses for the readers of all objects, against their cost.
 //!
-//! A ledger keeps what an object wastes below a share of what was read. Of thousands of objects that
-//! are read a little, each may be within its own, and all together cost more than they save.
+//! Near by, on a device that is busy nearly all the time, both are counted in bytes. A saved wait is worth
+//! the bytes that arrive meanwhile. Each wasted byte makes a reader wait.
+//!
+//! The account of an object keeps its waste below a share of the bytes read. Of thousands of objects that
+//! are read a little, each may be within its account, and all together cost more than they save.
 
 use crate::ablation::Rule;
 use crate::explain::Class;
@@ -14,14 +15,14 @@ use crate::types::ObjectId;
 /// they are read.
 const START_WAITS: u64 = 32;
 const START_BYTES: u64 = 1 << 20;
-/// A saved wait pays for this share of the bytes that it is worth: on a busy device, most of it comes back as a wait
-/// of other readers.
+/// A saved wait pays for this share of the bytes that it is worth. On a busy device, most of it comes back
+/// as a wait of other readers.
 const SAVED_SHARE: u64 = 4;
 
 /// At the read under way, in bytes.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Credit {
-    /// What it is worth that its reader need not wait, where he comes from.
+    /// The worth of a hit to the reader, by where its last read ended.
     pub(crate) hit_bytes: u64,
     /// How much may be fetched on a guess.
     pub(crate) room: u64,
@@ -34,7 +35,7 @@ pub(crate) struct Credit {
 pub(crate) struct Balance {
     /// Besides the start; what guesses have cost is for the cache to say.
     saved_bytes: u64,
-    /// What it is worth to who comes from where the last read ended to this one that he need not wait.
+    /// The worth of a hit to a reader that goes on from the last read to this one.
     hit_bytes: u64,
     /// Where the last read ended.
     last_end: Option<(ObjectId, u64)>,
@@ -72,8 +73,8 @@ impl Balance {
     }
 }
 
-/// The worth of a saved wait to a reader that goes on `gap` bytes after where the last read ended. Who is alone
-/// takes the device from nobody.
+/// The worth of a saved wait to a reader that goes on `gap` bytes after where the last read ended. A single
+/// reader takes the device from no one.
 fn hit_bytes(gap: Option<u64>, view: &View<'_>) -> u64 {
     let ns = view.device.wait_after_ns(gap);
     if view.others_count == 0 { view.device.bytes_while(ns) } else { view.device.carried_while(ns) }

@@ -53,9 +53,9 @@ impl Shares {
         (self.reading.count() + self.followed).max(1)
     }
 
-    /// Twice what keeps the device busy, shared by all who read, but a few fetches at least; and of the
-    /// memory no more than a fair part of three quarters. While less than half of that is taken, those who
-    /// do not read just now leave room for more.
+    /// The bytes that one follower may have ahead. All readers share twice the bytes that keep the device
+    /// busy, but each has a few fetches. They also share three quarters of the memory. While less than half
+    /// of that is taken, streams that pause leave their part to others.
     pub(crate) fn of_one(&self, view: &View<'_>) -> u64 {
         self.of_stream(false, view).0
     }

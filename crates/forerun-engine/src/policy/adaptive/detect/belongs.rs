@@ -14,14 +14,14 @@ const REORDER_REQUESTS: u64 = 32;
 const REORDER_BYTES_MAX: u64 = 4 << 20;
 /// A stream passes at most this many times the bytes that it reads.
 const SPARSE_MAX: u64 = 5;
-/// A stream is over after this many reads of the object elsewhere, and for each read that lies between two of its
-/// own, this many more.
+/// A stream is over after this many reads of the object elsewhere, and this many more for each read between
+/// two of its own.
 pub(crate) const PATIENCE_READS: u64 = 8;
 pub(crate) const PATIENCE_GAPS: u64 = 4;
 
 impl Stream {
-    /// How far off a request of `len` bytes may be. Whoever comes near a stream that is over, or that is
-    /// none, is most likely somebody else.
+    /// The reorder horizon for a request of `len` bytes. A read near a stream that is over, or near none,
+    /// most likely belongs to another reader.
     pub(crate) fn reorder(&self, len: u64) -> u64 {
         let count =
             if self.is_over || self.is_doubted || Rule::Disorder.is_off() { 1 } else { REORDER_REQUESTS };

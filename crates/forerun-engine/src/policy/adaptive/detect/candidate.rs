@@ -6,8 +6,8 @@ use crate::types::Extent;
 /// Requests of disorder that still belong together: eight threads that each take the next request stay
 /// within it.
 pub(crate) const DISORDER_REQUESTS: u64 = 8;
-/// Reads in disorder that are a stream, if they fill half of what they span; and of reads that only ever go
-/// up and leave something out, since fewer may be even steps.
+/// Reads out of order that make a stream, if they fill half of the span. The second number is for reads
+/// that only go up and leave gaps, since fewer of them may be a stride.
 const DISORDERED_COUNT: u32 = 3;
 const SPARSE_COUNT: u32 = 6;
 
@@ -77,8 +77,8 @@ impl Candidate {
         self.index = index;
     }
 
-    /// Two reads in order are a stream, either way; reads at random almost never are. What is left out
-    /// is no matter where each request costs as much as `through` bytes.
+    /// The shape of a stream, if there is one. Two reads in order make one, either way, since random reads
+    /// almost never do. Gaps do not matter where each fetch costs as much as `through` bytes.
     pub(crate) fn shape(&self, through: u64) -> Option<Shape> {
         let steps = self.count - 1;
         let in_order = steps > 0 && (self.adjacent_up == steps || self.adjacent_down == steps);

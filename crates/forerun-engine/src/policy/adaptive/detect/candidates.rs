@@ -22,8 +22,8 @@ pub(crate) struct Candidates {
     candidates: VecDeque<Candidate>,
     /// How many in a row went on in the order in which they came.
     in_order: u32,
-    /// How many more streams may begin by accident if all is read at random, in parts of [`ONE`]: it
-    /// depends on how many are remembered, how large they are and how large the object is.
+    /// The streams that may still begin by chance if all reads are random, in parts of [`ONE`]. That
+    /// depends on the number of candidates, their size and the size of the object.
     accidents: i64,
 }
 

@@ -1,8 +1,8 @@
 //! Reads near earlier reads.
 //!
-//! Every read asks about a chunk at each of five distances ahead of it, in the name of its kind: how much
-//! was read right before it, and how long it is. Whoever comes there answers. A bet goes as far as the
-//! answers pay.
+//! Every read asks whether a chunk at each of five distances ahead of it will be read. It asks as one of a
+//! kind, which is the length of the run right before it and its own length. Reads of those chunks are the
+//! answers. A bet goes as far as the answers pay.
 
 use super::super::evidence::{Answers, DISTANCES};
 use super::KEPT_MAX;

@@ -1,8 +1,9 @@
-//! Reads in no order that keep to a place.
+//! Reads without order that keep to a region of the object.
 //!
-//! An object is cut into areas, and each into 64 parts. A read that nobody expected marks its part as
-//! missed. Around it the largest block is filled for which readers have waited as long as its rest takes;
-//! a smaller one where little came of that, a larger one where it paid.
+//! An object is cut into areas, and each into 64 parts. A read that no stream expected marks its part as
+//! missed. Region readahead fills the largest block around it whose rest takes no longer than readers have
+//! waited for parts of it. If little of earlier fills was read, the block is smaller, and if much was, it
+//! is larger.
 
 use super::super::evidence::Filled;
 use super::KEPT_MAX;
@@ -69,9 +70,9 @@ impl Region {
         fewer < 2 || fewer * PASSED_SHARE < self.ups + self.downs
     }
 
-    /// The block around the miss at `offset` of an object of `size` bytes that is worth filling, of at most
-    /// `room` bytes that are not there. A wait is worth `wait`, and `fits`
-    /// says that all of the object may be kept.
+    /// The block around the miss at `offset` that is worth filling, in an object of `size` bytes. At most
+    /// `room` bytes of it are missing. A wait is worth `wait` bytes, and `fits` tells that all of the
+    /// object may be kept.
     pub(crate) fn block(&self, offset: u64, size: u64, fits: bool, room: u64, wait: u64) -> Option<Extent> {
         let boost = self.filled.boost(fits, self.missed_count * wait, size, wait)?;
         let misses_min = if boost > 1 { 1 } else { MISSES_MIN };

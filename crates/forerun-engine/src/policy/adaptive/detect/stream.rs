@@ -33,7 +33,7 @@ pub(crate) struct Stream {
     pub(crate) id: StreamId,
     pub(crate) shape: Shape,
     pub(crate) start: u64,
-    /// Where its reader began last: again where he comes back to what was over.
+    /// The position where its reader began last: there again, if it came back to a stream that was over.
     run_start: u64,
     pub(crate) frontier: u64,
     pub(crate) planned: u64,
@@ -170,7 +170,7 @@ impl Stream {
         (self.is_disordered() && !left.is_empty()).then_some(left)
     }
 
-    /// Its reader asks for `at`. What it skips of what was wanted.
+    /// Its reader asks for `at`. Returns the planned extent that it skips.
     pub(crate) fn advance(&mut self, access: &Access, at: Extent) -> Extent {
         let skipped = Extent::between(self.frontier, at.offset.clamp(self.frontier, self.planned));
         self.is_doubted &= at.offset != self.frontier || self.count <= 1;

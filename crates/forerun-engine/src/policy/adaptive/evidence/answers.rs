@@ -59,7 +59,7 @@ impl Answers {
         }
     }
 
-    /// So many blocks were read that one of `kind` had asked about.
+    /// Some read came to a chunk that one of `kind` had asked about: it read this many `blocks` there.
     pub(crate) fn add(&mut self, kind: u8, at: usize, blocks: u16, comes: bool, returns: bool) {
         let answer = &mut self.kinds[usize::from(kind)][at];
         answer.blocks = answer.blocks.saturating_add(blocks);

@@ -29,7 +29,7 @@ pub(crate) struct Trust {
 }
 
 impl Filled {
-    /// So many bytes were read of the object.
+    /// Readers read this many bytes of the object.
     pub(crate) fn record_read(&mut self, bytes: u64) {
         self.read += bytes;
     }
@@ -65,8 +65,8 @@ impl Filled {
         (self.read / READ_SHARE).saturating_sub(self.unread)
     }
 
-    /// How many times what readers have waited for may be fetched, where they `waited` in vain for as many
-    /// bytes altogether, and a wait is worth `wait`. None if filling has cost too much.
+    /// The bytes that may be fetched for each byte that readers waited for. They `waited` for misses worth
+    /// that many bytes, and a wait is worth `wait`. `None` if filling has cost too much.
     pub(crate) fn boost(&self, fits: bool, waited: u64, size: u64, wait: u64) -> Option<u64> {
         let bold = (wait / BOLD_BYTES).max(1);
         if fits && waited.saturating_mul(bold) >= size {

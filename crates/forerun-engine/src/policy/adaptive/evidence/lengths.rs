@@ -32,9 +32,9 @@ impl Lengths {
         }
     }
 
-    /// The end that would have been cheapest for those that came as far as `own`, where a wait is worth
-    /// `wait` bytes: `u64::MAX` if that is the object's, none if there are too few of them. `others` came
-    /// as far and did not go on yet.
+    /// The end that would have been cheapest for those streams that came as far as `own`. A wait is worth
+    /// `wait` bytes. `others` streams came as far and have not gone on yet. The result is `u64::MAX` for
+    /// the end of the object, and `None` if there are too few lengths.
     pub(crate) fn reach(&self, own: u64, wait: u64, others: u64) -> Option<u64> {
         let own = own.next_multiple_of(BLOCK_BYTES);
         let far = &self.sorted[self.count_below(own)..];

@@ -1,8 +1,8 @@
-//! Objects whose readers look at the end first: archives, columnar files and some films
-//! have their index there.
+//! Objects whose readers look at the end first: archives, columnar files and some films have their index
+//! there.
 //!
-//! The first read of an object's last bytes brings what is before them as well: as far as
-//! the indices of the objects before reached, or a little where none is known.
+//! The first read of an object's last bytes brings the bytes before them as well. It goes as far as earlier
+//! indexes reached, or a little if none is known.
 
 use alloc::collections::VecDeque;
 

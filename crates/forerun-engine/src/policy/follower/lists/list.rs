@@ -1,8 +1,8 @@
 //! One list.
 //!
-//! It is a plan of one imaginary object, in which each file of the list has [`FILE_BYTES_MAX`] bytes of
-//! its own: the plan then needs no word for files, and several readers at several places of the list
-//! are followed as several places of an object are.
+//! It is a plan of one imaginary object, in which each file of the list has [`FILE_BYTES_MAX`] bytes of its
+//! own. So the plan knows no files, and readers at several places of the list are like readers at several
+//! places of an object.
 
 use alloc::collections::{BTreeMap, BTreeSet, VecDeque};
 use alloc::vec::Vec;
@@ -18,8 +18,8 @@ use crate::types::{Extent, ListId, ObjectId, Time};
 /// Bytes of one file in the imaginary object, whose size is the largest there may be. The rest
 /// of a larger file is left out.
 const FILE_BYTES_MAX: u64 = 1 << 46;
-/// Parts that are ahead of the readers of one list: their files are remembered as if they had been
-/// closed, and the lists together must leave room for others ([`Config::closed_objects_max`]).
+/// Parts ahead of the readers of one list. Their files count as closed objects, and all lists must leave
+/// room for others ([`Config::closed_objects_max`]).
 const AHEAD_PARTS_MAX: usize = 512;
 
 /// A read so little behind what was read is still of the list: small reads come to a block again.
@@ -173,7 +173,7 @@ impl List {
         self.wanted.extend(windows.iter().map(|window| taken(window.extent)));
     }
 
-    /// What is wanted now goes first.
+    /// The list asks for newly wanted parts first.
     fn forget_wanted(&mut self) {
         for (file, extent) in self.wanted.drain(..) {
             self.plan.on_lost(place(file, extent));
@@ -193,7 +193,7 @@ fn file_of(placed: Extent) -> u32 {
     (placed.offset / FILE_BYTES_MAX) as u32
 }
 
-/// What lies at `placed`.
+/// The file and extent at `placed`.
 fn taken(placed: Extent) -> (u32, Extent) {
     (file_of(placed), Extent::new(placed.offset % FILE_BYTES_MAX, placed.len))
 }

@@ -87,7 +87,7 @@ impl Lists {
         self.lists.iter_mut().find_map(|(id, list)| Some((*id, list.next_wanted()?)))
     }
 
-    /// What is to be fetched next of `list`, if that is of `file`.
+    /// The extents to fetch next of `list`, if they are of `file`.
     pub(crate) fn take_wanted(&mut self, list: ListId, file: u32) -> Vec<Extent> {
         self.lists.get_mut(&list).map(|list| list.take_wanted(file)).unwrap_or_default()
     }

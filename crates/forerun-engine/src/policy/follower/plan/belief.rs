@@ -1,8 +1,8 @@
 //! Whether a plan is believed.
 //!
-//! Reads beside the plan raise doubt, reads of it remove doubt. In too much doubt, or
-//! when too much was left out, it is let go until there is no doubt left, which takes
-//! twice as many reads each time.
+//! Reads beside the plan raise doubt, and reads of it lower doubt. At too much doubt, or after too many
+//! skipped bytes, the plan is suspended until there is no doubt left. That takes twice as many reads each
+//! time.
 
 /// Reads beside the plan, less those of it, at which it is not believed any more.
 const DOUBT_MAX: u32 = 16;

@@ -1,5 +1,5 @@
-//! What of a plan is ahead of its readers, and what may be: lists ask for that, since the bytes of
-//! a list lie in many objects. And what the plan says of itself.
+//! The part of a plan that is ahead of its readers, and the part that may be. Lists ask for it, since the
+//! bytes of a list lie in many objects. The plan also reports on itself here.
 
 use alloc::vec::Vec;
 
@@ -39,7 +39,7 @@ impl Plan {
         self.spans.are_done(self.route.len())
     }
 
-    /// What was ordered and its reader has not passed.
+    /// The extents that were ordered and that their readers have not passed.
     pub(crate) fn ahead(&self) -> Vec<Extent> {
         self.spans.ahead().flat_map(|positions| self.route.extents_at(positions, usize::MAX).0).collect()
     }
@@ -56,8 +56,8 @@ impl Plan {
         (count_max / self.spans.live_count(self.used) as usize).saturating_sub(ordered - reached)
     }
 
-    /// What was ahead left the memory unread, or its readers do not keep to the plan: from now on
-    /// half as much is ahead, and more again by what is read. Once for each time that some is read.
+    /// Halves the lead, after bytes ahead were evicted unread or readers left the plan. It grows again by
+    /// the bytes that are read. It is halved at most once until more bytes are read.
     pub(crate) fn shorten(&mut self) {
         if self.shortened_at != Some(self.used) {
             self.shortened_at = Some(self.used);

@@ -1,21 +1,21 @@
-//! One plan: what is said will be read of an object, fetched ahead of whoever reads it.
+//! One plan: the extents that will be read of an object, fetched ahead of its readers.
 //!
 //! ```text
-//!            reached        ordered                    positions, in the plan's order
+//!             reached        ordered                    positions, in the plan's order
 //!  -------------|--------------|----------------------|
-//!     read       <--- lead --->   not wanted yet
+//!     read       <--- lead --->   not planned yet
 //! ```
-//! Whoever reads need not keep to the order: `reached` follows at once those who go on
-//! from it, and others by an eighth of the way, so that what is left out is left behind;
-//! whoever reads twice where nothing is wanted yet is followed there, beside those who are
-//! elsewhere ([`spans`]). What was read before its turn does not count for the lead, and where
-//! several take turns that differ from the plan's, what they come back for is not left out
-//! ([`passed`]).
-//! The plan is fetched in batches: on a network in its order, on a disk each batch
-//! sorted by address and as large as all before it together, since its head turns one way.
+//! Readers need not keep to the order. `reached` follows a reader that continues from it at once. It
+//! follows a reader that jumps by an eighth of the way, so that skipped bytes are passed. A reader that
+//! reads twice where nothing is ordered yet gets a span of its own there, beside the other readers
+//! ([`spans`]). Bytes that were read early do not count for the lead. Several readers may interleave in
+//! another order than the plan's; bytes that they return for are not skipped ([`passed`]).
 //!
-//! [`order`] says how far ahead it is fetched and in what batches, [`belief`] whether at all,
-//! and [`lead`] what is ahead.
+//! The plan is fetched in batches. On a network a batch keeps the plan's order. On a disk it is sorted by
+//! address and as large as all batches before it together, to save seeks.
+//!
+//! [`order`] decides how far ahead it is fetched and in which batches, [`belief`] whether at all. [`lead`]
+//! has what is ahead.
 
 mod belief;
 mod lead;
@@ -34,15 +34,15 @@ use spans::Spans;
 
 /// A reader who jumps is followed by this share of the way.
 const JUMP_SHARE: u64 = 8;
-/// But by no more than so many times what he reads: several who read at places of their own leave nothing out.
+/// At most this many times the bytes of its read. Several readers at places of their own skip nothing.
 const JUMP_TIMES: u64 = 4;
-/// So much of what was wanted may be left behind, and a span is left once so much was read elsewhere, and
-/// as much as it has ahead.
+/// Bytes ordered and skipped that are allowed. A span is left after this many bytes were read elsewhere,
+/// and as many as it has ahead.
 const LEFT_BYTES: u64 = 1 << 20;
-/// So much of a list at first: readers side by side leave to one another what they come back for.
+/// The same of a list at first: readers side by side leave to one another the bytes that they return for.
 const LEFT_OF_LIST_BYTES: u64 = 4 << 20;
 
-/// Who says so.
+/// The source of a plan.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Origin {
     /// A program that knows: nothing else is fetched.
@@ -88,7 +88,7 @@ impl Plan {
         }
     }
 
-    /// What is said to be read after it, of an object that may have become smaller.
+    /// Adds extents that will be read after it. The object may have become smaller.
     pub(super) fn append(&mut self, extents: &[Extent], size: u64) {
         self.leave_out(Extent::between(size.next_multiple_of(BLOCK_BYTES), u64::MAX), size);
         self.route = Route::new(self.route.extents().iter().chain(extents), size);
@@ -125,7 +125,7 @@ impl Plan {
 
     /// Somebody reads. Whether that is of the plan.
     pub(super) fn passes(&mut self, access: &Access) -> bool {
-        // What was read before is no evidence.
+        // Reads of bytes that were read before are no evidence.
         let is_fresh = access.missing || access.unread_bytes > 0;
         let found: Vec<Extent> = self.route.positions(access.extent).collect();
         found.iter().for_each(|positions| self.follow(*positions, is_fresh));
@@ -168,7 +168,7 @@ impl Plan {
         self.belief.is_suspended()
     }
 
-    /// What was ordered there will not come, or has gone unread.
+    /// Ordered bytes will not come, or were evicted unread.
     pub(super) fn on_lost(&mut self, extent: Extent) {
         let lost = self.route.positions(extent).map(|positions| positions.offset);
         lost.for_each(|position| self.spans.on_lost(position));
@@ -182,12 +182,12 @@ impl Plan {
             let fresh = self.passed.record_read(&self.route, positions, jump == 0);
             span.early += if jump == 0 { 0 } else { fresh };
         }
-        // Who jumps far in a list is followed there instead.
+        // A reader that jumps far in a list gets a span there instead.
         let times = if self.origin == Origin::List { 0 } else { JUMP_TIMES };
         let skip = (jump / JUMP_SHARE).min(times * positions.len);
         let mut advance = jump.min(positions.len).max(skip);
         if positions.offset > span.ordered {
-            // Who begins a part of a list is about to read it.
+            // A reader that begins a part of a list is about to read it.
             let begins = self.origin == Origin::List && self.route.begins_at(positions.offset);
             let Some(start) = span.place(positions).or(begins.then_some(positions.offset)) else { return };
             // Where nothing is wanted nobody can be left behind, but those who wait for more of a list.

@@ -1,4 +1,4 @@
-//! What is ordered of a plan: how far ahead of whoever reads it, and in what batches.
+//! Orders extents of a plan: how far ahead of its readers, and in which batches.
 
 use alloc::vec::Vec;
 
@@ -7,19 +7,18 @@ use crate::policy::Window;
 use crate::policy::follower::Grant;
 use crate::types::Extent;
 
-/// What is wanted before anything of the plan was read: as soon as it is known, and
-/// once it is read.
+/// Bytes ordered before any of the plan was read: once it is known, and once it is read.
 const BYTES_AT_OPEN: u64 = 1 << 20;
 const BYTES_AT_START: u64 = 4 << 20;
 /// And of another span, which may be a single place. However often readahead was evicted unread, so much
 /// may be ahead of a reader: a few small fetches.
 pub(super) const SPAN_BYTES: u64 = 256 << 10;
-/// And so many bytes for each that was read; of a list, somebody who begins a part goes on with the next
-/// ones more often than not.
+/// Bytes ahead for each byte that was read. A reader that begins a part of a list mostly goes on with the
+/// next parts, so a list has more.
 const TRUST: u64 = 4;
 const TRUST_LIST: u64 = 16;
-/// The lead grows by one byte for so many that were read, as far as the memory has room:
-/// a request that takes a hundred times as long as others then holds back less.
+/// The lead grows by one byte for this many bytes read, as far as the memory has room. A single fetch that
+/// takes a hundred times as long as others then delays less.
 const LEAD_SHARE: u64 = 2;
 /// The lead ahead of a reader is ordered in so many batches.
 const BATCHES: u64 = 4;
@@ -60,7 +59,7 @@ impl Plan {
         self.order(lead.min(room), grant, windows);
     }
 
-    /// So many bytes of it are wanted ahead of who read it last.
+    /// Orders `lead` bytes ahead of the reader that read the plan last.
     pub(crate) fn order(&mut self, lead: u64, grant: &Grant, windows: &mut Vec<Window>) {
         let (last, reason) = (self.spans.recent_end(self.route.len()), self.reason());
         let span = self.spans.recent_mut();
@@ -72,7 +71,7 @@ impl Plan {
             return;
         }
         let positions = Extent::between(span.ordered, end);
-        // What finds no room would be forgotten.
+        // Windows without room would be forgotten.
         let (mut extents, end) = self.route.extents_at(positions, grant.window_room);
         span.ordered = end;
         if grant.by_address && self.origin == Origin::Profile {

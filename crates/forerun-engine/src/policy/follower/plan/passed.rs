@@ -1,8 +1,8 @@
-//! What readers of a plan have read of it, and what they have left behind.
+//! The bytes of a plan that readers have read, and those that they have skipped.
 //!
-//! One reader who leaves out much does not do what the plan says. Several in turns, each
-//! at a place of its own, leave behind what another of them comes for later: what was
-//! come back for so far says how much more of that there may be.
+//! A single reader that skips much does not follow the plan. Several interleaved readers, each at its own
+//! place, skip bytes that another of them reads later. The bytes that they returned for so far tell how
+//! many more may follow.
 
 use alloc::vec::Vec;
 
@@ -58,9 +58,9 @@ impl Passed {
         fresh
     }
 
-    /// What lies at `positions` is behind now, of which `wanted` bytes at first were wanted;
-    /// and so are the extents after it that were read as a whole, up to `limit`. Where those end, and
-    /// how many bytes of all that were read.
+    /// Readers have passed `positions`. The first `wanted` bytes of it were ordered, and unread ones of
+    /// those were skipped. Extents after it that were read as a whole are passed too, up to `limit`.
+    /// Returns the end of those, and the bytes of all that were read.
     pub(super) fn skip(&mut self, route: &Route, positions: Extent, wanted: u64, limit: u64) -> (u64, u64) {
         let (mut end, mut read_bytes) = (positions.offset, 0);
         let wanted_end = positions.offset + wanted;
@@ -99,7 +99,7 @@ impl Passed {
         self.left > least + used / USED_SHARE + returned
     }
 
-    /// What was left behind until now does not count any more.
+    /// Forgives the bytes that were skipped until now.
     pub(super) fn forgive(&mut self) {
         self.left = 0;
     }

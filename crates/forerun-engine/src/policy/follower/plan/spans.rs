@@ -1,14 +1,14 @@
-//! Where readers of a plan are: several at once, each in a span of its own.
+//! The readers of a plan: several at once, each in a span of its own.
 //!
 //! ```text
 //!  |-- a span ---------------------------|-- the next --------------|
 //!         reached      ordered                reached    ordered     positions, in the plan's order
-//!  ----------|------------|-------------|---------|---------|------
-//!    read     <-- ahead -->  not wanted yet
+//!  ----------|------------|--------------|---------|---------|------
+//!    read     <-- ahead -->  not planned yet
 //! ```
-//! Who reads twice in one place where nothing is wanted yet begins a span there. Whether somebody
-//! else goes on with the one before, or the same reader has jumped, will be seen: a span that nobody
-//! reads while others are read is left. One that was read to its end is one with the next.
+//! A reader that reads twice in one place where nothing is ordered yet begins a span there. It may be a
+//! second reader, or the same one may have jumped. A span that is not read while others are read is left. A
+//! span that was read to its end joins the next.
 
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;
@@ -78,7 +78,7 @@ impl Span {
         None
     }
 
-    /// So many bytes of it are behind now, and what follows that was read.
+    /// Its reader has passed `bytes` of it, and bytes after those that were read before.
     pub(super) fn advance(&mut self, bytes: u64, end: u64, route: &Route, passed: &mut Passed) {
         let bytes = bytes.min(end - self.reached);
         let wanted = bytes.min(self.ordered - self.reached);
@@ -141,14 +141,14 @@ impl Spans {
         self.spans.iter().filter(|span| !span.is_left(used)).count() as u64
     }
 
-    /// What is at `position` is read.
+    /// A reader reads the byte at `position`.
     pub(super) fn turn_to(&mut self, position: u64) -> &mut Span {
         self.recent = self.spans.partition_point(|span| span.start <= position) - 1;
         &mut self.spans[self.recent]
     }
 
-    /// `used` bytes of the plan were read, `bytes` of them now and of the recent span. What others
-    /// have ahead that are not read meanwhile is left behind.
+    /// `used` bytes of the plan were read, `bytes` of them now and of the recent span. Bytes ahead of spans
+    /// that are not read meanwhile are skipped.
     pub(super) fn record_read(&mut self, bytes: u64, used: u64, route: &Route, passed: &mut Passed) {
         let recent = self.recent_mut();
         recent.used += bytes;
@@ -187,7 +187,7 @@ impl Spans {
         self.remove(at);
     }
 
-    /// What is of one span is behind in the next.
+    /// The next span takes over the positions of a removed one.
     fn remove(&mut self, at: usize) {
         let span = self.spans.remove(at);
         let next = &mut self.spans[at];
@@ -206,7 +206,7 @@ impl Spans {
         }
     }
 
-    /// What was read that is not behind, as `passed` knows it.
+    /// Counts bytes that were read beyond `reached`, as `passed` knows them.
     pub(super) fn count_early(&mut self, route: &Route, passed: &Passed) {
         let mut end = route.len();
         for span in self.spans.iter_mut().rev() {
@@ -215,7 +215,7 @@ impl Spans {
         }
     }
 
-    /// What was ordered at `position` has to be ordered again.
+    /// Bytes that were ordered at `position` must be ordered again.
     pub(super) fn on_lost(&mut self, position: u64) {
         let at = self.spans.partition_point(|span| span.start <= position) - 1;
         let span = &mut self.spans[at];

@@ -6,8 +6,7 @@ fn at(place: u64) -> Extent {
     Extent::new(place * MIB, MIB)
 }
 
-/// Spans of a plan of 64 MiB in pieces of 1 MiB, of which the first is wanted up to 8 MiB and read
-/// up to 4.
+/// Spans of a plan of 64 MiB in pieces of 1 MiB. The first span is ordered up to 8 MiB and read up to 4.
 fn begun() -> (Spans, Route, Passed) {
     let extents: Vec<_> = (0..64).map(|place| Extent::new(2 * place * MIB, MIB)).collect();
     let route = Route::new(&extents, 128 * MIB);

@@ -21,12 +21,12 @@ pub struct Bfq {
     served_bytes: BTreeMap<u32, u64>,
     /// Of the one served last, when its budget began.
     virtual_time: u64,
-    active: Option<Active>,
+    active: Option<InServiceQueue>,
     position: u64,
 }
 
 #[derive(Clone, Copy, Debug)]
-struct Active {
+struct InServiceQueue {
     issuer: u32,
     left_bytes: u64,
     in_flight: u32,
@@ -73,7 +73,7 @@ impl Elevator for Bfq {
         let served = self.served_bytes.get(&issuer).copied().unwrap_or(0);
         self.virtual_time = self.virtual_time.max(served);
         let left_bytes = BUDGET_BYTES;
-        self.active = Some(Active { issuer, left_bytes, in_flight: 0, idle_until: Time(0) });
+        self.active = Some(InServiceQueue { issuer, left_bytes, in_flight: 0, idle_until: Time(0) });
         next_of(pool, issuer, self.position).map_or(Choice::Wait(None), Choice::Dispatch)
     }
 

@@ -28,7 +28,7 @@ pub(crate) struct Job {
 
 /// A read under way: the engine takes so much at once, piece after piece.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Active {
+pub(super) struct PiecewiseRead {
     pub(super) job: Job,
     piece: Extent,
     rest: Extent,
@@ -36,7 +36,7 @@ pub(super) struct Active {
 
 impl Service<'_> {
     pub(crate) fn read(&mut self, job: Job) {
-        self.ask(Active { job, piece: Extent::default(), rest: job.extent });
+        self.ask(PiecewiseRead { job, piece: Extent::default(), rest: job.extent });
     }
 
     /// The product stores the bytes first and then drops what it has of them.
@@ -49,7 +49,7 @@ impl Service<'_> {
     }
 
     /// Asks for piece after piece until one is not there yet.
-    fn ask(&mut self, mut active: Active) {
+    fn ask(&mut self, mut active: PiecewiseRead) {
         while !active.rest.is_empty() {
             let len = active.rest.len.min(Config::READ_BYTES_MAX);
             active.piece = Extent::new(active.rest.offset, len);

@@ -16,8 +16,8 @@ use super::memory::Memory;
 use crate::device::{Device, DeviceStats, Direction, Notice, Request, RequestId, Time};
 use crate::map::Map;
 use crate::source::{Directory, Placed};
-use jobs::{Active, WRITES};
 pub(super) use jobs::{Job, Kind};
+use jobs::{PiecewiseRead, WRITES};
 
 /// Is shown every event of the engine.
 type Observer<'a> = Box<dyn FnMut(&Event) + 'a>;
@@ -32,7 +32,7 @@ pub(super) struct Service<'a> {
     learned: Learned,
     /// Lists that programs have told; their files are numbered like the objects.
     list_count: u64,
-    parked: Map<ReadId, Active>,
+    parked: Map<ReadId, PiecewiseRead>,
     ranges: Vec<MemoryRange>,
     writes: Map<RequestId, Job>,
     write_count: u64,

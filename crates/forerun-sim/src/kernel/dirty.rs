@@ -11,7 +11,7 @@ const TURN_PAGES: u64 = 1024;
 
 /// Pages in a row that are to be written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Run {
+pub(super) struct PageRun {
     pub(super) object: ObjectId,
     pub(super) start: u64,
     pub(super) count: u64,
@@ -20,14 +20,14 @@ pub(super) struct Run {
 /// The dirty pages of every file. A page that is being written is not dirty.
 #[derive(Debug, Default)]
 pub(super) struct Dirty {
-    files: BTreeMap<ObjectId, File>,
+    files: BTreeMap<ObjectId, DirtyFile>,
     /// The file whose first page has been dirty for longest comes first.
     turns: VecDeque<ObjectId>,
     count: u64,
 }
 
 #[derive(Debug)]
-struct File {
+struct DirtyFile {
     pages: BTreeSet<u64>,
     since: Time,
     /// Pages of this turn so far.
@@ -42,7 +42,7 @@ impl Dirty {
     pub(super) fn insert(&mut self, now: Time, object: ObjectId, page: u64) {
         let file = self.files.entry(object).or_insert_with(|| {
             self.turns.push_back(object);
-            File { pages: BTreeSet::new(), since: now, turn_pages: 0 }
+            DirtyFile { pages: BTreeSet::new(), since: now, turn_pages: 0 }
         });
         self.count += u64::from(file.pages.insert(page));
     }
@@ -55,7 +55,7 @@ impl Dirty {
 
     /// The next pages to write, `count_max` at most: files take turns, each from
     /// its beginning.
-    pub(super) fn take(&mut self, count_max: u64) -> Option<Run> {
+    pub(super) fn take(&mut self, count_max: u64) -> Option<PageRun> {
         let object = *self.turns.front()?;
         let file = self.files.get_mut(&object)?;
         let start = file.pages.pop_first()?;
@@ -72,7 +72,7 @@ impl Dirty {
             file.turn_pages = 0;
             self.turns.rotate_left(1);
         }
-        Some(Run { object, start, count })
+        Some(PageRun { object, start, count })
     }
 }
 

@@ -32,9 +32,9 @@ pub struct Disordered<S> {
     inner: S,
     disorder: Disorder,
     numbers: Numbers,
-    files: BTreeMap<(u32, ObjectId), File>,
+    files: BTreeMap<(u32, ObjectId), ClientFile>,
     /// Requests that wait for a worker, by client, each with how often it was overtaken.
-    queues: Vec<VecDeque<(Request, u64)>>,
+    queues: Vec<VecDeque<(ClientRequest, u64)>>,
     working: Vec<usize>,
     /// What the outside calls each step that is under way.
     tokens: Map<u64, Outer>,
@@ -46,7 +46,7 @@ pub struct Disordered<S> {
 
 /// An object as one client knows it.
 #[derive(Debug, Default)]
-struct File {
+struct ClientFile {
     /// Where the last read ended.
     read_end: u64,
     /// Requests asked for, those that have arrived among them.
@@ -59,7 +59,7 @@ struct File {
 
 /// A piece of a file, by its number.
 #[derive(Clone, Copy, Debug)]
-struct Request {
+struct ClientRequest {
     client: u32,
     object: ObjectId,
     number: u64,
@@ -67,7 +67,7 @@ struct Request {
 
 #[derive(Clone, Copy, Debug)]
 enum Outer {
-    Request(Request),
+    Request(ClientRequest),
     /// Of a step that goes through as it is.
     Same(u64),
 }
@@ -114,7 +114,7 @@ impl<S: Source> Disordered<S> {
         file.reads.push(step);
         for number in needed.start..end {
             if file.asked.insert(number) {
-                let request = Request { client: step.client, object: step.object, number };
+                let request = ClientRequest { client: step.client, object: step.object, number };
                 self.queues[step.client as usize].push_back((request, 0));
             }
         }
@@ -142,7 +142,7 @@ impl<S: Source> Disordered<S> {
     }
 
     /// The next request of a client with an idle worker.
-    fn choose(&mut self) -> Option<Request> {
+    fn choose(&mut self) -> Option<ClientRequest> {
         let worker_count = self.disorder.worker_count.max(1);
         let is_able =
             |client: &usize| self.working[*client] < worker_count && !self.queues[*client].is_empty();
@@ -168,7 +168,7 @@ impl<S: Source> Disordered<S> {
             return Some(Step { token, ..step });
         }
         let request = self.choose()?;
-        let Request { client, object, number } = request;
+        let ClientRequest { client, object, number } = request;
         self.working[client as usize] += 1;
         let bytes = self.disorder.request_bytes;
         let size = self.inner.objects()[object.0 as usize].size;

@@ -24,7 +24,7 @@ struct Span {
 
 /// Blocks of an object before they have numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Run {
+pub(super) struct BlockRun {
     pub(super) rank: u32,
     pub(super) block: u64,
     pub(super) count: u32,
@@ -48,12 +48,12 @@ impl Layout {
     }
 
     /// The blocks of `extent`, as far as the object goes. `None` if there are none.
-    pub(super) fn run(&self, object: ObjectId, extent: Extent) -> Option<Run> {
+    pub(super) fn run(&self, object: ObjectId, extent: Extent) -> Option<BlockRun> {
         let rank = *self.ranks.get(object.0 as usize)?;
         let end = extent.end().min(self.placed[rank as usize].size);
         let block = extent.offset / BLOCK_BYTES;
         let count = end.div_ceil(BLOCK_BYTES).saturating_sub(block);
-        (extent.offset < end).then_some(Run { rank, block, count: count as u32 })
+        (extent.offset < end).then_some(BlockRun { rank, block, count: count as u32 })
     }
 
     /// The device address of `extent`.
@@ -73,10 +73,10 @@ pub(super) struct Footprint {
 
 impl Footprint {
     /// The union of `runs`.
-    pub(super) fn new(layout: Layout, mut runs: Vec<Run>) -> Footprint {
+    pub(super) fn new(layout: Layout, mut runs: Vec<BlockRun>) -> Footprint {
         runs.sort_unstable();
         let mut footprint = Footprint { layout, spans: Vec::new(), block_count: 0 };
-        let mut merged: Option<Run> = None;
+        let mut merged: Option<BlockRun> = None;
         for run in runs {
             match &mut merged {
                 Some(last) if last.rank == run.rank && run.block <= last.block + u64::from(last.count) => {
@@ -92,7 +92,7 @@ impl Footprint {
         footprint
     }
 
-    fn add(&mut self, run: Option<Run>) {
+    fn add(&mut self, run: Option<BlockRun>) {
         let Some(run) = run else { return };
         let placed = self.layout.placed[run.rank as usize];
         let offset = run.block * BLOCK_BYTES;
@@ -111,7 +111,7 @@ impl Footprint {
     }
 
     /// The numbers of the blocks of `run`, if all of them were ever touched.
-    pub(super) fn numbers(&self, run: Run) -> Option<Range<u32>> {
+    pub(super) fn numbers(&self, run: BlockRun) -> Option<Range<u32>> {
         let after = self.spans.partition_point(|span| (span.rank, span.block) <= (run.rank, run.block));
         let span = self.spans[..after].last().filter(|span| span.rank == run.rank)?;
         let first = u64::from(span.number) + (run.block - span.block);

@@ -4,7 +4,7 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::ops::Range;
 
-use super::footprint::{BLOCK_BYTES, Footprint, Layout, Run};
+use super::footprint::{BLOCK_BYTES, BlockRun, Footprint, Layout};
 use crate::map::Map;
 use crate::source::{Deed, Next, Source, Step, Time};
 use crate::world::Stuck;
@@ -121,7 +121,7 @@ struct Recorder {
     /// Steps that the source has made and that are answered when it waits.
     pending: Vec<Step>,
     finishing: BinaryHeap<Reverse<(Time, u64)>>,
-    runs: Vec<(Run, bool)>,
+    runs: Vec<(BlockRun, bool)>,
     times_ns: Vec<u64>,
     write_bytes: u64,
     is_serial: bool,
@@ -205,7 +205,7 @@ impl Recorder {
     fn finish(self) -> Future {
         let runs = self.runs.iter().map(|(run, _)| *run).collect();
         let footprint = Footprint::new(self.layout, runs);
-        let reference = |(run, is_write): &(Run, bool)| {
+        let reference = |(run, is_write): &(BlockRun, bool)| {
             Reference::new(footprint.numbers(*run).unwrap_or_default(), *is_write)
         };
         let mut future = Future {

@@ -11,7 +11,7 @@ const READS: u64 = 3000;
 
 /// In which order the reads of a run lie.
 #[derive(Clone, Copy, Debug)]
-enum Shape {
+enum Pattern {
     Forward,
     Backward,
     /// One of four.
@@ -27,7 +27,7 @@ pub struct Mixed {
     object_bytes: u64,
     read_bytes: u64,
     run_reads_max: u64,
-    shape: Shape,
+    pattern: Pattern,
     /// Runs begin in order, not anywhere.
     is_in_order: bool,
     /// Runs in one object before the next.
@@ -50,7 +50,7 @@ impl Mixed {
             object_bytes,
             read_bytes: one_of(&[4, 8, 16, 32, 64, 128]).saturating_mul(KIB).min(object_bytes),
             run_reads_max: one_of(&[1, 2, 3, 5, 10, 40]),
-            shape: [Shape::Forward, Shape::Backward, Shape::Strided, Shape::Gaps]
+            pattern: [Pattern::Forward, Pattern::Backward, Pattern::Strided, Pattern::Gaps]
                 [one_of(&[0, 1, 2, 3]) as usize],
             is_in_order: one_of(&[0, 0, 0, 1]) == 1,
             stay_runs_max: one_of(&[1, 4, 16, 64]),
@@ -96,15 +96,15 @@ impl Mixed {
 
     /// One that begins at `start`.
     fn run(&self, start: u64, numbers: &mut Numbers) -> impl Iterator<Item = Extent> + use<> {
-        let (len, size, shape) = (self.read_bytes, self.object_bytes, self.shape);
-        let step = match shape {
-            Shape::Forward | Shape::Backward => len,
-            Shape::Strided => 4 * len,
-            Shape::Gaps => len * (1 + numbers.below(3)),
+        let (len, size, pattern) = (self.read_bytes, self.object_bytes, self.pattern);
+        let step = match pattern {
+            Pattern::Forward | Pattern::Backward => len,
+            Pattern::Strided => 4 * len,
+            Pattern::Gaps => len * (1 + numbers.below(3)),
         };
         let count = 1 + numbers.below(self.run_reads_max);
-        let offsets = (0..count).map_while(move |at| match shape {
-            Shape::Backward => start.checked_sub(at * step),
+        let offsets = (0..count).map_while(move |at| match pattern {
+            Pattern::Backward => start.checked_sub(at * step),
             _ => Some(start + at * step),
         });
         offsets.take_while(move |offset| offset + len <= size).map(move |offset| Extent::new(offset, len))

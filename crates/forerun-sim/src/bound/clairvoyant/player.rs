@@ -9,7 +9,7 @@ use super::super::future::{Future, Reference};
 use super::Clairvoyance;
 use super::cache::Cache;
 use super::foresight::Foresight;
-use super::requests::{Plan, Shape};
+use super::requests::{Plan, RequestShape};
 use crate::device::{Device, Direction, Notice, Request, RequestId, Time};
 use crate::map::Map;
 use crate::source::{Deed, Next, Source, Step};
@@ -19,12 +19,12 @@ pub(super) struct Player<'a> {
     future: &'a Future,
     device: Box<dyn Device>,
     cache: Cache<'a>,
-    shape: Shape,
+    shape: RequestShape,
     batch_blocks: usize,
     now: Time,
     /// Requests that have been decided on.
     plans: VecDeque<Plan>,
-    flights: Map<RequestId, Flight>,
+    flights: Map<RequestId, Purpose>,
     request_count: u64,
     /// Where the last request ended.
     head: u64,
@@ -39,7 +39,7 @@ pub(super) struct Player<'a> {
 }
 
 /// A request under way.
-enum Flight {
+enum Purpose {
     /// Blocks of a plan, and how many of them have come.
     Blocks(Plan, usize),
     /// A write, and the blocks that it overwrites, if they are ever read.
@@ -60,7 +60,7 @@ impl<'a> Player<'a> {
             future,
             device,
             cache: Cache::new(foresight, clairvoyance.memory_bytes / BLOCK_BYTES),
-            shape: Shape::new(&clairvoyance.costs, batch_blocks),
+            shape: RequestShape::new(&clairvoyance.costs, batch_blocks),
             batch_blocks: batch_blocks as usize,
             now: Time(0),
             plans: VecDeque::new(),
@@ -117,12 +117,12 @@ impl<'a> Player<'a> {
                     self.cache.foresight.make(reference);
                     self.cache.write_begins(reference);
                 }
-                self.submit_step(step, Direction::Write, Flight::Write(step, reference));
+                self.submit_step(step, Direction::Write, Purpose::Write(step, reference));
             }
             Deed::Read { .. } if run.is_none() => self.finish(source, step.token),
             Deed::Read { .. } => match blocks {
                 Some(blocks) => self.read(source, step.token, Reference::new(blocks, false)),
-                None => self.submit_step(step, Direction::Read, Flight::Read(step)),
+                None => self.submit_step(step, Direction::Read, Purpose::Read(step)),
             },
         }
     }
@@ -173,15 +173,15 @@ impl<'a> Player<'a> {
     fn submit_plan(&mut self, plan: Plan) {
         self.head = plan.end;
         let len = plan.end - plan.address;
-        self.submit(plan.address, len, Direction::Read, 0, Flight::Blocks(plan, 0));
+        self.submit(plan.address, len, Direction::Read, 0, Purpose::Blocks(plan, 0));
     }
 
-    fn submit_step(&mut self, step: Step, direction: Direction, flight: Flight) {
+    fn submit_step(&mut self, step: Step, direction: Direction, flight: Purpose) {
         let address = self.future.footprint.layout.address(step.object, step.extent);
         self.submit(address, step.extent.len, direction, step.client, flight);
     }
 
-    fn submit(&mut self, address: u64, len: u64, direction: Direction, issuer: u32, flight: Flight) {
+    fn submit(&mut self, address: u64, len: u64, direction: Direction, issuer: u32, flight: Purpose) {
         let id = RequestId(self.request_count);
         self.request_count += 1;
         self.flights.insert(id, flight);
@@ -215,11 +215,11 @@ impl<'a> Player<'a> {
                 Notice::Done { id } => {
                     self.progress(source, id, u64::MAX);
                     match self.flights.remove(&id) {
-                        Some(Flight::Write(step, reference)) => {
+                        Some(Purpose::Write(step, reference)) => {
                             reference.into_iter().for_each(|reference| self.cache.write_ends(reference));
                             source.done(self.now, step.token);
                         }
-                        Some(Flight::Read(step)) => self.finish(source, step.token),
+                        Some(Purpose::Read(step)) => self.finish(source, step.token),
                         _ => {}
                     }
                 }
@@ -230,7 +230,7 @@ impl<'a> Player<'a> {
 
     /// The first `bytes` of a request have come.
     fn progress(&mut self, source: &mut dyn Source, id: RequestId, bytes: u64) {
-        let Some(Flight::Blocks(plan, arrived)) = self.flights.get_mut(&id) else { return };
+        let Some(Purpose::Blocks(plan, arrived)) = self.flights.get_mut(&id) else { return };
         let until = plan.address.saturating_add(bytes);
         let rest = &plan.blocks[*arrived..];
         let footprint = &self.future.footprint;

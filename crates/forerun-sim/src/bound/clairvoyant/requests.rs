@@ -20,14 +20,14 @@ pub(super) struct Plan {
 
 /// How requests are made for a device.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Shape {
+pub(super) struct RequestShape {
     is_disk: bool,
     /// Between extents so close, a disk reads on.
     gap_bytes: u64,
     request_bytes_max: u64,
 }
 
-impl Shape {
+impl RequestShape {
     /// For batches of `batch_blocks`.
     ///
     /// What a disk passes over in a quarter of its usual latency is not worth moving
@@ -35,10 +35,10 @@ impl Shape {
     /// that either (or 64 KiB), since it is complete only with its last byte, and what
     /// follows is read without another movement. Elsewhere a batch is what a
     /// connection gets at a time.
-    pub(super) fn new(costs: &Costs, batch_blocks: u64) -> Shape {
+    pub(super) fn new(costs: &Costs, batch_blocks: u64) -> RequestShape {
         let ns = u128::from(costs.latency_ns_typical / 4);
         let passed = (ns * u128::from(costs.bytes_per_s_max) / 1_000_000_000) as u64;
-        Shape {
+        RequestShape {
             is_disk: costs.is_disk,
             gap_bytes: if costs.is_disk { passed } else { 0 },
             request_bytes_max: match costs.is_disk {
@@ -88,7 +88,7 @@ impl Shape {
 
 #[cfg(test)]
 mod tests {
-    use super::super::super::footprint::{Layout, Run};
+    use super::super::super::footprint::{BlockRun, Layout};
     use super::*;
     use crate::source::Placed;
 
@@ -105,9 +105,9 @@ mod tests {
 
     fn addresses(costs: Costs, blocks: &[u32], head: u64) -> Vec<(u64, u64)> {
         let layout = Layout::new(&[Placed { address: 0, size: 1 << 20 }]);
-        let footprint = Footprint::new(layout, vec![Run { rank: 0, block: 0, count: 256 }]);
+        let footprint = Footprint::new(layout, vec![BlockRun { rank: 0, block: 0, count: 256 }]);
         let batch = blocks.iter().enumerate().map(|(at, block)| (*block, at as u32)).collect();
-        let plans = Shape::new(&costs, 8).plan(&footprint, batch, head * BLOCK_BYTES);
+        let plans = RequestShape::new(&costs, 8).plan(&footprint, batch, head * BLOCK_BYTES);
         plans.iter().map(|plan| (plan.address / BLOCK_BYTES, plan.end / BLOCK_BYTES)).collect()
     }
 

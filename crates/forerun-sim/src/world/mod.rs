@@ -17,7 +17,7 @@ use crate::run::{ClientRun, Run};
 use crate::source::{Deed, Next, ObjectId, Source, Step};
 use learned::Learned;
 pub use served::Served;
-use service::{Job, Kind, Service};
+use service::{Job, JobKind, Service};
 
 /// A world; see the module's page.
 pub struct World<'a> {
@@ -180,10 +180,10 @@ impl<'a> World<'a> {
     }
 
     /// Counts what a client has done; what that costs it besides.
-    fn account(&mut self, job: &Job, kind: Kind) -> u64 {
+    fn account(&mut self, job: &Job, kind: JobKind) -> u64 {
         let now = self.service.now;
         let client = &mut self.run.clients[job.reader.0 as usize];
-        if kind == Kind::Write {
+        if kind == JobKind::Write {
             client.write_bytes += job.extent.len;
             client.finished_ns = now.0;
             return 0;

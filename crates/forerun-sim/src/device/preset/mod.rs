@@ -1,7 +1,7 @@
 //! Devices by name, with the numbers that make them and where those come from.
 
-mod disk;
-mod network;
+mod disks;
+mod networks;
 mod parse;
 mod solid;
 
@@ -14,12 +14,12 @@ pub struct Preset {
     name: String,
     title: String,
     capacity_bytes: u64,
-    kind: Kind,
+    model: Model,
 }
 
 /// What a preset builds.
 #[derive(Clone, Debug, PartialEq, Eq)]
-enum Kind {
+enum Model {
     Network(NetworkSpec),
     Disk(DiskSpec),
     Raid { level: Level, chunk_bytes: u64, member_count: usize, member: DiskSpec },
@@ -75,9 +75,9 @@ impl Preset {
     /// What about the name is not understood, and what would be.
     pub fn from_name(name: &str) -> Result<Preset, String> {
         if let Some(parameters) = name.strip_prefix("network:") {
-            return Ok(network::preset(name, "network store", parse::network(parameters)?));
+            return Ok(networks::preset(name, "network store", parse::network(parameters)?));
         }
-        let known = network::known(name).or_else(|| disk::known(name)).or_else(|| solid::known(name));
+        let known = networks::known(name).or_else(|| disks::known(name)).or_else(|| solid::known(name));
         known.ok_or_else(|| {
             format!(
                 "no device is called {name:?}; there are {} and network:latency=50ms,...",
@@ -103,44 +103,44 @@ impl Preset {
 
     /// The device, with the luck of `seed`.
     pub fn build(&self, seed: u64) -> Box<dyn Device> {
-        match &self.kind {
-            Kind::Network(spec) => Box::new(Network::new(*spec, seed)),
-            Kind::Disk(spec) => Box::new(Disk::new(spec.clone())),
-            Kind::Raid { level, chunk_bytes, member_count, member } => {
+        match &self.model {
+            Model::Network(spec) => Box::new(Network::new(*spec, seed)),
+            Model::Disk(spec) => Box::new(Disk::new(spec.clone())),
+            Model::Raid { level, chunk_bytes, member_count, member } => {
                 let disk = || Box::new(Disk::new(member.clone())) as Box<dyn Device>;
                 Box::new(Raid::new(*level, *chunk_bytes, (0..*member_count).map(|_| disk()).collect()))
             }
-            Kind::Stations(spec) => Box::new(Stations::new(*spec, seed)),
-            Kind::Provisioned(spec) => Box::new(Provisioned::new(*spec, seed)),
+            Model::Stations(spec) => Box::new(Stations::new(*spec, seed)),
+            Model::Provisioned(spec) => Box::new(Provisioned::new(*spec, seed)),
         }
     }
 
     /// Whether seeds differ.
     pub fn has_luck(&self) -> bool {
-        match &self.kind {
-            Kind::Network(spec) => spec.latency.has_luck(),
-            Kind::Disk(_) | Kind::Raid { .. } => false,
-            Kind::Stations(spec) => spec.delay.has_luck() || spec.hold.has_luck(),
-            Kind::Provisioned(spec) => spec.latency.has_luck(),
+        match &self.model {
+            Model::Network(spec) => spec.latency.has_luck(),
+            Model::Disk(_) | Model::Raid { .. } => false,
+            Model::Stations(spec) => spec.delay.has_luck() || spec.hold.has_luck(),
+            Model::Provisioned(spec) => spec.latency.has_luck(),
         }
     }
 
     /// The parameters, if it is one disk.
     pub fn disk(&self) -> Option<&DiskSpec> {
-        match &self.kind {
-            Kind::Disk(spec) => Some(spec),
+        match &self.model {
+            Model::Disk(spec) => Some(spec),
             _ => None,
         }
     }
 
     /// The best it can do.
     pub fn costs(&self) -> Costs {
-        match &self.kind {
-            Kind::Network(spec) => network::costs(spec),
-            Kind::Disk(spec) => disk::costs(spec),
-            Kind::Raid { member_count, member, .. } => disk::raid_costs(member, *member_count),
-            Kind::Stations(spec) => solid::stations_costs(spec),
-            Kind::Provisioned(spec) => solid::provisioned_costs(spec),
+        match &self.model {
+            Model::Network(spec) => networks::costs(spec),
+            Model::Disk(spec) => disks::costs(spec),
+            Model::Raid { member_count, member, .. } => disks::raid_costs(member, *member_count),
+            Model::Stations(spec) => solid::stations_costs(spec),
+            Model::Provisioned(spec) => solid::provisioned_costs(spec),
         }
     }
 }

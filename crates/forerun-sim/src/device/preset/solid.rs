@@ -1,6 +1,6 @@
 //! Devices without moving parts, or whose parts are hidden: SSDs, volumes, arrays, clusters.
 
-use super::{Costs, Kind, Preset};
+use super::{Costs, Model, Preset};
 use crate::device::{Latency, Placement, ProvisionedSpec, StationsSpec};
 
 const US: u64 = 1000;
@@ -86,17 +86,19 @@ const EBS_GP3: ProvisionedSpec = ProvisionedSpec {
 
 /// The device called `name`.
 pub(super) fn known(name: &str) -> Option<Preset> {
-    let (title, capacity_bytes, kind) = match name {
-        "nvme" => ("a consumer's NVMe SSD of 2023: 83 us, 1.3 GB/s", 1024 * GIB, Kind::Stations(NVME)),
-        "fc-2010" => ("Fibre Channel storage of 2010: 1.8 ms, 400 MB/s", 1024 * GIB, Kind::Stations(FC_2010)),
-        "rbd-2014" => ("a Ceph cluster of 2014: 0.8 ms, 200 MB/s", 1024 * GIB, Kind::Stations(RBD_2014)),
-        "instant" => ("memory: answers at once", 1024 * GIB, Kind::Stations(INSTANT)),
+    let (title, capacity_bytes, model) = match name {
+        "nvme" => ("a consumer's NVMe SSD of 2023: 83 us, 1.3 GB/s", 1024 * GIB, Model::Stations(NVME)),
+        "fc-2010" => {
+            ("Fibre Channel storage of 2010: 1.8 ms, 400 MB/s", 1024 * GIB, Model::Stations(FC_2010))
+        }
+        "rbd-2014" => ("a Ceph cluster of 2014: 0.8 ms, 200 MB/s", 1024 * GIB, Model::Stations(RBD_2014)),
+        "instant" => ("memory: answers at once", 1024 * GIB, Model::Stations(INSTANT)),
         "ebs-gp3" => {
-            ("EBS gp3: 0.7 ms, 3000 operations/s, 125 MiB/s", 1024 * GIB, Kind::Provisioned(EBS_GP3))
+            ("EBS gp3: 0.7 ms, 3000 operations/s, 125 MiB/s", 1024 * GIB, Model::Provisioned(EBS_GP3))
         }
         _ => return None,
     };
-    Some(Preset { name: name.to_owned(), title: title.to_owned(), capacity_bytes, kind })
+    Some(Preset { name: name.to_owned(), title: title.to_owned(), capacity_bytes, model })
 }
 
 /// The best that stations of `spec` can do.

@@ -10,7 +10,7 @@ pub(super) const WRITES: u64 = 1 << 63;
 
 /// Which of the two a job is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Kind {
+pub(crate) enum JobKind {
     Read,
     Write,
 }
@@ -69,7 +69,7 @@ impl Service<'_> {
                 }
             }
         }
-        self.done.push_back((active.job, Kind::Read));
+        self.done.push_back((active.job, JobKind::Read));
     }
 
     pub(super) fn answer(&mut self, reply: Reply) {
@@ -84,6 +84,6 @@ impl Service<'_> {
     pub(super) fn written(&mut self, id: RequestId) {
         let Some(job) = self.writes.remove(&id) else { return };
         self.engine.invalidate(self.now, job.object, job.extent);
-        self.done.push_back((job, Kind::Write));
+        self.done.push_back((job, JobKind::Write));
     }
 }

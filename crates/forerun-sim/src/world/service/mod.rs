@@ -16,7 +16,7 @@ use super::memory::Memory;
 use crate::device::{Device, DeviceStats, Direction, Notice, Request, RequestId, Time};
 use crate::map::Map;
 use crate::source::{Directory, Placed};
-pub(super) use jobs::{Job, Kind};
+pub(super) use jobs::{Job, JobKind};
 use jobs::{PiecewiseRead, WRITES};
 
 /// Is shown every event of the engine.
@@ -36,7 +36,7 @@ pub(super) struct Service<'a> {
     ranges: Vec<MemoryRange>,
     writes: Map<RequestId, Job>,
     write_count: u64,
-    done: VecDeque<(Job, Kind)>,
+    done: VecDeque<(Job, JobKind)>,
     /// When the engine wants to be asked again at the latest.
     timeout: Option<Time>,
     memory: Memory,
@@ -129,7 +129,7 @@ impl<'a> Service<'a> {
     }
 
     /// What was asked for and is done, in order.
-    pub(super) fn next_done(&mut self) -> Option<(Job, Kind)> {
+    pub(super) fn next_done(&mut self) -> Option<(Job, JobKind)> {
         self.done.pop_front()
     }
 

@@ -1,6 +1,6 @@
 //! Disks of 1999 to 2006.
 
-use super::{Costs, Kind, Preset};
+use super::{Costs, Model, Preset};
 use crate::device::Level;
 use crate::device::disk::{BufferSpec, DiskSpec, Overhead, SECTOR_BYTES, Seek, Zone};
 
@@ -20,7 +20,7 @@ pub(super) fn known(name: &str) -> Option<Preset> {
         _ => return None,
     };
     let capacity_bytes = spec.capacity_bytes();
-    Some(Preset { name: name.to_owned(), title: title.to_owned(), capacity_bytes, kind: Kind::Disk(spec) })
+    Some(Preset { name: name.to_owned(), title: title.to_owned(), capacity_bytes, model: Model::Disk(spec) })
 }
 
 /// The array called `name`, of disks like ide-2006 with chunks of 64 KiB: seven side by
@@ -33,8 +33,8 @@ fn known_array(name: &str) -> Option<Preset> {
     };
     let member = ide_2006();
     let capacity_bytes = member.capacity_bytes() * data_count;
-    let kind = Kind::Raid { level, chunk_bytes: 64 * KIB, member_count, member };
-    Some(Preset { name: name.to_owned(), title: title.to_owned(), capacity_bytes, kind })
+    let model = Model::Raid { level, chunk_bytes: 64 * KIB, member_count, member };
+    Some(Preset { name: name.to_owned(), title: title.to_owned(), capacity_bytes, model })
 }
 
 /// The best that `member_count` disks of `spec` can do together. Their heads move at

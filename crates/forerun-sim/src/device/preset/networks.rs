@@ -1,6 +1,6 @@
 //! Stores behind a network.
 
-use super::{Costs, Kind, Preset};
+use super::{Costs, Model, Preset};
 use crate::device::{Latency, NetworkSpec};
 
 const MS: u64 = 1_000_000;
@@ -59,7 +59,7 @@ pub(super) fn preset(name: &str, title: &str, spec: NetworkSpec) -> Preset {
         name: name.to_owned(),
         title: title.to_owned(),
         capacity_bytes: 1 << 42,
-        kind: Kind::Network(spec),
+        model: Model::Network(spec),
     }
 }
 

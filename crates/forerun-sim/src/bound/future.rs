@@ -146,7 +146,7 @@ impl Recorder {
         loop {
             let next = source.next(self.now);
             if let Next::Step(step) = next {
-                self.take(source, step);
+                self.start_step(source, step);
                 continue;
             }
             // It could have gone on without an answer.
@@ -172,7 +172,7 @@ impl Recorder {
         }
     }
 
-    fn take(&mut self, source: &mut dyn Source, step: Step) {
+    fn start_step(&mut self, source: &mut dyn Source, step: Step) {
         if matches!(step.deed, Deed::Close | Deed::List) {
             return source.done(self.now, step.token);
         }

@@ -55,7 +55,7 @@ impl Dirty {
 
     /// The next pages to write, `count_max` at most: files take turns, each from
     /// its beginning.
-    pub(super) fn take(&mut self, count_max: u64) -> Option<PageRun> {
+    pub(super) fn take_run(&mut self, count_max: u64) -> Option<PageRun> {
         let object = *self.turns.front()?;
         let file = self.files.get_mut(&object)?;
         let start = file.pages.pop_first()?;
@@ -85,7 +85,7 @@ mod tests {
         let mut dirty = Dirty::default();
         (0..2000).rev().for_each(|page| dirty.insert(Time(1), ObjectId(0), page));
         [7, 5, 6, 9].into_iter().for_each(|page| dirty.insert(Time(2), ObjectId(1), page));
-        let mut take = || dirty.take(1024).map(|run| (run.object.0, run.start, run.count));
+        let mut take = || dirty.take_run(1024).map(|run| (run.object.0, run.start, run.count));
         assert_eq!(take(), Some((0, 0, 1024)));
         assert_eq!(take(), Some((1, 5, 3)));
         assert_eq!(take(), Some((1, 9, 1)));

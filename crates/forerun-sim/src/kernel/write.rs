@@ -46,7 +46,7 @@ impl Kernel<'_> {
         while self.write_flight_count < self.config.writeback.request_count_max.max(1)
             && (self.laundry_count > 0 || self.dirty.count() > self.background_count())
         {
-            let Some(run) = self.dirty.take(count_max) else {
+            let Some(run) = self.dirty.take_run(count_max) else {
                 self.laundry_count = 0;
                 break;
             };

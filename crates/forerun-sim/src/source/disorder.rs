@@ -90,12 +90,12 @@ impl<S: Source> Disordered<S> {
         }
     }
 
-    fn take(&mut self, step: Step) {
+    fn start_step(&mut self, step: Step) {
         match step.deed {
             Deed::Read { .. } if !step.extent.is_empty() => self.plan(step),
             Deed::Close => {
                 self.files.entry((step.client, step.object)).or_default().close = Some(step);
-                self.settle(step.client, step.object);
+                self.answer_reads(step.client, step.object);
             }
             _ => self.passing.push_back(step),
         }
@@ -118,11 +118,11 @@ impl<S: Source> Disordered<S> {
                 self.queues[step.client as usize].push_back((request, 0));
             }
         }
-        self.settle(step.client, step.object);
+        self.answer_reads(step.client, step.object);
     }
 
     /// Ends what has all it needs, and forgets what was read.
-    fn settle(&mut self, client: u32, object: ObjectId) {
+    fn answer_reads(&mut self, client: u32, object: ObjectId) {
         let Some(file) = self.files.get_mut(&(client, object)) else { return };
         let (disorder, arrived) = (self.disorder, &file.arrived);
         let is_there = |step: &Step| disorder.numbers_of(step.extent).all(|number| arrived.contains(&number));
@@ -204,7 +204,7 @@ impl<S: Source> Source for Disordered<S> {
             }
             let next = self.inner.next(now);
             if let Next::Step(step) = next {
-                self.take(step);
+                self.start_step(step);
                 continue;
             }
             if !self.done.is_empty() {
@@ -227,7 +227,7 @@ impl<S: Source> Source for Disordered<S> {
                 if let Some(file) = self.files.get_mut(&(request.client, request.object)) {
                     file.arrived.insert(request.number);
                 }
-                self.settle(request.client, request.object);
+                self.answer_reads(request.client, request.object);
             }
             None => {}
         }

@@ -115,7 +115,7 @@ impl<'a> World<'a> {
         }
         self.run.elapsed_ns = self.service.now.0;
         self.run.device = self.service.device_stats();
-        self.service.settle();
+        self.service.drain();
         Ok(self.tally())
     }
 
@@ -123,14 +123,14 @@ impl<'a> World<'a> {
     fn let_act(&mut self, source: &mut dyn Source) -> Next {
         loop {
             match source.next(self.service.now) {
-                Next::Step(step) => self.take(source, step),
+                Next::Step(step) => self.start_step(source, step),
                 next => return next,
             }
             self.finish_done(source);
         }
     }
 
-    fn take(&mut self, source: &mut dyn Source, step: Step) {
+    fn start_step(&mut self, source: &mut dyn Source, step: Step) {
         let Step { token, client, deed, object, extent } = step;
         let reader = ReaderId(u64::from(client));
         let job = Job { token, reader, object, extent, asked: self.service.now };

@@ -99,13 +99,13 @@ impl<'a> Player<'a> {
     fn let_act(&mut self, source: &mut dyn Source) -> Next {
         loop {
             match source.next(self.now) {
-                Next::Step(step) => self.take(source, step),
+                Next::Step(step) => self.start_step(source, step),
                 next => return next,
             }
         }
     }
 
-    fn take(&mut self, source: &mut dyn Source, step: Step) {
+    fn start_step(&mut self, source: &mut dyn Source, step: Step) {
         let footprint = &self.future.footprint;
         let run = footprint.layout.run(step.object, step.extent);
         let blocks = run.and_then(|run| footprint.numbers(run));

@@ -180,7 +180,7 @@ impl<'a> Service<'a> {
     }
 
     /// Waits for what is still under way, and drops everything.
-    pub(super) fn settle(&mut self) {
+    pub(super) fn drain(&mut self) {
         while let Some(time) = self.device.next_time() {
             self.advance(time);
         }

@@ -55,7 +55,7 @@ mod tests {
     #[test]
     fn neighbours_and_multiples_do_not_collide() {
         for step in [1, 4096, 1 << 32] {
-            // What a table of a thousand places looks at.
+            // The places that a table of a thousand looks at.
             let places: HashSet<u64> = (0..512).map(|n: u64| hash(n * step) % 1024).collect();
             assert!(places.len() > 350, "{step}: {}", places.len());
         }

@@ -1,10 +1,10 @@
-//! What came of a run.
+//! The result of a run.
 
 use forerun_engine::{ByClass, Counters};
 
 use crate::device::DeviceStats;
 
-/// What one client came to.
+/// The result of one client.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ClientRun {
     /// When its last step was done, in nanoseconds from the beginning.
@@ -42,8 +42,8 @@ pub struct Run {
     pub readahead_bytes: u64,
     /// Bytes fetched and evicted, or left over at the end, before anybody read them.
     pub wasted_bytes: u64,
-    /// What became of what was read ahead, by what it was for; what was left over at the end
-    /// is wasted. A [`KernelWorld`](crate::kernel::KernelWorld) does not count it.
+    /// The outcomes of readahead, by class. Bytes left unread at the end are wasted. A
+    /// [`KernelWorld`](crate::kernel::KernelWorld) does not count them.
     pub readahead: ByClass,
     /// The most memory that was held, in bytes.
     pub memory_bytes_peak: u64,
@@ -51,7 +51,7 @@ pub struct Run {
     pub waits: Waits,
     /// Every client, by its index.
     pub clients: Vec<ClientRun>,
-    /// What the hardware did.
+    /// Counters of the device.
     pub device: DeviceStats,
     /// Blocks read ahead that were evicted before anybody read them, and then
     /// asked for. Only a [`KernelWorld`](crate::kernel::KernelWorld) counts them.

@@ -153,7 +153,7 @@ fn volume_sells_operations_and_bytes() {
     assert_near(end, 2_000 * MS, 2);
 }
 
-/// What members were asked for: which, direction, address, length.
+/// The requests of members: which member, direction, address, length.
 type Asked = Vec<(usize, Direction, u64, u64)>;
 
 /// Notes what it is asked for, and is soon done.
@@ -190,8 +190,8 @@ impl Device for Member {
     }
 }
 
-/// What an array of `count` members with chunks of 10 bytes does for `request`, and when
-/// it is done.
+/// The requests of an array of `count` members with chunks of 10 bytes for `request`, and the time when it
+/// is done.
 fn raid(level: Level, count: usize, request: Request) -> (Asked, u64) {
     let log = Rc::default();
     let member =

@@ -135,7 +135,7 @@ fn writes_are_cached_or_not() {
     assert_near(through, 5_100 * US, 1);
     spec.write_cache_bytes = MIB;
     assert_eq!(open_loop(&mut Disk::new(spec.clone()), &one)[0], 100 * US + 5_120);
-    // What is written makes the next read wait for the head.
+    // A write makes the next read wait for the head.
     let two = [one[0], (3 * MS, read(1, 150 * SECTOR_BYTES, SECTOR_BYTES))];
     assert!(open_loop(&mut Disk::new(spec), &two)[1] > 6 * MS);
 }

@@ -1,6 +1,5 @@
-//! Disk models beside what was measured on the disks: the demerit figure of Ruemmler and
-//! Wilkes, which is the root of the mean square of the horizontal distance between the two
-//! distributions of response times.
+//! Disk models beside measurements of the disks, by the demerit figure of Ruemmler and Wilkes. That is the
+//! root of the mean square of the horizontal distance between the two distributions of response times.
 
 #[path = "../../forerun-trace/tests/support/shared.rs"]
 mod recordings;

@@ -36,8 +36,8 @@ fn a_plugged_request_waits_for_the_next_or_3_ms() {
 
 #[test]
 fn a_waiter_unplugs() {
-    // As in the trace: A at 0, B merged with it at 0.470 ms, somebody waits at 0.471 ms,
-    // and both are done 4.36 ms later.
+    // As in the trace: A arrives at 0, and B merges with it at 0.470 ms. A client waits at 0.471 ms, and
+    // both are done 4.36 ms later.
     let mut queue = queue("fc-2010", "noop", Plug::Historic);
     let [(_, a), (_, b)] = seed_001(0);
     queue.submit(Time(0), a);
@@ -138,8 +138,8 @@ fn the_old_elevator_starves_and_the_others_do_not() {
     }
 }
 
-/// What each of two sequential readers reads in 5 s, and one of them with twice as
-/// many requests of twice the size.
+/// The bytes that each of two sequential readers reads in 5 s. One of them has twice as many requests of
+/// twice the size.
 fn shares(name: &str) -> [u64; 2] {
     let mut queue = queue("ide-2006", name, Plug::None);
     let (mut notices, mut now, mut id) = (Vec::new(), Time(0), 0);

@@ -27,8 +27,8 @@ fn times(device: &str, seeds: u64) -> Vec<(f64, u64)> {
     times
 }
 
-/// Most gain much; what the others lose is bounded, and some lose as long as nothing is known of them: they
-/// are over in fractions of a second.
+/// Most workloads gain much, and the loss of the others is bounded. Some lose while the engine knows
+/// nothing of them: they are over in fractions of a second.
 #[test]
 fn most_gain_and_few_lose() {
     let seeds = if cfg!(debug_assertions) { 100 } else { 400 };

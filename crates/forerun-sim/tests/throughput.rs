@@ -18,8 +18,8 @@ fn sequential(object: u64, end: u64, len: u64) -> impl Iterator<Item = Action> {
     extents.map(move |extent| Action::read(ObjectId(object), extent))
 }
 
-/// What came of clients that read `count` objects of `size` bytes from a store of
-/// 80 MB/s per connection and 400 MB/s in all.
+/// Runs clients that read `count` objects of `size` bytes from a store of 80 MB/s per connection and 400
+/// MB/s in all.
 fn run(memory: u64, latency_ms: u64, count: u64, size: u64, clients: Vec<Box<dyn Client>>) -> Run {
     let name = format!("network:latency={latency_ms}ms,connection=80MB/s,total=400MB/s");
     let device = Preset::from_name(&name).expect("a store by its parameters").build(1);
@@ -87,8 +87,8 @@ fn interleaved_readers_fill_the_link_at_10_ms() {
 
 #[test]
 fn interleaved_readers_fill_the_link_at_50_ms() {
-    // One thread meets eight regions one after another: eight latencies before
-    // anybody can know of all streams, 0.4 s of the 2.7 s that the link needs.
+    // One thread meets eight regions one after another. Only after eight latencies are all streams known:
+    // 0.4 s of the 2.7 s that the link needs.
     interleaved(50, 70);
 }
 

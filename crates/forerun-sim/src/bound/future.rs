@@ -1,4 +1,4 @@
-//! What a source will do, found out by letting it do it where nothing takes time.
+//! The steps of a source, found by a run on a device where nothing takes time.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -34,8 +34,8 @@ impl Reference {
 /// No position in the order of references.
 pub(super) const NEVER: u32 = u32::MAX;
 
-/// The reads and writes of a source in the order in which it makes them when every
-/// answer comes at once: 16 bytes for each, and 4 for every block of each.
+/// The reads and writes of a source, in the order in which it makes them when every answer comes at once.
+/// Each takes 16 bytes, and 4 for every block.
 #[derive(Clone, Debug)]
 pub struct Future {
     pub(super) footprint: Footprint,

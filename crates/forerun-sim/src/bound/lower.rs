@@ -2,35 +2,30 @@
 //!
 //! Each of the terms is a lower bound by itself, so the largest of them is one.
 //!
-//! * **Nobody waits.** No client is faster than if every answer came at once.
-//! * **Every block once.** Nothing is in memory at the beginning, so every block that
-//!   is read must come from the device at least once, whatever the memory, no faster
-//!   than its best rate. Nor does anything arrive before the latency of the first
-//!   request is over; that is not added, since a volume that is sold by bytes per
-//!   second counts those that are on their way. What is written takes its share of the rate, except on a disk,
-//!   which may write later than it says. A disk may also have kept what was written,
-//!   so blocks that are ever written do not count there.
-//! * **One sweep of a disk.** Its head must get from each extent to another. Moves
-//!   between all of them are a spanning path; joining neighbours is the cheapest
-//!   spanning tree for any cost that grows with distance. Each gap costs at least what
-//!   passing over it costs, or the cheapest movement.
-//! * **Every object has a request.** A request is for bytes of one object (or of
-//!   several without a byte between them, which something below could join): it
-//!   occupies one of the slots for a latency and its bytes at a request's best rate,
-//!   and requests start some time apart.
+//! * **No waits.** No client is faster than if every answer came at once.
+//! * **Every block once.** The memory is empty at the beginning. So the device delivers every block that is
+//!   read at least once, no faster than its best rate. The latency of the first request is not added, since
+//!   a volume that is sold by bytes per second counts bytes in flight. Writes take their share of the rate,
+//!   except on a disk, which may write later than it says. A disk may also have kept written blocks, so
+//!   blocks that are ever written do not count there.
+//! * **One sweep of a disk.** Its head must get from each extent to another. Seeks between all of them are
+//!   a spanning path. Joining neighbours is the cheapest spanning tree for any cost that grows with
+//!   distance. Each gap costs at least the time to pass over it, or the cheapest seek.
+//! * **Every object has a request.** A request is for bytes of one object, or of several without a byte
+//!   between them, which a layer below could join. It occupies one of the slots for a latency and its bytes
+//!   at a request's best rate. Requests start some time apart.
 //!
-//! Two more where each step waits for the one before it, so that every schedule has
-//! the same order:
+//! Two more apply where each step waits for the one before it, so that every schedule has the same order:
 //!
-//! * **Then the rest.** When a read completes, all that was read until then has come,
-//!   and what follows takes at least its think times.
-//! * **Windows.** Between the ends of two reads, what is read and was not in memory
-//!   (at most all of it was, data in flight included) must be requested and arrive.
-//!   Windows do not overlap, so their times add up, each the larger of its device time
-//!   and its think times. Window sizes are doubled from twice the memory, and the best
-//!   one counts. Twice the memory has a subset of these sizes, and less to move in
-//!   each: it never has a larger bound. A disk's own buffer is memory too, of unknown
-//!   size here, so this term is not for disks.
+//! * **Then the rest.** When a read completes, all earlier reads have arrived. The steps after it take at
+//!   least their think times.
+//! * **Windows.** Between the ends of two reads, all bytes that are read and were not in memory must be
+//!   requested and arrive. At most all of the memory held such bytes, data in flight included. Windows do
+//!   not overlap, so their times add up. Each takes the larger of its device time and its think times.
+//!
+//! Window sizes are doubled from twice the memory, and the best one counts. Twice the memory has a subset
+//! of these sizes, and less to move in each: it never has a larger bound. A disk's own buffer is memory
+//! too, of unknown size here, so this term is not for disks.
 
 use super::footprint::BLOCK_BYTES;
 use super::future::{Future, Reference};

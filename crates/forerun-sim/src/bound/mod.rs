@@ -1,5 +1,5 @@
-//! What no policy can beat: a lower bound, and the best schedule found by
-//! somebody who knows the future.
+//! A bracket for the optimum: a time that no policy can beat, and the best schedule found with knowledge of
+//! the future.
 
 mod clairvoyant;
 mod footprint;
@@ -26,13 +26,12 @@ pub struct Bounds {
     pub batch_blocks: u64,
 }
 
-/// The bracket for what `make_source` does on what `make_device` makes.
+/// The bracket for the source of `make_source` on the device of `make_device`.
 ///
-/// The source must do the same again and again, and it must not do less because it
-/// has to wait: a source that stops at a given time has no best time. The lower bound
-/// takes it for granted that a client is never later because another one is earlier.
-/// Where [`Clairvoyance::look_ahead`] is given, the upper end is no longer the best
-/// schedule, only what is possible with that much foresight.
+/// The source must do the same again and again, and must not do less because it waits. A source that stops
+/// at a given time has no best time. The lower bound takes it for granted that no client is later because
+/// another one is earlier. With [`Clairvoyance::look_ahead`] the upper end is not the best schedule, only
+/// the best with that much foresight.
 ///
 /// # Errors
 /// The source waits for something that does not happen.

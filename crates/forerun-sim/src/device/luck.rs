@@ -1,7 +1,7 @@
 //! Luck that depends on a request's number only, so that every policy meets the same.
 //!
-//! Reads and writes have numbers of their own: whoever reads in fewer requests has the luck of all
-//! others with what is written, which nobody can read ahead.
+//! Reads and writes have numbers of their own. A policy that reads in fewer requests then has the same luck
+//! with writes, which cannot be read ahead.
 
 use super::Direction;
 
@@ -27,7 +27,7 @@ impl Numbers {
     }
 }
 
-/// What each request of one device draws, by its number.
+/// The draw of each request of one device, by its number.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Luck {
     seed: u64,

@@ -1,4 +1,4 @@
-//! What takes time: the trait all device models share.
+//! Devices: the trait that all models share.
 
 pub mod disk;
 mod latency;
@@ -23,7 +23,7 @@ pub use stations::{Placement, Stations, StationsSpec};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct RequestId(pub u64);
 
-/// What a request does.
+/// The direction of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Direction {
     /// Bytes come from the device.
@@ -56,7 +56,7 @@ impl Request {
     }
 }
 
-/// What a device has to say about a request.
+/// News of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Notice {
     /// The first `bytes` of a read have arrived.
@@ -112,8 +112,8 @@ pub trait Device {
     /// over no more.
     fn slot_count(&self) -> usize;
 
-    /// Whoever submitted something is about to wait: nothing is held back any
-    /// longer in the hope of merging it.
+    /// A client that submitted requests is about to wait. Nothing is held back any longer in the hope of a
+    /// merge.
     fn unplug(&mut self, _now: Time) {}
 
     /// Sums until now.

@@ -11,14 +11,14 @@ use super::{Device, DeviceStats, Direction, Notice, Request, RequestId, Time};
 /// Bytes that take their turn on the link together.
 pub const PACKET_BYTES: u64 = 64 << 10;
 
-/// What a network store can do.
+/// The parameters of a network store.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NetworkSpec {
     /// From a request's start to its first byte.
     pub latency: Latency,
-    /// What one connection carries, in bytes per second, not 0.
+    /// The rate of one connection, in bytes per second, not 0.
     pub connection_bytes_per_s: u64,
-    /// What all connections carry together, in bytes per second, not 0.
+    /// The rate of all connections together, in bytes per second, not 0.
     pub total_bytes_per_s: u64,
     /// The least time between the starts of two requests, in nanoseconds: throttling.
     pub request_interval_ns: u64,
@@ -28,10 +28,9 @@ pub struct NetworkSpec {
 
 /// A network store. Both directions share its link.
 ///
-/// A connection has at most one packet on its way. It starts the next one when that
-/// one has arrived, which is never before its own rate allows; so busy connections
-/// take turns on the link. A packet that is on its way when its request is cancelled
-/// still takes its turn.
+/// A connection has at most one packet in flight. It starts the next one when that one has arrived, which
+/// is never before its own rate allows. So busy connections take turns on the link. A packet whose request
+/// is cancelled still takes its turn.
 #[derive(Clone, Debug)]
 pub struct Network {
     spec: NetworkSpec,

@@ -8,10 +8,10 @@ use super::luck::{Luck, Numbers};
 use super::tally::{Tally, transfer_ns};
 use super::{Device, DeviceStats, Direction, Notice, Request, RequestId, Time};
 
-/// What was paid for.
+/// The limits of a provisioned volume.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ProvisionedSpec {
-    /// What an operation takes.
+    /// The latency of an operation.
     pub latency: Latency,
     /// Operations in a second, not 0.
     pub operations_per_s: u64,
@@ -19,8 +19,8 @@ pub struct ProvisionedSpec {
     pub operations_burst: u64,
     /// Bytes in a second, not 0.
     pub bytes_per_s: u64,
-    /// The most bytes of one operation, not 0: larger requests count several times, and
-    /// small ones that follow each other count as one until it is full.
+    /// The most bytes of one operation, not 0. Larger requests count several times. Small ones that follow
+    /// each other count as one until it is full.
     pub operation_bytes: u64,
     /// How many requests are worth handing over at once.
     pub slot_count: usize,

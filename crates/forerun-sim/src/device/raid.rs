@@ -34,7 +34,7 @@ struct Parent {
     request: Request,
     /// Pieces that are not done.
     left: usize,
-    /// What is written when they are.
+    /// Pieces to write when they are.
     then: Vec<Piece>,
 }
 
@@ -104,7 +104,7 @@ impl Raid {
         pieces
     }
 
-    /// What is read before `start .. end` is written, and then written: all in RAID-5.
+    /// The pieces to read before `start .. end` is written, and the pieces to write: all in RAID-5.
     fn parity_pieces(&self, start: u64, end: u64) -> (Vec<Piece>, Vec<Piece>) {
         let row_bytes = self.chunk_bytes * self.data_count() as u64;
         let (mut reads, mut writes) = (Vec::new(), Vec::new());

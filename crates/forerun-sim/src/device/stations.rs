@@ -11,7 +11,7 @@ use super::luck::{Luck, Numbers, scramble};
 use super::tally::{Tally, transfer_ns};
 use super::{Device, DeviceStats, Direction, Notice, Request, RequestId, Time};
 
-/// What a piece sends before another one that waits has its turn on the link.
+/// The bytes that a piece sends before another one that waits has its turn on the link.
 const TURN_BYTES: u64 = 64 << 10;
 
 /// Which station has which piece.
@@ -23,7 +23,7 @@ pub enum Placement {
     Hashed,
 }
 
-/// What stations and their link can do.
+/// The parameters of stations and their link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct StationsSpec {
     /// Pieces end at multiples of this, not 0.
@@ -32,15 +32,15 @@ pub struct StationsSpec {
     pub station_count: usize,
     /// Which has which piece.
     pub placement: Placement,
-    /// What every request takes that keeps no station busy.
+    /// The time of every request that keeps no station busy.
     pub delay: Latency,
-    /// What every piece keeps its station busy besides its bytes.
+    /// The time of every piece on its station besides its bytes.
     pub hold: Latency,
     /// The same for writes, which take no luck.
     pub write_hold_ns: u64,
-    /// What a station delivers, in bytes per second, not 0.
+    /// The rate of a station, in bytes per second, not 0.
     pub station_bytes_per_s: u64,
-    /// What the link carries, in bytes per second, not 0.
+    /// The rate of the link, in bytes per second, not 0.
     pub link_bytes_per_s: u64,
     /// How many requests are worth handing over at once.
     pub slot_count: usize,

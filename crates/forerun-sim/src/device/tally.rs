@@ -1,4 +1,4 @@
-//! What every model counts in the same way.
+//! Counters that every model keeps in the same way.
 
 use super::{DeviceStats, Direction, Time};
 

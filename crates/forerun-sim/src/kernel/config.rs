@@ -1,4 +1,4 @@
-//! What kind of kernel it is.
+//! The kind of kernel.
 
 /// When waiting starts, in the eyes of a plugged queue.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -65,9 +65,9 @@ pub struct KernelConfig {
     pub unplug: Unplug,
     /// Whose state a read finds.
     pub file_state: FileState,
-    /// What a read or write costs its client besides waiting, in nanoseconds.
+    /// The time of a read or write for its client besides waiting, in nanoseconds.
     pub request_cost_ns: u64,
-    /// What each of its pages costs, in nanoseconds.
+    /// The time of each of its pages, in nanoseconds.
     pub page_cost_ns: u64,
     /// Reads under way at which the device counts as congested.
     pub congestion_count: usize,

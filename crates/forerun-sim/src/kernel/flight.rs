@@ -146,7 +146,7 @@ impl Kernel<'_> {
         }
     }
 
-    /// What it waited for has perhaps happened.
+    /// The event that it waits for may have happened.
     pub(super) fn resume(&mut self, id: TaskId) {
         self.tasks[id].wake(self.now);
         self.ready.push_back(id);

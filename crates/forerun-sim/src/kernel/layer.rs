@@ -8,8 +8,8 @@ use crate::device::{Device, DeviceStats, Direction, Notice, Request, RequestId, 
 use crate::source::{Deed, Extent, ObjectId, Placed, Step};
 use forerun_engine::kernel::Algorithm;
 
-/// A device whose bytes are a file: it reads and writes them through a page cache
-/// of its own, with its own readahead, one request after the other.
+/// A device whose bytes are a file. It reads and writes them through a page cache of its own, with its own
+/// readahead, one request after the other.
 pub struct LoopDevice<'a> {
     kernel: Kernel<'a>,
     waiting: VecDeque<Request>,
@@ -74,7 +74,7 @@ impl Device for LoopDevice<'_> {
         1
     }
 
-    /// What its disk did.
+    /// The counters of its disk.
     fn stats(&self) -> DeviceStats {
         self.kernel.device.stats()
     }

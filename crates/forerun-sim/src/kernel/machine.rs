@@ -32,11 +32,11 @@ pub(super) struct Kernel<'a> {
     /// Tasks that go on later; of two at the same time, who came first.
     timers: BinaryHeap<Reverse<(Time, u64, TaskId)>>,
     timer_count: u64,
-    /// Who waits for the page in a slot.
+    /// The tasks that wait for the page in a slot.
     pub(super) waiters: Map<u32, Vec<TaskId>>,
-    /// Who waits for any page to become free.
+    /// The tasks that wait for any page to become free.
     pub(super) starved: Vec<TaskId>,
-    /// Who waits for dirty pages to become fewer.
+    /// The tasks that wait for fewer dirty pages.
     pub(super) throttled: Vec<TaskId>,
     pub(super) flights: Map<RequestId, Flight>,
     pub(super) request_count: u64,
@@ -48,7 +48,7 @@ pub(super) struct Kernel<'a> {
     /// Dirty pages that are to be written for other reasons than their number.
     pub(super) laundry_count: u64,
     pub(super) flush_time: Option<Time>,
-    /// What each client used last: using it again is no second use.
+    /// The page that each client used last: using it again is no second use.
     last_used: Vec<(ObjectId, u64)>,
     pub(super) orders: Vec<Order>,
     /// Tokens of steps that are done.
@@ -136,7 +136,7 @@ impl<'a> Kernel<'a> {
         self.let_run();
     }
 
-    /// What of a read is there, on its way, or neither, when it is made.
+    /// Counts a read's pages by where they are when it is made: cached, in flight, or neither.
     fn count_read(&mut self, step: &Step) {
         self.run.read_count += 1;
         self.run.read_bytes += step.extent.len;

@@ -1,13 +1,12 @@
-//! A kernel of the time between a source and a device: what programs met before
-//! there was a Forerun.
+//! A kernel of the past between a source and a device: it serves programs as they were served before
+//! Forerun.
 //!
-//! It has a page cache with the reclaim of 2.4 or 2.6, a readahead algorithm of
-//! `forerun_engine::kernel`, and writeback. Each client has a processor of its own.
-//! The same [`Source`] and the same [`Device`] can be given to a
-//! [`World`](crate::world::World), and the [`Run`]s compared.
+//! It has a page cache with the reclaim of 2.4 or 2.6, a readahead algorithm of `forerun_engine::kernel`,
+//! and writeback. Each client has a processor of its own. The same [`Source`] and the same [`Device`] can
+//! be given to a [`World`](crate::world::World), and the [`Run`]s compared.
 //!
-//! A read walks over its pages one by one, asks the algorithm at each, and waits
-//! for the first that is not up to date: which unplugs the device's queue.
+//! A read walks over its pages one by one and asks the algorithm at each. It waits for the first that is
+//! not up to date, which unplugs the device's queue.
 
 mod config;
 mod dirty;

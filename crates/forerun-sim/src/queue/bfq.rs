@@ -1,8 +1,8 @@
-//! Everybody the same number of bytes, in the order of virtual time (BFQ).
+//! Every issuer gets the same number of bytes, in the order of virtual time (BFQ).
 //!
-//! Whoever is active may use up a budget; then the one goes on who has had the least.
-//! Somebody who comes back has had as much as the one served last, so that nobody
-//! saves up a share while away.
+//! The issuer in service may use up a budget. Then comes the waiting issuer that was served least. An
+//! issuer that comes back counts as served like the last one, so that no issuer saves up a share while
+//! away.
 
 use std::collections::BTreeMap;
 
@@ -34,7 +34,7 @@ struct InServiceQueue {
 }
 
 impl Bfq {
-    /// Whoever waits and has had the least.
+    /// The waiting issuer that was served least.
     fn least_served(&self, pool: &Pool) -> Option<u32> {
         let mut least: Option<(u64, u32)> = None;
         let mut next = pool.next_issuer(0);

@@ -64,7 +64,7 @@ impl Elevator for Cfq {
     }
 }
 
-/// Of what `issuer` waits for: reads first, the nearest behind `position`, else the first.
+/// Of the groups of `issuer` that wait: reads first, the nearest behind `position`, else the first.
 pub(super) fn next_of(pool: &Pool, issuer: u32, position: u64) -> Option<super::GroupId> {
     let in_direction = |direction| {
         let next = pool.next_of(issuer, direction, position);

@@ -3,7 +3,7 @@
 use super::{Bfq, Cfq, Deadline, Group, GroupId, Linus, Noop, Pool};
 use crate::device::Time;
 
-/// What an elevator wants to happen.
+/// An elevator's choice.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Choice {
     /// This group goes to the device.
@@ -17,10 +17,10 @@ pub trait Elevator {
     /// A request arrived that was not merged with another.
     fn added(&mut self, _now: Time, _pool: &Pool, _id: GroupId) {}
 
-    /// What goes to the device next. Something waits in `pool`, and the device has room.
+    /// Chooses the next group for the device. Some group waits in `pool`, and the device has room.
     fn choose(&mut self, now: Time, pool: &Pool) -> Choice;
 
-    /// What it chose went to the device.
+    /// The group that it chose went to the device.
     fn dispatched(&mut self, _now: Time, _group: &Group) {}
 
     /// The device completed it.

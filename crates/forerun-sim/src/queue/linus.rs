@@ -1,8 +1,8 @@
 //! The elevator of Linux 2.4: sorted by address, with a bound on being overtaken.
 //!
-//! A request goes to where the addresses around it rise, as near the end as possible.
-//! Each request lets only so many pass, but so many that one that reads in sequence can
-//! keep the others waiting for long: the starvation of seed 004.
+//! A request goes to where the addresses around it rise, as near the end as possible. Each request lets a
+//! bounded number pass. The bound is so high that a sequential reader can keep others waiting for long: the
+//! starvation of seed 004.
 
 use super::{Choice, Elevator, Group, GroupId, Pool};
 use crate::device::{Direction, Time};

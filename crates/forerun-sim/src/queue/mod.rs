@@ -1,8 +1,8 @@
-//! What stands between the engine and a device in an operating system: requests are
-//! merged with their neighbours, put in order by an elevator, and held back by a plug.
+//! The request queue of an operating system, between the engine and a device. Requests are merged with
+//! their neighbours, put in order by an elevator, and held back by a plug.
 //!
-//! A [`Queue`] is a device over a device. Its elevators are a file each, behind
-//! [`Elevator`]; all of them see the same [`Pool`] of waiting requests.
+//! A [`Queue`] is a device over a device. Its elevators are a file each, behind [`Elevator`]. All of them
+//! see the same [`Pool`] of waiting requests.
 
 mod bfq;
 mod cfq;

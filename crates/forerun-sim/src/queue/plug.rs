@@ -7,8 +7,8 @@ use crate::device::Time;
 pub enum Plug {
     /// Never.
     None,
-    /// As Linux did until 2.6.38: when a request arrives at an empty elevator, for 3 ms,
-    /// or until 4 requests wait, or until somebody who waits for one unplugs the queue.
+    /// As Linux did until 2.6.38. A request at an empty elevator plugs the queue for 3 ms, or until 4
+    /// requests wait. A client that waits for a request unplugs it earlier.
     Historic,
 }
 

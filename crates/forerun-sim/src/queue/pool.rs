@@ -15,9 +15,9 @@ pub struct Group {
     pub id: GroupId,
     /// When the first of them arrived.
     pub arrived: Time,
-    /// Who made the first of them.
+    /// The issuer of the first of them.
     pub issuer: u32,
-    /// What they do.
+    /// Their direction.
     pub direction: Direction,
     /// By address, without gaps.
     parts: Vec<Request>,
@@ -127,7 +127,7 @@ impl Pool {
         self.get(*id)
     }
 
-    /// Whoever has a group waiting and comes at or behind `issuer`.
+    /// The next issuer with a waiting group, at or behind `issuer`.
     pub fn next_issuer(&self, issuer: u32) -> Option<u32> {
         self.issuers.range((issuer, false, 0, GroupId(0))..).next().map(|(issuer, ..)| *issuer)
     }

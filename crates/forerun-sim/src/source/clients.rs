@@ -5,12 +5,12 @@ use std::collections::BinaryHeap;
 
 use super::{Deed, Directory, Extent, Next, ObjectId, Placed, Source, Step, Time};
 
-/// What a client does next.
+/// The next action of a client.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Action {
     /// Something to an object.
     Do {
-        /// What.
+        /// The deed.
         deed: Deed,
         /// To which object.
         object: ObjectId,
@@ -47,7 +47,7 @@ impl Action {
 
 /// A program: asked for its next action whenever the one before is done.
 pub trait Client {
-    /// What it does at `now`.
+    /// Its action at `now`.
     fn next(&mut self, now: Time) -> Action;
 }
 
@@ -62,7 +62,7 @@ pub struct Clients<'a> {
     objects: Vec<Placed>,
     directories: Vec<Directory>,
     clients: Vec<Box<dyn Client + 'a>>,
-    /// Who does something next and when; of two at the same time, who came first.
+    /// The client that acts next, and when; of two at the same time, the one that came first.
     ready: BinaryHeap<Reverse<(Time, u64, u32)>>,
     turn: u64,
     outstanding: usize,

@@ -36,7 +36,7 @@ pub struct Disordered<S> {
     /// Requests that wait for a worker, by client, each with how often it was overtaken.
     queues: Vec<VecDeque<(ClientRequest, u64)>>,
     working: Vec<usize>,
-    /// What the outside calls each step that is under way.
+    /// The outer token of each step under way.
     tokens: Map<u64, Outer>,
     token_count: u64,
     /// Inner steps that are done.
@@ -161,7 +161,7 @@ impl<S: Source> Disordered<S> {
         self.token_count
     }
 
-    /// What the outside does next.
+    /// The next step to the outside.
     fn emit(&mut self) -> Option<Step> {
         if let Some(step) = self.passing.pop_front() {
             let token = self.name(Outer::Same(step.token));

@@ -8,7 +8,7 @@ use crate::map::Map;
 /// A network that all clients share.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Link {
-    /// What each direction carries, in bits per second, not 0.
+    /// The rate of each direction, in bits per second, not 0.
     pub bits_per_s: u64,
     /// How long each message travels besides its bytes, in nanoseconds.
     pub latency_ns: u64,

@@ -33,7 +33,7 @@ pub struct Mixed {
     /// Runs in one object before the next.
     stay_runs_max: u64,
     reader_count: u64,
-    /// So many of a hundred runs are in an object's first tenth.
+    /// The percentage of runs that are in an object's first tenth.
     hot_percent: u64,
 }
 

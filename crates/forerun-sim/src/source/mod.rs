@@ -1,4 +1,4 @@
-//! Who reads what, and when.
+//! Sources: which client reads which bytes, and when.
 
 mod clients;
 mod disorder;
@@ -35,7 +35,7 @@ pub fn place(sizes: impl IntoIterator<Item = u64>, align: u64) -> Vec<Placed> {
         .collect()
 }
 
-/// What a directory holds, in the order in which it is listed.
+/// The entries of a directory, in the order in which it is listed.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Directory {
     /// The object that holds its names, if that is read: the directory is listed once a client has
@@ -45,7 +45,7 @@ pub struct Directory {
     pub files: Vec<(ObjectId, u8)>,
 }
 
-/// What a client does.
+/// An action of a client.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Deed {
     /// Reads the step's extent. `asked` is more than its length where the client
@@ -68,9 +68,9 @@ pub enum Deed {
 pub struct Step {
     /// The source's name for it, given back by [`Source::done`].
     pub token: u64,
-    /// Who: an index from 0.
+    /// The client: an index from 0.
     pub client: u32,
-    /// What.
+    /// The action.
     pub deed: Deed,
     /// To which object: an index into [`Source::objects`].
     pub object: ObjectId,
@@ -78,7 +78,7 @@ pub struct Step {
     pub extent: Extent,
 }
 
-/// What a source has to say now.
+/// The answer of a source.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Next {
     /// A client does this now.
@@ -104,7 +104,7 @@ pub trait Source {
     /// How many clients there are at most.
     fn client_count(&self) -> usize;
 
-    /// What happens now; called again until it is no step.
+    /// The next step; called again until it is no step.
     fn next(&mut self, now: Time) -> Next;
 
     /// The step named `token` is done.

@@ -1,4 +1,4 @@
-//! What an earlier run teaches the engine of this one.
+//! The profiles and the trail of an earlier run, for the engine of this one.
 
 use std::collections::HashMap;
 

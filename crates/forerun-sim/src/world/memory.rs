@@ -1,4 +1,4 @@
-//! What the memory would hold: in debug builds, every answer is compared with it.
+//! The contents of the memory: in debug builds, every answer is compared with it.
 
 use forerun_engine::{BLOCK_BYTES, Fetch, FetchId, MemoryRange};
 

@@ -22,7 +22,7 @@ use service::{Job, JobKind, Service};
 /// A world; see the module's page.
 pub struct World<'a> {
     service: Service<'a>,
-    /// What every read costs its client besides waiting, in nanoseconds.
+    /// The time of every read for its client besides waiting, in nanoseconds.
     read_cost_ns: u64,
     opened: BTreeSet<(ObjectId, u32)>,
     /// Nearly always whose step comes next.
@@ -72,8 +72,8 @@ impl<'a> World<'a> {
         self
     }
 
-    /// In an earlier run the objects of `profiles` were read for the first time in this order, and of
-    /// each these extents were touched first, in theirs.
+    /// An earlier run read the objects of `profiles` for the first time in this order. Of each it touched
+    /// these extents first, in their order.
     pub fn learned(mut self, profiles: impl IntoIterator<Item = (ObjectId, Vec<Extent>)>) -> World<'a> {
         self.service.learn(Learned::new(profiles));
         self

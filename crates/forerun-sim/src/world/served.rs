@@ -7,11 +7,11 @@ use super::service::{Job, Service};
 use crate::device::{Device, DeviceStats, Direction, Notice, Request, RequestId, Time};
 use crate::source::Placed;
 
-/// A device whose requests the engine serves from another device. Addresses are
-/// those of the objects on it: a request lies within one object.
+/// A device whose requests the engine serves from another device. Addresses are those of the objects on it:
+/// a request lies within one object.
 ///
-/// Each object is open once: a mount sees open files, not the threads that read
-/// them, so whoever asks for an object is the same reader to the engine.
+/// Each object is open once. A mount sees open files, not the threads that read them, so all threads that
+/// ask for an object are one reader to the engine.
 pub struct Served<'a> {
     service: Service<'a>,
     placed: Vec<Placed>,
@@ -33,7 +33,7 @@ impl<'a> Served<'a> {
         Ok(Served { service, placed: placed.to_vec() })
     }
 
-    /// What the engine has counted.
+    /// The engine's counters.
     pub fn counters(&self) -> Counters {
         self.service.counters()
     }
@@ -80,7 +80,7 @@ impl Device for Served<'_> {
         usize::MAX
     }
 
-    /// What the device below did.
+    /// The counters of the device below.
     fn stats(&self) -> DeviceStats {
         self.service.device_stats()
     }

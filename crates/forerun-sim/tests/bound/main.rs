@@ -19,7 +19,7 @@ impl Dice {
     }
 }
 
-/// What some programs do, one after the other in each.
+/// The actions of some programs, one after the other in each.
 #[derive(Clone, Debug)]
 struct Programs {
     objects: Vec<Placed>,

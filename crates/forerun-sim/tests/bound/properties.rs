@@ -1,4 +1,4 @@
-//! What holds for any workload on any device.
+//! Properties that hold for any workload on any device.
 
 use forerun_engine::{Config, PolicyKind};
 use forerun_sim::bound::{Bounds, Clairvoyance, Future, bounds, lower};
@@ -146,7 +146,7 @@ fn a_source_without_reads_takes_its_own_time() {
     let preset = Preset::from_name("demo").unwrap();
     let found = bounds(&|| idle.source(), &|| preset.build(1), 0, &clairvoyance(&preset, 0)).unwrap();
     assert_eq!((found.lower_ns, found.clairvoyant_ns), (12, 12));
-    // What is written is fetched again.
+    // A written block is fetched again.
     let actions = [Action::read, Action::write, Action::read].map(|deed| deed(ObjectId(0), extent));
     let rewriting = Programs { actions: vec![actions.to_vec()], ..idle };
     let found =

@@ -45,9 +45,8 @@ fn a_reader_who_stops_has_no_more_ahead_on_a_disk_than_half_of_what_it_read() {
     assert!(run.wasted_bytes <= 4 * MIB, "{} bytes in vain", run.wasted_bytes);
 }
 
-/// The most readahead fetches that were in flight when one for a reader was
-/// dispatched, once the device is known: somebody reads pages at random, and
-/// somebody else reads a stream.
+/// The most readahead fetches in flight when a demand fetch was dispatched, once the device is known. One
+/// client reads pages at random, and another reads a stream.
 fn readahead_in_front(device: &str) -> usize {
     let (size, mut numbers) = (1024 * MIB, Numbers::new(3));
     let random = reads(0, 4 * KIB, (0..500).map(move |_| numbers.below(size / 4096) * 4096));

@@ -1,4 +1,4 @@
-//! What the budget of memory and of the device is spent on.
+//! How the budgets of memory and device are spent.
 
 mod disks;
 mod memory;

@@ -7,8 +7,7 @@ use forerun_trace::generate::Numbers;
 
 use crate::support::*;
 
-/// Two who read from front to back, one from back to front, one that leaves out
-/// three of four, and one that goes on by as much as it likes.
+/// Five readers: two forward, one backward, one that leaves out three of four, and one with random steps.
 fn mixed(policy: PolicyKind) -> Run {
     let (len, count, size) = (64 * KIB, 256, 64 * MIB);
     let mut numbers = Numbers::new(5);
@@ -27,7 +26,7 @@ fn mixed(policy: PolicyKind) -> Run {
     run("s3", policy, 16 * MIB, place([size; 5], MIB), clients)
 }
 
-/// What one stream does to its memory does not stop another.
+/// Evictions of one stream's readahead do not stop another stream.
 #[test]
 fn leftovers_give_way_to_streams() {
     let none = mixed(PolicyKind::None);
@@ -74,8 +73,7 @@ fn slow(count: u64, policy: PolicyKind) -> Run {
     )
 }
 
-/// What slow readers cost: pages fetched for a thousand read, fetches for a
-/// thousand pages.
+/// The cost of slow readers: pages fetched for a thousand read, and fetches for a thousand pages.
 fn cost(run: &Run) -> (u64, u64) {
     let fetches = run.demand_count + run.readahead_count;
     let (read, fetched) = (run.read_bytes / PAGE, run.device.read_bytes / PAGE);
@@ -92,8 +90,8 @@ fn slow_readers_read_each_page_once() {
     }
 }
 
-/// What is read again and again is fetched again once, and then it is kept,
-/// whatever streams by and however slowly it is read.
+/// Bytes that are read again and again are fetched again once. Then they stay, whatever streams by, and
+/// however slowly they are read.
 #[test]
 fn a_scan_leaves_what_is_read_again() {
     let (hot_bytes, scan_bytes) = (64 * MIB, 4096 * MIB);

@@ -24,7 +24,7 @@ pub(crate) fn sequential(object: u64, start: u64, end: u64, len: u64) -> impl It
     reads(object, len, (start..end).step_by(len as usize))
 }
 
-/// What comes of `clients` on the device called `device`.
+/// Runs `clients` on the device called `device`.
 pub(crate) fn run(
     device: &str,
     policy: PolicyKind,

@@ -10,8 +10,8 @@ use crate::support::{KernelRun, PAGE, clients, read_in_steps};
 
 const FILE_PAGES: u64 = 16_384;
 
-/// One process on a disk that needs 3.1 ms for 512 KiB and 4.4 ms for 1 MiB, and
-/// that takes 0.47 ms to use 512 KiB.
+/// One process on a disk that needs 3.1 ms for 512 KiB and 4.4 ms for 1 MiB. It takes 0.47 ms to use 512
+/// KiB.
 //= seed 001
 fn run(unplug: Unplug, plug: Plug) -> Run {
     let disk = Preset::from_name("fc-2010").expect("a disk").build(1);

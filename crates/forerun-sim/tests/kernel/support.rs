@@ -1,4 +1,4 @@
-//! What the tests of the kernel share.
+//! Helpers that the tests of the kernel share.
 
 use forerun_sim::device::{Device, Latency, Network, NetworkSpec};
 use forerun_sim::kernel::{Algorithm, KernelConfig, KernelWorld};

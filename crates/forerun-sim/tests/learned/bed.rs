@@ -15,7 +15,7 @@ use forerun_trace::{Access, ReadOptions, Reader};
 pub(crate) const KIB: u64 = 1 << 10;
 pub(crate) const MIB: u64 = 1 << 20;
 
-/// What was touched first of each object.
+/// The extents that were touched first of each object.
 pub(crate) type Profiles = Vec<(ObjectId, Vec<Extent>)>;
 
 /// Something that is read.
@@ -61,7 +61,7 @@ impl Reading {
         }
     }
 
-    /// What is touched first, of the objects in the order in which they are.
+    /// The extents that are touched first, of the objects in their order.
     pub(crate) fn profiles(&self) -> Profiles {
         let recorders: RefCell<Vec<(ObjectId, Recorder)>> = RefCell::default();
         let config = Config { events_max: 1 << 16, ..Config::new(256 * MIB) };

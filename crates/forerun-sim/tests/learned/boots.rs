@@ -5,9 +5,9 @@ use forerun_engine::PolicyKind;
 use super::bed::{MIB, Reading};
 use super::recordings::shared;
 
-/// Devices, and how much longer than the best schedule a learned run may take, in
-/// percent. On `s3` one request in 200 takes up to a second, which who knows the future
-/// asks for long before: it is compared with a run that has learned nothing.
+/// Devices, and how much longer than the best schedule a learned run may take, in percent. On `s3` one
+/// request in 200 takes up to a second, which a schedule with knowledge of the future starts long before.
+/// There the run is compared with one that has learned nothing.
 const DEVICES: [(&str, Option<f64>); 5] = [
     ("demo", Some(15.0)),
     ("rbd-2014", Some(15.0)),

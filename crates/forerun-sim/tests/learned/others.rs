@@ -8,8 +8,8 @@ use super::bed::{KIB, MIB, Reading};
 
 const SIZE: u64 = 512 * MIB;
 const LEN: u64 = 32 * KIB;
-/// What may be read in vain besides a tenth of what is of use: what is on its way to a
-/// store far away, and what the first bets after it cost.
+/// Bytes that may be wasted besides a tenth of the used bytes: bytes in flight to a store far away, and the
+/// first bets after them.
 const VAIN_BYTES: u64 = 24 * MIB;
 
 /// `count` extents of [`LEN`], none twice, anywhere in the object's first half, or in
@@ -31,9 +31,9 @@ fn run(order: Vec<Extent>, profile: &[Extent], device: &str, memory: u64) -> Run
     Reading::Ordered(SIZE, order).run(device, PolicyKind::Adaptive, memory, profiles)
 }
 
-/// Reads `order` with `profile` and without, and checks what it fetches in vain and that
-/// it is at least `gain` times as fast, on a disk `on_disk` times: there what is read at
-/// random takes as long in any order, but for the ways between.
+/// Reads `order` with `profile` and without. The waste is bounded, and it is at least `gain` times as fast,
+/// on a disk `on_disk` times. On a disk, random reads take as long in any order, except for the seeks
+/// between them.
 #[track_caller]
 fn check(what: &str, order: &[Extent], profile: &[Extent], gain: f64, on_disk: f64) {
     let asked: u64 = order.iter().map(|extent| extent.len).sum();

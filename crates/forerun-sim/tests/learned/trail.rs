@@ -10,7 +10,7 @@ use super::bed::{KIB, MIB, Profiles, Reading};
 
 const COUNT: usize = 1000;
 const DEVICES: [&str; 5] = ["demo", "s3", "nvme", "rbd-2014", "ide-2006"];
-/// What may be read in vain besides a tenth of what is of use.
+/// Bytes that may be wasted besides a tenth of the used bytes.
 const VAIN_BYTES: u64 = MIB;
 
 /// Most objects are small, one in twenty is not.
@@ -39,8 +39,8 @@ fn run(orders: &[Vec<usize>], profiles: Profiles, device: &str, memory: u64) -> 
     Reading::Opened(sizes(), orders.to_vec()).run(device, PolicyKind::Adaptive, memory, profiles)
 }
 
-/// Reads in `orders` with what was learned of `before` and without: on each device it is at least so many
-/// times as fast, and reads little in vain.
+/// Reads in `orders` with the profile of `before` and without. On each device it is at least `gain` times
+/// as fast, and wastes little.
 #[track_caller]
 fn check(what: &str, orders: &[Vec<usize>], before: &Profiles, gains: [f64; 5]) {
     let sizes = sizes();

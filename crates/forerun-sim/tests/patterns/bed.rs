@@ -20,7 +20,7 @@ pub(crate) struct Reading {
     pub(crate) order: Order,
 }
 
-/// What came of a reading.
+/// The result of a reading.
 pub(crate) struct Outcome {
     /// Millions of useful bytes a second.
     pub(crate) rate: f64,

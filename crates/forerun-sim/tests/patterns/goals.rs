@@ -1,4 +1,4 @@
-//! What each pattern must come to, at 10 ms; and at 2 and 50 ms what is only sane.
+//! The goals of each pattern at 10 ms, and sane limits at 2 and 50 ms.
 
 use forerun_engine::PolicyKind;
 use forerun_sim::source::Extent;
@@ -7,8 +7,8 @@ use super::bed::*;
 
 const GIB: u64 = 1024 * MIB;
 
-/// At 10 ms at least `rate` MB/s, at 2 ms no less, at 50 ms a sixth of it; nowhere
-/// more than `fetched` bytes for each that was asked for.
+/// At 10 ms at least `rate` MB/s, at 2 ms no less, and at 50 ms a sixth of it. At most `fetched` bytes for
+/// each byte that was asked for.
 #[track_caller]
 fn check(what: &str, reading: &Reading, rate: f64, fetched: f64) {
     for (latency_ms, share) in [(2, 1.0), (10, 1.0), (50, 1.0 / 6.0)] {
@@ -82,8 +82,8 @@ fn what_leaves_requests_out_is_read_through() {
 
 #[test]
 fn where_waits_differ_much_as_much_is_in_flight_as_brings_more() {
-    // 100 ms at best half of the time, three times as long once in ten: Little's law with the least
-    // wait would have a tenth of this.
+    // Half of the fetches take 100 ms, and one in ten three times as long. Little's law with the least
+    // latency would give a tenth of this rate.
     for reading in [forward(GIB, MIB), backward(GIB, 256 * KIB)] {
         reading.on("s3-far", PolicyKind::Adaptive).check("far away", 150.0, 1.05);
     }

@@ -1,5 +1,5 @@
-//! Readers of several kinds at once, each of an object of its own: those that can be read
-//! ahead of leave their share to those that cannot.
+//! Readers of several kinds at once, each of an object of its own. Readers that can be read ahead of leave
+//! their share to those that cannot.
 
 use forerun_engine::{Config, PolicyKind};
 use forerun_sim::device::Preset;

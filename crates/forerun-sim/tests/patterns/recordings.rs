@@ -32,8 +32,8 @@ fn replay(accesses: &[Access], device: &str, policy: PolicyKind) -> Run {
     world.run(&mut source).expect("nobody hangs")
 }
 
-/// Replays a shipped recording everywhere. What is bet on near what was read is in vain as long
-/// as that costs less than the waits it saves: at most so large a share of what is asked for.
+/// Replays a shipped recording everywhere. Bets near earlier reads may waste bytes as long as that costs
+/// less than the waits that it saves. At most this share of the requested bytes is wasted.
 fn check(name: &str) {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("../../samples/{name}.frt.gz"));
     let reader = Reader::open(&path, ReadOptions::default()).expect("a shipped recording");

@@ -1,6 +1,5 @@
-//! Reads out of any bytes, and what reading ahead of them may cost: no more in vain than
-//! a tenth of what was of use, and a constant for each object that no length of reading
-//! makes larger.
+//! Reads made of any bytes, and the limit of their readahead's cost. It wastes at most a tenth of the used
+//! bytes, and a constant for each object. No length of reading makes that constant larger.
 
 use forerun_engine::Config;
 use forerun_sim::device::Preset;
@@ -28,7 +27,7 @@ pub(crate) struct Accesses {
 }
 
 impl Accesses {
-    /// What `bytes` say, whatever they are.
+    /// The accesses that `bytes` encode, whatever they are.
     pub(crate) fn new(bytes: &[u8]) -> Accesses {
         let mut bytes = Bytes(bytes.iter());
         let device = DEVICES[bytes.below(DEVICES.len() as u64) as usize];
@@ -47,7 +46,8 @@ impl Accesses {
         accesses
     }
 
-    /// So many read their part of them, each one after the other, closed loop; none if there are none.
+    /// This many `readers` each read their part of them, one read after the other. `None` if there are no
+    /// accesses.
     fn run(&self, readers: usize) -> Option<Run> {
         if self.reads.is_empty() {
             return None;
@@ -64,8 +64,8 @@ impl Accesses {
         Some(world.run(&mut Clients::new(places, clients)).expect("nobody hangs"))
     }
 
-    /// So many read them all side by side: what they waste is within its bound. In debug builds the world
-    /// and the engine check all else that must hold.
+    /// This many `readers` read all of them side by side. The waste is within its bound. In debug builds
+    /// the world and the engine check all their invariants.
     pub(crate) fn check(&self, readers: usize) {
         let Some(run) = self.run(readers) else { return };
         let used = run.demand_bytes + run.readahead_bytes - run.wasted_bytes;

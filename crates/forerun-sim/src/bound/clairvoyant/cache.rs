@@ -33,8 +33,8 @@ pub(super) struct Cache<'a> {
     uses: u32,
     /// Blocks that a client waits for and nobody has asked the device for.
     wanted: VecDeque<u32>,
-    /// Whatever is needed at a position before this and known of is not absent,
-    /// except for `wanted`, `early` and what is being written.
+    /// Every known block that is needed before this position is here or in flight, except those in `wanted`
+    /// and `early` and those that are being written.
     frontier: usize,
     /// Blocks of the frontier's run that have been looked at.
     offset: u32,
@@ -112,7 +112,7 @@ impl<'a> Cache<'a> {
         reference.blocks().for_each(|block| *self.writing.entry(block).or_default() += 1);
     }
 
-    /// What was in memory of these blocks is worth nothing any more.
+    /// A write ended: earlier contents of these blocks are worth nothing any more.
     pub(super) fn write_ends(&mut self, reference: Reference) {
         for block in reference.blocks() {
             if let Some(count) = self.writing.get_mut(&block) {

@@ -1,4 +1,4 @@
-//! What is known of the future, and how much of it has happened.
+//! The known part of the future, and how much of it has happened.
 
 use super::super::future::{Future, NEVER, Reference};
 use crate::map::Map;
@@ -40,7 +40,7 @@ impl<'a> Foresight<'a> {
         true
     }
 
-    /// What is made at `position`, unless it has been or nobody knows yet.
+    /// The reference at `position`, unless it is over or not known yet.
     pub(super) fn at(&self, position: usize) -> Option<Reference> {
         let unmade = position < self.horizon() && !self.made[position];
         unmade.then(|| self.future.references[position])

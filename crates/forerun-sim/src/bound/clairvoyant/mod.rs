@@ -1,15 +1,13 @@
-//! A schedule by somebody who knows the future: whenever the device is free, fetch
-//! the blocks that are needed next, at the cost of those that are needed last.
+//! A schedule with knowledge of the future. Whenever the device is free, it fetches the blocks that are
+//! needed next, and evicts those that are needed last.
 //!
-//! With one block at a time this is the schedule *aggressive* of Cao et al. (1995).
-//! More at a time make larger and better sorted requests of them, but each is then
-//! waited for longer; so several sizes are tried, and the fastest counts. Whatever
-//! comes of it is a schedule of the real source on the real device, hence an upper
-//! bound of the optimum.
+//! With one block at a time this is the schedule *aggressive* of Cao et al. (1995). More blocks at a time
+//! make larger and better sorted requests, but a client waits longer for each. So several sizes are tried,
+//! and the fastest counts. It is a schedule of the real source on the real device, hence an upper bound of
+//! the optimum.
 //!
-//! What is not counted as memory: bytes between two wanted extents that a disk passes
-//! over are dropped as they come, and bytes that a client waits for are its own as
-//! soon as they have come.
+//! Some bytes do not count as memory. A disk drops bytes between two wanted extents as they come. Bytes
+//! that a client waits for are its own once they have come.
 
 mod cache;
 mod foresight;
@@ -26,12 +24,12 @@ use crate::source::Source;
 use crate::world::Stuck;
 use player::Player;
 
-/// What somebody who knows the future has to work with.
+/// The memory and the device of a schedule with knowledge of the future.
 #[derive(Clone, Copy, Debug)]
 pub struct Clairvoyance {
     /// Memory for blocks, data in flight included, in bytes.
     pub memory_bytes: u64,
-    /// What the device costs: it decides how requests are cut, joined and sorted.
+    /// Costs of the device: they decide how requests are cut, joined and sorted.
     pub costs: Costs,
     /// How many reads and writes ahead the future is known; all of it if `None`.
     pub look_ahead: Option<usize>,
@@ -71,7 +69,7 @@ pub fn clairvoyant<'a>(
     batches: &[u64],
 ) -> Result<Schedule, Stuck> {
     let next = AtomicUsize::new(0);
-    // Whoever is slower than the best until now need not go on.
+    // A run that is slower than the best one need not go on.
     let best_ns = AtomicU64::new(u64::MAX);
     let found: Mutex<Vec<Result<Schedule, Stuck>>> = Mutex::default();
     let work = || {

@@ -30,11 +30,10 @@ pub(super) struct RequestShape {
 impl RequestShape {
     /// For batches of `batch_blocks`.
     ///
-    /// What a disk passes over in a quarter of its usual latency is not worth moving
-    /// for: neighbours are closer than the usual distance. A request has no more than
-    /// that either (or 64 KiB), since it is complete only with its last byte, and what
-    /// follows is read without another movement. Elsewhere a batch is what a
-    /// connection gets at a time.
+    /// A gap that a disk passes in a quarter of its usual latency is not worth a seek: neighbours are
+    /// closer than the usual distance. A request has at most as many bytes (or 64 KiB), since it is
+    /// complete only with its last byte. The next bytes then need no other seek. On other devices a batch
+    /// is one request of a connection.
     pub(super) fn new(costs: &Costs, batch_blocks: u64) -> RequestShape {
         let ns = u128::from(costs.latency_ns_typical / 4);
         let passed = (ns * u128::from(costs.bytes_per_s_max) / 1_000_000_000) as u64;

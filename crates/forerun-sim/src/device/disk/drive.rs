@@ -99,7 +99,7 @@ impl Drive {
             let arrival = ready.max(self.busy_until) + self.move_ns(resident);
             self.stream = Some(self.stream_from(arrival, resident, end));
         }
-        // What is in the buffer goes over the bus while the rest is read.
+        // Buffered sectors go over the bus while the rest is read.
         let first = if resident > start { ready } else { self.passed(resident + 1).max(ready) };
         (first + self.bus_ns(start, end)).max(self.passed(end) + self.bus_ns(end - 1, end))
     }
@@ -127,7 +127,7 @@ impl Drive {
         self.dirty_bytes -= (end - start) * SECTOR_BYTES;
         let begin = time.max(sent).max(self.busy_until);
         let moved = self.move_ns(start);
-        // What follows the last write directly need not wait for another turn.
+        // A write that follows the last write directly need not wait for another turn.
         let follows = begin == self.busy_until && self.head_at + 1 == start;
         let arrival = if follows { begin } else { begin + moved + self.spec.write_settle_ns };
         let (angle, done) = (self.geometry.angle(start), self.geometry.angle_end(end));

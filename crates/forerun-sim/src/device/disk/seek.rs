@@ -17,13 +17,13 @@ pub enum Seek {
     },
     /// A root of the fraction of all cylinders, then a straight line.
     RootThenLine {
-        /// What the root is added to, in microseconds.
+        /// The constant beside the root, in microseconds.
         min_us: u64,
-        /// What the root is multiplied with, in microseconds.
+        /// The factor of the root, in microseconds.
         root_us: u64,
         /// Where the line begins, in a thousandth of all cylinders.
         line_from_permille: u64,
-        /// What the line adds for all cylinders, in microseconds.
+        /// The increase of the line over all cylinders, in microseconds.
         line_us: u64,
     },
 }

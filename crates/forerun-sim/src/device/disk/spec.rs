@@ -1,4 +1,4 @@
-//! What makes one disk differ from another.
+//! The parameters of a disk.
 
 use super::Seek;
 
@@ -14,8 +14,8 @@ pub struct DiskSpec {
     pub heads: u64,
     /// From the outermost to the innermost.
     pub zones: Vec<Zone>,
-    /// How far a track's first sector is turned against the end of the track before it
-    /// in the same cylinder, so that the heads can be switched in time.
+    /// The angle between a track's first sector and the end of the track before it in the same cylinder. It
+    /// leaves time to switch heads.
     pub track_skew_ns: u64,
     /// The same for the first track of a cylinder.
     pub cylinder_skew_ns: u64,
@@ -25,9 +25,9 @@ pub struct DiskSpec {
     pub head_switch_ns: u64,
     /// Settling more exactly, before writing.
     pub write_settle_ns: u64,
-    /// What a command costs besides.
+    /// The fixed cost of a command.
     pub overhead: Overhead,
-    /// What the bus carries, in bytes per second.
+    /// The rate of the bus, in bytes per second.
     pub bus_bytes_per_s: u64,
     /// The buffer for reading.
     pub buffer: BufferSpec,
@@ -44,7 +44,7 @@ pub struct Zone {
     pub sectors_per_track: u64,
 }
 
-/// What a command costs before anything else happens.
+/// The time of a command before anything else happens.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Overhead {
     /// A read from the buffer that goes on where the last read ended.

@@ -23,8 +23,8 @@ pub(super) fn known(name: &str) -> Option<Preset> {
     Some(Preset { name: name.to_owned(), title: title.to_owned(), capacity_bytes, model: Model::Disk(spec) })
 }
 
-/// The array called `name`, of disks like ide-2006 with chunks of 64 KiB: seven side by
-/// side, or five with parity (seed 000 read 200 MB/s from such an array).
+/// The array called `name`, of disks like ide-2006 with chunks of 64 KiB. It has seven disks, or five with
+/// parity. Seed 000 read 200 MB/s from such an array.
 fn known_array(name: &str) -> Option<Preset> {
     let (title, level, member_count, data_count) = match name {
         "raid0-7" => ("seven IDE disks of 2006 as RAID-0", Level::Raid0, 7, 7),
@@ -72,11 +72,10 @@ fn media_bytes_per_s_max(spec: &DiskSpec) -> u64 {
     (sectors * SECTOR_BYTES * 1_000_000_000).div_ceil(spec.rotation_ns)
 }
 
-/// Hitachi HDT722516DLAT80, as measured while OpenOffice started from it (K. Lichota,
-/// 2007): command 0.04 ms, bus 89.9 MB/s, 63.6 MB/s at its beginning, seeks of
-/// 1.3 + 23 root(f) ms (with which this model comes closest), 12 segments, 192 KiB
-/// of read-ahead, sectors kept as they pass.
-/// Inner rate 32.9 MB/s and mean seek 8.5 ms: the data sheet of its family.
+/// Hitachi HDT722516DLAT80, as measured while OpenOffice started from it (K. Lichota, 2007). Command 0.04
+/// ms, bus 89.9 MB/s, 63.6 MB/s at its beginning. Seeks of 1.3 + 23 root(f) ms, with which this model comes
+/// closest. 12 segments, 192 KiB of read-ahead, sectors kept as they pass. Inner rate 32.9 MB/s and mean
+/// seek 8.5 ms: the data sheet of its family.
 fn ide_2006() -> DiskSpec {
     // 16 zones, from 1190 to 590 sectors a track.
     let zone = |index: u64| Zone { cylinders: 5647, sectors_per_track: 1190 - 40 * index };

@@ -17,7 +17,7 @@ pub struct Preset {
     model: Model,
 }
 
-/// What a preset builds.
+/// The device model of a preset, with its parameters.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Model {
     Network(NetworkSpec),
@@ -35,7 +35,7 @@ pub struct Costs {
     pub positioning_ns_min: u64,
     /// The least time from a request to its first byte, in nanoseconds.
     pub latency_ns_min: u64,
-    /// What a request usually waits for its first byte, in nanoseconds. Not a bound.
+    /// The usual time to the first byte of a request, in nanoseconds. Not a bound.
     pub latency_ns_typical: u64,
     /// The least time between the starts of two requests, in nanoseconds.
     pub request_interval_ns: u64,
@@ -91,7 +91,7 @@ impl Preset {
         &self.name
     }
 
-    /// What it is, in a few words.
+    /// A title of a few words.
     pub fn title(&self) -> &str {
         &self.title
     }

@@ -6,7 +6,7 @@ use crate::device::{Latency, NetworkSpec};
 const MS: u64 = 1_000_000;
 const MB: u64 = 1_000_000;
 
-/// What `forerun demo` serves from: 10 ms, 80 MB/s for each connection, 400 MB/s in all.
+/// The store of `forerun demo`: 10 ms, 80 MB/s for each connection, 400 MB/s in all.
 const DEMO: NetworkSpec = NetworkSpec {
     latency: Latency::constant(10 * MS),
     connection_bytes_per_s: 80 * MB,
@@ -15,10 +15,9 @@ const DEMO: NetworkSpec = NetworkSpec {
     connection_count: 64,
 };
 
-/// S3 from a machine in the same region: first byte log-normal with median 14 ms and
-/// p90 20 ms, 93 MB/s for each connection, 5500 requests a second for each prefix
-/// (dvassallo/s3-benchmark of 2019; Amazon's performance guidelines). One in 200
-/// takes 0.1 to 1 s. 1250 MB/s is a 10 Gbit/s interface.
+/// S3 from a machine in the same region. The first byte is log-normal with median 14 ms and p90 20 ms. 93
+/// MB/s for each connection, 5500 requests a second for each prefix (dvassallo/s3-benchmark of 2019;
+/// Amazon's performance guidelines). One in 200 takes 0.1 to 1 s. 1250 MB/s is a 10 Gbit/s interface.
 const S3: NetworkSpec = NetworkSpec {
     latency: Latency::log_normal(14 * MS, 280).with_tail(5_000, 100 * MS, 1000 * MS),
     connection_bytes_per_s: 93 * MB,

@@ -12,9 +12,9 @@ const GIB: u64 = 1 << 30;
 /// Faster than anything that is modelled.
 const UNLIMITED: u64 = 1_000_000 * MB;
 
-/// A consumer's NVMe SSD of 2023, as measured while Windows started from it: medians of
-/// 83 us for 4 KiB, 116 for 16, 142 for 32, 199 for 128 and 891 us for 1 MiB; one in 70
-/// of 4 KiB takes 0.3 to 1 ms. 16 channels are an assumption.
+/// A consumer's NVMe SSD of 2023, as measured while Windows started from it. Medians are 83 us for 4 KiB,
+/// 116 for 16, 142 for 32, 199 for 128 and 891 us for 1 MiB. One in 70 of 4 KiB takes 0.3 to 1 ms. 16
+/// channels are an assumption.
 const NVME: StationsSpec = StationsSpec {
     unit_bytes: 32 * KIB,
     station_count: 16,
@@ -27,8 +27,8 @@ const NVME: StationsSpec = StationsSpec {
     slot_count: 64,
 };
 
-/// Fibre Channel storage of 2010, from the trace of seed 001: 512 KiB in 3.1 ms and 1 MiB
-/// in 4.4 ms are 1.8 ms and 400 MB/s.
+/// Fibre Channel storage of 2010, from the trace of seed 001: 512 KiB in 3.1 ms and 1 MiB in 4.4 ms. That
+/// is 1.8 ms and 400 MB/s.
 const FC_2010: StationsSpec = StationsSpec {
     unit_bytes: GIB,
     station_count: 1,
@@ -42,11 +42,12 @@ const FC_2010: StationsSpec = StationsSpec {
 };
 
 /// The Ceph cluster of seed 003, objects of 4 MiB. The document does not tell its network.
-/// 0.8 ms for a small request and 200 MB/s over the link come closest to its four times
-/// without readahead (`forerun lab seeds --only I`; the squares of the logarithms' differences
-/// summed), and the twelve with readahead were left out of that. Gigabit Ethernet, as one of
-/// the four alone suggests, makes the start on virtio 21 % slower than it was. A server at
-/// 374 MB/s and then the link make 130 for one request. Twelve servers are an assumption.
+///
+/// 0.8 ms for a small request and 200 MB/s over the link come closest to its four times without readahead
+/// (`forerun lab seeds --only I`). The fit sums the squares of the logarithms' differences. The twelve
+/// times with readahead were left out of it. Gigabit Ethernet, as one of the four alone suggests, makes the
+/// start on virtio 21 % slower than it was. A server at 374 MB/s and then the link make 130 for one
+/// request. Twelve servers are an assumption.
 const RBD_2014: StationsSpec = StationsSpec {
     unit_bytes: 4 * MIB,
     station_count: 12,

@@ -1,9 +1,9 @@
 //! Reclaim by age.
 //!
-//! What is read is active and young. A scan makes the used ones older in steps of
-//! 3 and halves the others; those that come to 0 go to the laundry, and from there,
-//! when they are clean, to the inactive list, where any allocation may take them.
-//! Dirty pages go round in the laundry until they are written.
+//! A page that is read is active and young. A scan raises the age of used pages in steps of 3, and halves
+//! that of others. Pages of age 0 go to the laundry. From there, once they are clean, they go to the
+//! inactive list, where any allocation may take them. Dirty pages go round in the laundry until they are
+//! written.
 //= linux 2.4.9 mm/vmscan.c
 
 use super::Pages;

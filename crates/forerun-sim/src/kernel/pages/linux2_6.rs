@@ -1,8 +1,7 @@
 //! Reclaim with two lists.
 //!
-//! What is read enters the inactive list and is gone when it reaches the tail,
-//! unless it is used a second time before: then it moves to the active list. That
-//! one gives pages back while it is the longer one.
+//! A page that is read enters the inactive list, and is evicted at its tail. If it is used a second time
+//! before that, it moves to the active list. That list gives pages back while it is the longer one.
 //= linux 2.6.28 mm/vmscan.c
 
 use super::Pages;

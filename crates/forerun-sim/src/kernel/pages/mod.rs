@@ -92,7 +92,7 @@ impl Pages {
         Some(slot)
     }
 
-    /// Somebody used the page; `is_new` if he did not use it just before.
+    /// A client used the page; `is_new` if it did not use it just before.
     pub(crate) fn touch(&mut self, slot: u32, is_new: bool) {
         let was_used = std::mem::replace(&mut self.lists.page(slot).is_used, true);
         if !is_new {
@@ -119,7 +119,7 @@ impl Pages {
         self.table.take_lost(object, index)
     }
 
-    /// What has been evicted since the last call.
+    /// The pages that were evicted since the last call.
     pub(crate) fn take_evicted(&mut self) -> Vec<Evicted> {
         std::mem::take(&mut self.evicted)
     }

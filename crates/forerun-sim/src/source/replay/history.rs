@@ -1,4 +1,4 @@
-//! What became of the accesses that later ones may depend on.
+//! The state of accesses that later ones may depend on.
 
 use std::collections::{BTreeMap, VecDeque};
 

@@ -200,7 +200,7 @@ impl<I: Iterator<Item = Access>> Source for Replay<I> {
                 }
                 None if self.in_flight > 0 => return Next::Blocked,
                 None => {
-                    // What is left waits for accesses that the trace does not have.
+                    // The remaining accesses wait for accesses that the trace does not have.
                     if !self.history.give_up() {
                         return Next::End;
                     }

@@ -1,4 +1,4 @@
-//! What must be known of a trace before its first access is made.
+//! A first pass over a trace: facts that must be known before its first access is made.
 
 use forerun_trace::{Access, Op};
 

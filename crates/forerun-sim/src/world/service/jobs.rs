@@ -1,4 +1,4 @@
-//! What somebody asks for: reads, which the engine takes in pieces, and writes.
+//! Jobs: reads, which the engine takes in pieces, and writes.
 
 use forerun_engine::{Config, Extent, ObjectId, Outcome, ReaderId, Reply};
 

@@ -75,7 +75,7 @@ impl<'a> Service<'a> {
         self.placed = placed.to_vec();
     }
 
-    /// What may be listed.
+    /// Sets the directories that may be listed.
     pub(super) fn know(&mut self, directories: &[Directory]) {
         self.directories = Directories::new(directories);
     }
@@ -85,7 +85,7 @@ impl<'a> Service<'a> {
         self.dispatch();
     }
 
-    /// What an earlier run teaches.
+    /// Sets the profiles and the trail of an earlier run.
     pub(super) fn learn(&mut self, learned: Learned) {
         learned.tell(&mut self.engine);
         self.learned = learned;
@@ -128,7 +128,7 @@ impl<'a> Service<'a> {
         }
     }
 
-    /// What was asked for and is done, in order.
+    /// The next job that is done, in order.
     pub(super) fn next_done(&mut self) -> Option<(Job, JobKind)> {
         self.done.pop_front()
     }

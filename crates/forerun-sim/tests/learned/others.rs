@@ -8,8 +8,8 @@ use super::bed::{KIB, MIB, Reading};
 
 const SIZE: u64 = 512 * MIB;
 const LEN: u64 = 32 * KIB;
-/// Bytes that may be wasted besides a tenth of the used bytes: bytes in flight to a store far away, and the
-/// first bets after them.
+/// Bytes that may be wasted besides a tenth of the used bytes. Bytes in flight to a store far away are
+/// among them, and so are the first bets after them.
 const VAIN_BYTES: u64 = 24 * MIB;
 
 /// `count` extents of [`LEN`], none twice, anywhere in the object's first half, or in

@@ -39,8 +39,8 @@ fn run(orders: &[Vec<usize>], profiles: Profiles, device: &str, memory: u64) -> 
     Reading::Opened(sizes(), orders.to_vec()).run(device, PolicyKind::Adaptive, memory, profiles)
 }
 
-/// Reads in `orders` with the profile of `before` and without. On each device it is at least `gain` times
-/// as fast, and wastes little.
+/// Reads in `orders` with the profile of `before` and without. On each device the first is faster by the
+/// factor in `gains`, and wastes little.
 #[track_caller]
 fn check(what: &str, orders: &[Vec<usize>], before: &Profiles, gains: [f64; 5]) {
     let sizes = sizes();

@@ -33,8 +33,8 @@ pub(super) struct Cache<'a> {
     uses: u32,
     /// Blocks that a client waits for and nobody has asked the device for.
     wanted: VecDeque<u32>,
-    /// Every known block that is needed before this position is here or in flight, except those in `wanted`
-    /// and `early` and those that are being written.
+    /// All known blocks that are needed before this position are here or in flight. Exceptions are those in
+    /// `wanted` and `early`, and those that are being written.
     frontier: usize,
     /// Blocks of the frontier's run that have been looked at.
     offset: u32,

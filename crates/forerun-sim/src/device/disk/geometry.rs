@@ -1,9 +1,9 @@
-//! Where sectors are, unrolled: a sector's angle grows from the first to the last.
+//! The places of sectors, unrolled: a sector's angle grows from the first to the last.
 //!
-//! The angle of a sector is when it begins to pass under the heads, in nanoseconds, if the disk is read
-//! from its first sector on. Skew hides the switches of head and cylinder. So reading from one sector to
-//! another takes the difference of their angles. The place of a sector on its circle is its angle modulo
-//! one turn.
+//! The angle of a sector is the time in nanoseconds at which it begins to pass under the heads. The disk is
+//! then read from its first sector on. Skew hides the switches of head and cylinder. So reading from one
+//! sector to another takes the difference of their angles. The place of a sector on its circle is its angle
+//! modulo one turn.
 
 use super::spec::{DiskSpec, SECTOR_BYTES};
 

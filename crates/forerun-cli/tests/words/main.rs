@@ -1,13 +1,16 @@
-//! The rules for plain words that a program can check, on every text that users read.
+//! The rules for plain words that a program can check, on every text that users read and on comments.
 //!
 //! * A sentence does not begin with who, what, so much or the like ([`rules`]).
 //! * A program or a reader is "it", never he, him or his.
 //! * A sentence has 25 words at most.
 //! * README.md and CHANGELOG.md stay short.
+//! * The name of a type or module stands for one thing in its crate ([`names`]).
 
+mod comments;
 mod help;
 mod literals;
 mod markdown;
+mod names;
 mod rules;
 mod sentences;
 
@@ -25,7 +28,11 @@ struct Passage {
 }
 
 /// Documents besides those of `docs/`.
-const DOCUMENTS: &[&str] = &["README.md", "CHANGELOG.md", "CONTRIBUTING.md", "ARCHITECTURE.md", "samples/README.md"];
+const DOCUMENTS: &[&str] =
+    &["README.md", "CHANGELOG.md", "CONTRIBUTING.md", "ARCHITECTURE.md", "samples/README.md"];
+
+/// Crates whose comments are checked, and other folders with sources.
+const COMMENTED: &[&str] = &["crates/forerun-engine", "crates/forerun-sim"];
 
 const README_WORDS_MAX: usize = 1200;
 const CHANGELOG_WORDS_MAX: usize = 700;
@@ -93,6 +100,18 @@ fn messages_are_in_plain_words() {
         }
     }
     assert!(texts.len() > 300, "only {} sources found", texts.len());
+    assert_plain(texts);
+}
+
+#[test]
+fn comments_are_in_plain_words() {
+    let root = root();
+    let mut texts = Vec::new();
+    for path in COMMENTED.iter().flat_map(|folder| files_below(&root.join(folder), ".rs")) {
+        let name = path.strip_prefix(&root).unwrap_or(&path).display().to_string();
+        texts.push((name, comments::passages(&read(&path))));
+    }
+    assert!(texts.len() > 250, "only {} sources found", texts.len());
     assert_plain(texts);
 }
 

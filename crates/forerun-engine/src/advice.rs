@@ -8,18 +8,17 @@ use crate::types::Extent;
 /// time, or bytes up to a bound.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Advice<'a> {
-    /// Nothing special: takes back what was said before.
+    /// No advice: takes earlier advice back.
     Normal,
     /// It reads on from wherever it reads: readahead begins with its first read.
     Sequential,
-    /// Where it reads next cannot be told: nothing is read ahead for it.
+    /// The reader reads without order: nothing is read ahead for it.
     Random,
-    /// It will read these, in this order. They are fetched so, each byte once, with a
-    /// bounded lead ahead of what is read of them, and nothing between them. Past
-    /// [`Config::PLAN_EXTENTS_MAX`](crate::Config::PLAN_EXTENTS_MAX) the rest is
-    /// left out.
+    /// The reader will read these extents, in this order. They are fetched in that order, each byte once,
+    /// with a bounded lead ahead of the reader, and no bytes between them. Extents past
+    /// [`Config::PLAN_EXTENTS_MAX`](crate::Config::PLAN_EXTENTS_MAX) are left out.
     WillNeed(&'a [Extent]),
-    /// Nobody needs these bytes soon: what is decided of them is not fetched, and
-    /// whole blocks of them that nobody is copying leave the memory.
+    /// No reader needs these bytes soon. Queued readahead of them is dropped, and whole blocks leave the
+    /// memory, unless they are being copied.
     DontNeed(Extent),
 }

@@ -27,8 +27,8 @@ pub enum PolicyKind {
     OnDemand,
     /// Adaptive readahead of 2006: windows from measured thrashing thresholds.
     Ara,
-    /// AMP of 2007: per stream, a degree and a trigger distance that follow what
-    /// became of earlier readahead.
+    /// AMP of 2007: each stream has a degree and a trigger distance, which follow the outcomes of its
+    /// readahead.
     Amp,
     /// Several streams per object, windows from measured latency and rate.
     #[default]
@@ -68,8 +68,8 @@ impl PolicyKind {
         }
     }
 
-    /// Whether it heeds what it is told: advice, profiles, lists, and listings of directories. Those of
-    /// other software do not.
+    /// Whether it follows advice, profiles, lists and listings of directories. Policies of other software
+    /// do not.
     pub const fn is_told(self) -> bool {
         matches!(self, PolicyKind::Adaptive)
     }
@@ -137,8 +137,8 @@ pub struct Config {
 }
 
 impl Config {
-    /// The smallest budget that works: two reads of [`Config::READ_BYTES_MAX`]
-    /// and room for what their fetches bring along.
+    /// The smallest budget that works: two reads of [`Config::READ_BYTES_MAX`], with the readahead in their
+    /// fetches.
     pub const MEMORY_BYTES_MIN: u64 = 4 << 20;
 
     /// The largest read the engine takes; longer ones are the driver's to cut.
@@ -147,7 +147,7 @@ impl Config {
     /// Extents of one object that a plan has at most: of advice, or of a profile.
     pub const PLAN_EXTENTS_MAX: usize = 65_536;
 
-    /// Of so many bytes that were of use `adaptive` may waste one.
+    /// `adaptive` may waste one byte for this many used ones.
     pub const USEFUL_SHARE: u64 = 10;
 
     /// And besides, of each object, half of the memory or this many bytes, whichever is less.

@@ -32,14 +32,14 @@ pub enum Event {
         why: Why,
         stream: Option<StreamId>,
     },
-    /// A stream is over, as far as can be told. Should its reader come back after all, it
-    /// goes on, and has another end.
+    /// A stream is over, as far as is known. If its reader comes back, the stream goes on and has another
+    /// end.
     StreamEnd { time: Time, object: ObjectId, stream: StreamId, end: End },
     /// A fetch was dispatched. If it has bytes that no reader waits for: the class of reading for which they
     /// are read ahead.
     Fetch { time: Time, id: FetchId, object: ObjectId, extent: Extent, cause: Cause, ahead: Option<Class> },
-    /// A fetch was dispatched of what `of` should have brought long ago: all of it, or the rest
-    /// of one that has stalled. The first of them to bring bytes wins, and the other is cancelled.
+    /// A late fetch `of` was hedged: a second fetch brings all of its bytes, or the rest after a stall. The
+    /// first of them to bring bytes wins, and the other is cancelled.
     Repeated { time: Time, id: FetchId, of: FetchId, object: ObjectId, extent: Extent, cause: Cause },
     /// The fetch that was dispatched again was the first of the two to bring bytes.
     Won { time: Time, id: FetchId },
@@ -72,7 +72,7 @@ pub struct Counters {
     pub demand_bytes: u64,
     /// Bytes of readahead fetches dispatched.
     pub readahead_bytes: u64,
-    /// Fetches dispatched of what others were late with; none of those above.
+    /// Hedged fetches; none of those above.
     pub repeated_count: u64,
     /// Their bytes.
     pub repeated_bytes: u64,

@@ -11,7 +11,7 @@ use crate::types::Extent;
 /// A read that continues one of the last 16 extents extends it. So interleaved streams leave one extent
 /// each.
 const OPEN_EXTENTS_MAX: usize = 16;
-/// Such an extent gets no longer, so that what is read late stays late.
+/// Such an extent does not grow beyond this, so that bytes that are read late stay late.
 const OPEN_BYTES_MAX: u64 = 256 << 10;
 
 /// Records which bytes of an object are touched first, in whole blocks.
@@ -71,7 +71,7 @@ impl Recorder {
         self.bytes
     }
 
-    /// Adds what was not touched before; false if there is no room for it.
+    /// Adds bytes that were not touched before; false if there is no room for them.
     fn append(&mut self, fresh: Extent) -> bool {
         let goes_on = |place: &usize| {
             let extent = self.order[*place];

@@ -11,7 +11,7 @@ use crate::types::{Extent, ObjectId, ReadId};
 pub(crate) enum Phase {
     /// Waits for memory or for a place in flight; holds nothing.
     Waiting,
-    /// Holds its rows; what is missing is in flight.
+    /// Holds its rows; its missing blocks are in flight.
     Admitted,
     /// Holds its rows; the reader may copy.
     Ready,

@@ -34,7 +34,7 @@ pub struct ListId(pub u64);
 /// An entry of a listing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ListedFile {
-    /// Its size in bytes; 0 for what is no file.
+    /// Its size in bytes; 0 if it is no file.
     pub size: u64,
     /// The driver's kind of file, such as its name's ending. Walkers often leave out some kinds.
     pub class: u8,
@@ -178,7 +178,7 @@ pub struct FetchError {
 pub struct DeviceEstimate {
     /// From dispatch to the first bytes, smoothed, in nanoseconds.
     pub latency_ns: u64,
-    /// The most all fetches together delivered lately, in bytes per second.
+    /// The highest recent throughput of all fetches together, in bytes per second.
     pub throughput_bytes_per_s: u64,
     /// The size of a fetch, in bytes.
     pub fetch_bytes: u64,

@@ -31,7 +31,7 @@ impl Cache {
             statuses[id.0 as usize] = RowStatus::Indexed;
             assert_eq!((row.object, row.index, row.detached), (object, index, false));
             assert!(row.pin_count > 0 || !row.is_empty(), "an empty row stayed");
-            // A read changes what it pinned; its row moves when it lets go.
+            // A read changes rows that it has pinned; such a row changes its queue when the read unpins it.
             assert!(row.pin_count > 0 || row.queue == row.home(), "row in the wrong queue: {row:?}");
             assert!(
                 row.pin_count > 0 || row.weight == row.spare().count_ones(),

@@ -24,8 +24,8 @@ impl Cache {
         }
     }
 
-    /// Drops the blocks of `extent` that no fetch is filling. Readers who are
-    /// copying keep what they have; nobody else will find it.
+    /// Drops the blocks of `extent` that no fetch is filling. Readers that are copying keep their bytes; no
+    /// other reader will find them.
     pub(crate) fn invalidate(&mut self, object: ObjectId, extent: Extent) {
         for (index, bits) in rows_of(extent) {
             let Some(id) = self.index.get(object, index) else { continue };

@@ -22,22 +22,21 @@ pub(crate) enum Reclaim {
     TwoLists,
 }
 
-/// Whom room is made for.
+/// The purpose for which room is made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Room {
     /// A reader waits: anything that nobody is copying or filling may go.
     Demand,
-    /// Readahead: never at the cost of other readahead whose reader still moves
-    /// towards it.
+    /// Readahead: never at the cost of other readahead whose reader still approaches it.
     Readahead,
 }
 
-/// One in so many slots is left for readers who wait.
+/// This share of the slots is left for readers that wait.
 pub(super) const DEMAND_SHARE: u32 = 16;
 
 /// Rows looked at in the unread queue before readahead goes without.
 pub(super) const SCAN_MAX: usize = 64;
-/// After a search in vain the next one waits so long.
+/// The pause after a search that found nothing.
 pub(super) const SEARCH_NS: u64 = 1_000_000;
 
 impl Cache {
@@ -61,8 +60,7 @@ impl Cache {
         true
     }
 
-    /// Whether readers who wait will find room that holds no unread readahead
-    /// once `count` slots are taken.
+    /// Whether waiting readers will find room without unread readahead once `count` slots are taken.
     fn leaves_enough(&self, count: u64, room: Room) -> bool {
         let left = u64::from(self.slots.free_count()) + self.spare_count();
         let any_may_go = room == Room::Demand || self.reclaim == Reclaim::TwoLists;
@@ -101,8 +99,8 @@ impl Cache {
         self.drop_if_empty(id);
     }
 
-    /// One row of what was read: streamed rows first, unless the re-read ones
-    /// hold more than three quarters of all that was read.
+    /// Evicts one row of blocks that were read. Rows that were read once go first, unless rows that were
+    /// read again hold more than three quarters of all read blocks.
     fn evict_read(&mut self) -> bool {
         let (read, hot) = (self.queues.weight(Queue::Read), self.queues.weight(Queue::Hot));
         let order = if hot > 3 * read { [Queue::Hot, Queue::Read] } else { [Queue::Read, Queue::Hot] };

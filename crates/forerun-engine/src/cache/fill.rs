@@ -7,8 +7,8 @@ use crate::types::{BLOCK_BYTES, Extent, MemoryRange, ObjectId, Time};
 use super::{Cache, Reclaim, Room, SlotRun, row::rows_of, slots::mask};
 
 impl Cache {
-    /// Charges and marks as in flight the blocks of `extent`, all of which are
-    /// missing. `None` if there is no room of that kind; nothing changed then.
+    /// Reserves slots for the blocks of `extent`, all of which are missing, and marks them as in flight.
+    /// `None` if there is no room of that kind; the cache is then unchanged.
     pub(crate) fn reserve(
         &mut self,
         now: Time,
@@ -96,8 +96,8 @@ impl Cache {
         }
     }
 
-    /// Charges as many blocks as `extent` has, for a fetch that fills them beside the one
-    /// that is to bring `extent`: they are disowned. `None` if there is no such room.
+    /// Reserves as many slots as `extent` has blocks, for a hedged fetch of the same bytes. The slots are
+    /// disowned. `None` if there is no room of that kind.
     pub(crate) fn reserve_spare(&mut self, now: Time, extent: Extent, room: Room) -> Option<Vec<SlotRun>> {
         let mut left = extent.len.div_ceil(BLOCK_BYTES) as u32;
         if !self.make_room(now, u64::from(left), room) {

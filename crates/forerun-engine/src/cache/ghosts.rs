@@ -19,7 +19,7 @@ pub(super) struct Ghosts {
 }
 
 impl Ghosts {
-    /// For a memory of so many rows.
+    /// For a memory of `row_count` rows.
     pub(super) fn new(row_count: usize) -> Ghosts {
         let count_max = row_count.saturating_mul(GHOSTS_PER_ROW).min(GHOSTS_MAX);
         Ghosts { rows: BTreeSet::new(), order: VecDeque::new(), count_max }

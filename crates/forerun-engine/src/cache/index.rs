@@ -1,7 +1,7 @@
-//! Which row of the table holds what of which object.
+//! The index: finds the row of an object's blocks.
 //!
-//! Rows that lie side by side share a sheet: whoever asks for many of them looks few sheets
-//! up. A sheet alone is found at once, and several in order.
+//! Sixteen neighbouring rows share a sheet, so that a lookup of many rows finds few sheets. A hash table
+//! finds a single sheet, and a tree finds several in order.
 
 use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
@@ -18,7 +18,7 @@ const SHEET_ROWS: usize = 16;
 struct SheetKey(u128);
 
 impl SheetKey {
-    /// Of no sheet.
+    /// The key of no sheet.
     const NOWHERE: SheetKey = SheetKey(u128::MAX);
 
     /// Of the sheet that holds row `index` of `object`.

@@ -17,8 +17,8 @@ use crate::types::{BLOCK_BYTES, Time};
 const UNREAD_SHARE: u32 = 2;
 
 impl Cache {
-    /// A row of unread readahead: one that nobody will come for or, for a reader
-    /// who waits, the oldest.
+    /// Evicts a row of unread readahead: one that no reader will come for or, for a waiting reader, the
+    /// oldest.
     pub(super) fn evict_unread(&mut self, now: Time, room: Room) -> bool {
         let left = if now < self.next_search {
             None
@@ -33,7 +33,7 @@ impl Cache {
         self.free_row(found)
     }
 
-    /// A row that nobody will come for, if such rows leave hardly any room for others.
+    /// Evicts a row that no reader will come for, if such rows leave hardly any room for others.
     pub(super) fn evict_crowding(&mut self, now: Time) -> bool {
         if Rule::Crowding.is_off() || !self.is_crowded() || now < self.next_crowding {
             return false;
@@ -77,7 +77,7 @@ impl Cache {
         core::iter::successors(self.queues.oldest(Queue::Unread), |id| Queues::after(&self.rows, *id))
     }
 
-    /// Frees what was found; whether it was.
+    /// Frees the row, if there is one. Whether it did.
     fn free_row(&mut self, found: Option<RowId>) -> bool {
         if let Some(id) = found {
             let resident = self.rows[id.0 as usize].resident;

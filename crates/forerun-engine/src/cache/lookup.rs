@@ -1,5 +1,5 @@
-//! Reads: pinning rows while somebody waits for them or copies from them, and
-//! remembering what has been read.
+//! Lookups for reads: pins rows while readers wait for them or copy from them, and records which blocks
+//! were read.
 
 use alloc::vec::Vec;
 

@@ -34,7 +34,7 @@ pub(crate) use slots::SlotRun;
 /// No window is meant to have a larger share of the memory.
 const WINDOW_SHARE: u32 = 4;
 
-/// How much of an extent is where, in blocks: what is left is resident.
+/// The blocks of an extent by their state; the others are resident.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Residency {
     pub(crate) in_flight: u64,
@@ -60,11 +60,11 @@ pub(crate) struct Cache {
     paces: Scattered<ObjectId, pace::Pace>,
     /// Used and wasted bytes of readahead.
     outcomes: outcomes::Outcomes,
-    /// Readahead that nobody will come for is not looked for before.
+    /// The earliest time of the next search for readahead that no reader will come for.
     next_search: Time,
     /// Nor before this where it crowds the rest out.
     next_crowding: Time,
-    /// Nor is what was read of rows that hold readahead, in all of them.
+    /// The same for the search for read blocks in rows that hold readahead.
     next_sweep: Time,
     /// Slots whose blocks were invalidated while a fetch was filling them.
     disowned_count: u32,
@@ -106,7 +106,7 @@ impl Cache {
         u64::from(self.slots_used_peak) * BLOCK_BYTES
     }
 
-    /// Bytes in flight or read ahead for readers who may come.
+    /// Bytes in flight, and bytes of readahead whose readers may come.
     pub(crate) fn unread_bytes_all(&self) -> u64 {
         (u64::from(self.slots.used_count()) - self.spare_count()) * BLOCK_BYTES
     }

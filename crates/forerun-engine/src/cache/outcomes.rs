@@ -115,8 +115,8 @@ impl Cache {
         }
     }
 
-    /// Somebody asks for `extent`, whose rows are `rows`; `missing_bytes` are not there. For
-    /// what class of reading the first of it was read ahead that nobody had asked for.
+    /// A reader asks for `extent`, whose rows are `rows`; `missing_bytes` are neither resident nor in
+    /// flight. Returns the class of the first block of readahead that is asked for the first time.
     pub(crate) fn record_outcome(
         &mut self,
         object: ObjectId,
@@ -143,7 +143,7 @@ impl Cache {
         first
     }
 
-    /// Bytes that were read ahead on a guess and that nobody has asked for, here or gone.
+    /// Bytes that were read ahead on a guess and not read, in memory or evicted.
     pub(crate) fn guess_bytes(&self) -> u64 {
         self.outcomes.guess_bytes
     }

@@ -6,28 +6,28 @@ use crate::types::{Extent, Time};
 /// Bytes that may be read of an object past readahead before anything is known
 /// of how it is read.
 const WAIT_BYTES_MIN: u64 = 1 << 20;
-/// Readahead waits that many times what other readahead of the object waited:
-/// windows grow by that much at once.
+/// Readahead waits for this many times as long as other readahead of the object waited, since windows grow
+/// by that factor.
 const WAITS: u64 = 4;
-/// A reader has gone after that many of its longest pauses,
+/// A reader has gone after this many of its longest recent pauses,
 const PAUSES: u64 = 16;
 /// and never before so long: others at the device make it wait as well.
 const PAUSE_NS_MIN: u64 = 100_000_000;
-/// Whose pace is not known has gone after that.
+/// A reader of unknown pace has gone after that.
 const UNKNOWN_NS: u64 = 10_000_000_000;
 
 /// The pace of one object's readers.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Pace {
-    /// Bytes read so far.
+    /// Bytes read until now.
     read_bytes: u64,
     read_count: u64,
     last_read: Time,
     /// Where the last read ended.
     last_end: u64,
-    /// The longest time between two reads lately.
+    /// The longest recent pause between two reads.
     pause_ns: u64,
-    /// The most bytes by which readahead was read late, lately.
+    /// The most bytes that were read between the time at which readahead was due and its read, recently.
     wait_bytes: u64,
 }
 
@@ -43,7 +43,7 @@ impl Pace {
         self.last_read = now;
     }
 
-    /// Somebody will come who has not been here yet.
+    /// A reader will come that has not read yet.
     pub(crate) fn expect(&mut self, now: Time) {
         self.last_read = self.last_read.max(now);
     }
@@ -60,8 +60,8 @@ impl Pace {
         self.read_bytes + offset.saturating_sub(self.last_end).min(reach)
     }
 
-    /// Whether nobody will come for readahead that was due at `due`: its reader
-    /// has passed it, turned away or gone.
+    /// Whether no reader will come for readahead that was due at `due`: its reader has passed it, turned
+    /// away or left.
     pub(crate) fn is_over(&self, now: Time, due: u64) -> bool {
         let pause = if self.read_count < 4 { UNKNOWN_NS } else { (PAUSES * self.pause_ns).max(PAUSE_NS_MIN) };
         self.is_past(due, WAIT_BYTES_MIN) || now.since(self.last_read) > pause

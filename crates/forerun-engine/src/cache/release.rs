@@ -1,4 +1,4 @@
-//! Readahead whose readers have gone, or are back.
+//! Readahead whose readers have left, or are back.
 
 use super::{Cache, Reclaim};
 use crate::types::ObjectId;

@@ -58,8 +58,8 @@ pub(crate) struct Row {
     pub(crate) pin_count: u32,
     /// Was invalidated while pinned; goes when the last pin does.
     pub(crate) detached: bool,
-    /// Unread blocks may go like read ones: its object has no reader left, or nobody asks
-    /// what was read ahead.
+    /// Unread blocks may be evicted like read ones: the object has no reader left, or the rules keep no
+    /// readahead.
     pub(crate) released: bool,
     /// Some block was read again after it had been read.
     pub(crate) hot: bool,

@@ -8,7 +8,7 @@ use super::filter::Filter;
 use super::{Sample, rate};
 use crate::types::Time;
 
-/// A while is so many times as long as a fetch takes: little is cut off at its ends.
+/// A period lasts this many times as long as a fetch, so that little is cut off at its ends.
 const FETCHES: u64 = 8;
 
 /// See the module's page.

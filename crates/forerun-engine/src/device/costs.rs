@@ -11,7 +11,7 @@ const WAIT_BYTES_UNKNOWN: u64 = 64 << 10;
 /// flight, up to this many bytes.
 const PIPE_SHARE: u64 = 64;
 const GAP_BYTES_MAX: u64 = 64 << 10;
-/// A reader that continues at the head's position waits for this share of a move.
+/// A reader that continues at the head's position waits for this share of a seek.
 const SEEK_SHARE: u64 = 4;
 
 /// The costs. The device computes them when its measurements change, because every read needs them.
@@ -29,7 +29,7 @@ pub(crate) struct Costs {
     pub(crate) gap: u64,
     /// The cost of one more request that no other overlaps; 0 if requests overlap.
     pub(crate) through: u64,
-    /// The cost of a move to another place; 0 if fetches overlap.
+    /// The cost of a seek; 0 if fetches overlap.
     pub(crate) step: u64,
     /// The cost of a separate fetch besides its wait, as far as is known; 0 if fetches overlap.
     pub(crate) apart: u64,
@@ -41,7 +41,7 @@ pub(crate) struct Costs {
     pub(crate) back_piece: u64,
     /// The bytes in flight that keep the device busy.
     pub(crate) pipe: u64,
-    /// The least bytes ahead of a stream that are worth a move; 0 if fetches overlap.
+    /// The least bytes ahead of a stream that are worth a seek; 0 if fetches overlap.
     pub(crate) share: u64,
 }
 

@@ -1,4 +1,4 @@
-//! The extreme of late, as an estimate that forgets.
+//! A recent extreme: an estimate that forgets old samples.
 
 use crate::types::Time;
 

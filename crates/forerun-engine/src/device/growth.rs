@@ -9,7 +9,7 @@
 
 /// Rounds that may bring nothing.
 const FLAT_MAX: u32 = 2;
-/// More is what is more by one part of so many.
+/// A rate counts as higher if it is higher by this share.
 const MORE_SHARE: u64 = 4;
 /// A rate below this share of the best one shows that other traffic uses the link.
 const LESS_SHARE: u64 = 2;

@@ -56,7 +56,7 @@ impl Device {
         self.load.is_full() && (!self.is_far() || self.spread.is_whole())
     }
 
-    /// Whether there is, or may be, a head that moves for whatever lies elsewhere.
+    /// Whether there is, or may be, a head that seeks for each fetch elsewhere.
     pub(super) fn has_head(&self) -> bool {
         self.may_be_disk() || self.slice_bytes().is_some()
     }
@@ -66,8 +66,8 @@ impl Device {
         self.has_head() && !self.is_far_link()
     }
 
-    /// Whether even the luckiest fetch of late waited so long for its first bytes that saving a
-    /// wait is worth many bytes. A disk's luckiest comes from its own buffer.
+    /// Whether even the shortest recent wait for first bytes was so long that a saved wait is worth many
+    /// bytes. On a disk the shortest wait is for bytes in its own buffer.
     pub(crate) fn is_far(&self) -> bool {
         self.kind.is_far
     }

@@ -1,11 +1,11 @@
-//! Whether anything is on its way nearly all the time: then whoever waits, waits for what was fetched
-//! in vain as well. Where there are pauses, that is carried in them.
+//! Whether the device is busy nearly all the time. A reader then waits for wasted fetches as well. On a
+//! device with pauses, wasted fetches fill those.
 
 use crate::types::Time;
 
 /// The time after which a sample counts half.
 const MEMORY_NS: u64 = 500_000_000;
-/// Nothing is on its way for one part of so many, at most.
+/// The device is idle for at most this share of the time.
 const IDLE_SHARE: u64 = 5;
 
 /// See the module's page.

@@ -16,7 +16,7 @@ pub(super) const NEAR_BYTES: u64 = 1 << 20;
 pub(crate) enum Locality {
     /// Where the one before it ended.
     Next,
-    /// Soon after where another ended lately.
+    /// Soon after the end of a recent fetch.
     Near,
     Elsewhere,
 }
@@ -64,8 +64,8 @@ impl Lone {
         self.all.map(|(ns, bytes)| if bytes > 0 { ns.saturating_sub(time_of(bytes, rate)) } else { ns })
     }
 
-    /// One that begins at such a place waited, and `bytes` came with it; and so long without what it
-    /// took to carry them.
+    /// Records the wait for a fetch at such a place, with which `bytes` arrived. `rest_ns` is the wait
+    /// without the time that carries its bytes.
     pub(super) fn record(&mut self, locality: Locality, wait_ns: u64, bytes: u64, rest_ns: u64) {
         let smooth = |mean: Option<u64>, ns| Some(mean.map_or(ns, |mean| mean - mean / 8 + ns / 8));
         let (mean_ns, mean_bytes) = self.all.unzip();

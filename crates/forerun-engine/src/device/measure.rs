@@ -69,7 +69,7 @@ impl Device {
         let carried_ns = self.throughput.get().map_or(0, |rate| time_of(sample.first_bytes, rate));
         let is_little = self.is_far() || self.spread.is_whole() && self.may_be_disk();
         let carried_bytes = if is_little { 0 } else { sample.first_bytes };
-        // Those that came to it since share what is carried, and that is not its wait.
+        // Fetches that joined it since share the link. Their time is not its wait.
         let is_joined = !is_little && !self.spread.is_whole() && !self.switching.is_last(sample);
         if is_joined && self.lone.is_some() {
             return;

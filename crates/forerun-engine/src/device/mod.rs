@@ -45,9 +45,10 @@ use worth::Worth;
 
 /// Before anything is measured: a store in the same region.
 const LATENCY_NS_GUESS: u64 = 10_000_000;
-/// Where a fetch comes all at once, what a reader waits for has no more of the smallest fetch.
+/// Where a fetch comes all at once, a demand fetch has at most this share of the smallest fetch as
+/// readahead.
 const RIDE_WHOLE_SHARE: u64 = 4;
-/// Pieces that go along with what a reader waits for, at most.
+/// The most pieces of readahead in a demand fetch.
 const RIDE_PIECES: u64 = 4;
 
 /// See the module's page.
@@ -55,13 +56,13 @@ const RIDE_PIECES: u64 = 4;
 pub(crate) struct Device {
     fetch_bytes_min: u64,
     fetch_bytes_max: u64,
-    turn_bytes_max: u64,
+    slice_max: u64,
     pipe_bytes_max: u64,
     /// Bytes that have arrived since the start.
     delivered_bytes: u64,
     /// Bytes per second of all fetches together.
     throughput: Filter,
-    /// The same of what was asked for and came within one while.
+    /// The throughput of fetches that were requested and delivered within one period.
     carried: Carried,
     /// Bytes per second of one fetch, once its first bytes are there.
     bandwidth: Filter,
@@ -94,8 +95,8 @@ impl Device {
         let mut device = Device {
             fetch_bytes_min: whole_blocks(config.fetch_bytes_min.min(max)),
             fetch_bytes_max: max,
-            // However short its fetches are, a turn is worth the move to it.
-            turn_bytes_max: whole_blocks(config.fetch_bytes_max.min(config.memory_bytes_max / 2)),
+            // However short its fetches are, a slice is worth the seek to it.
+            slice_max: whole_blocks(config.fetch_bytes_max.min(config.memory_bytes_max / 2)),
             pipe_bytes_max: config.memory_bytes_max / 2,
             delivered_bytes: 0,
             throughput: Filter::largest(),
@@ -135,8 +136,8 @@ impl Device {
         self.sizes.fetch_bytes
     }
 
-    /// Bytes a fetch should have: [`Device::fetch_bytes`], but less where a reader
-    /// who comes meanwhile would have to wait until it has ended.
+    /// The size of a fetch: [`Device::fetch_bytes`], or less where another reader would have to wait for
+    /// its end.
     pub(crate) fn piece_bytes(&self) -> u64 {
         self.sizes.piece_bytes
     }

@@ -4,7 +4,7 @@ use super::{Device, time_of};
 
 /// No disk needs longer for a request, wherever its head is.
 const DISK_NS_MAX: u64 = 50_000_000;
-/// A pause is a stall after so many times as long as nearly all fetches ever pause.
+/// A pause this many times as long as nearly all pauses is a stall.
 const STALL_TIMES: u64 = 4;
 
 impl Device {
@@ -15,7 +15,7 @@ impl Device {
         self.patience_ns
     }
 
-    /// The same from what is measured now.
+    /// The patience by the current measurements.
     pub(super) fn patience(&self) -> Option<u64> {
         let is_off = crate::ablation::Rule::Hedge.is_off() || self.slice_bytes().is_some();
         let patience = self.spread.patience_ns().filter(|_| self.is_far() && !is_off);

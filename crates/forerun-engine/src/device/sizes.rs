@@ -7,12 +7,14 @@ use super::{Device, LATENCY_NS_GUESS, bytes_in, time_of};
 
 /// Fetches at once to begin with: enough to find out.
 const FETCHES_MIN: u64 = 16;
-/// Over a link far away so many of the smallest: each step of finding out takes a latency there.
+/// Over a far link, the bytes in flight begin at this many of the smallest fetches, since each step of
+/// growth takes a latency.
 const FETCHES_FAR: u64 = 32;
 /// Where seeks are dear, a slice has this many times the bytes that could be read during a seek. Seeks then
 /// take a seventeenth of the time.
 pub(crate) const SLICE_SEEKS: u64 = 16;
-/// However many streams there are, a stream's share is worth so many moves: they take a seventh of the time then.
+/// However many streams there are, a stream's share is worth this many seeks. They then take a seventh of
+/// the time.
 const SHARE_SEEKS: u64 = 6;
 
 /// The sizes. The device computes them when its measurements change, because a policy asks
@@ -33,19 +35,19 @@ pub(super) struct Sizes {
 impl Device {
     pub(super) fn recompute(&mut self) {
         self.kind = DeviceKind::of(self);
-        self.sizes = if self.switching.cost_ns() > 0 { self.in_turns() } else { self.at_once() };
+        self.sizes = if self.switching.cost_ns() > 0 { self.serial() } else { self.at_once() };
         self.worth = Worth::of(self);
         self.costs = Costs::of(self);
         self.patience_ns = self.patience();
     }
 
-    /// The sizes for a backend that serves one fetch at a time. A fetch takes
-    /// no longer than a move, so that whoever comes meanwhile waits little.
-    fn in_turns(&self) -> Sizes {
+    /// The sizes for a serial backend. A fetch takes no longer than a seek, so that other readers wait
+    /// little.
+    fn serial(&self) -> Sizes {
         let cost = self.switching.bytes_in(self.switching.cost_ns());
         let through = self.switching.bytes_in(self.switching.request_ns());
-        let turn = (SLICE_SEEKS * cost).next_power_of_two().clamp(self.fetch_bytes_min, self.turn_bytes_max);
-        let fetch = turn.min(self.fetch_bytes_max);
+        let slice = (SLICE_SEEKS * cost).next_power_of_two().clamp(self.fetch_bytes_min, self.slice_max);
+        let fetch = slice.min(self.fetch_bytes_max);
         // A fetch has at least as many bytes as its fixed cost is worth.
         let piece = (cost / 4 + 1).max(through).next_power_of_two().clamp(self.fetch_bytes_min, fetch);
         Sizes {
@@ -54,11 +56,11 @@ impl Device {
             // A slice that every fetch of another reader interrupts costs two seeks each time. Pieces of
             // this size spend at least half of the time on bytes.
             contended_piece_bytes: (SEEKS_OF_A_RETURN * cost).next_power_of_two().clamp(piece, fetch),
-            slice_bytes: Some(turn),
-            share_bytes_min: (SHARE_SEEKS * cost).min(turn / 2),
+            slice_bytes: Some(slice),
+            share_bytes_min: (SHARE_SEEKS * cost).min(slice / 2),
             through_bytes: through,
-            pipe_bytes: turn,
-            contended_bytes: turn,
+            pipe_bytes: slice,
+            contended_bytes: slice,
             competitive_bytes: 0,
         }
     }
@@ -76,7 +78,7 @@ impl Device {
     /// it. They are at most what arrives, at `rate`, until nearly every fetch has begun.
     fn grown_bytes(&self, rate: u64) -> u64 {
         let Some(bytes) = self.growth.bytes() else {
-            // If one has to wait for the other, all that are in flight hold back what comes next.
+            // On a serial device, all fetches in flight delay the next one.
             return if self.switching.is_judged() { FETCHES_FAR * self.fetch_bytes_min } else { 0 };
         };
         self.spread.patience_ns().map_or(bytes, |ns| bytes.min(bytes_in(ns, rate)))
@@ -111,8 +113,8 @@ impl Device {
         let is_link = self.is_far_link();
         let rate = if is_link { throughput.max(bandwidth) } else { throughput };
         let needed = bytes_in(self.way_ns(latency) + transfer, rate);
-        // A quarter more to find out whether there is more to have, and two
-        // fetches; at least enough to begin to find out.
+        // A quarter more to find out whether more bytes in flight help, and two fetches. At first it is
+        // enough to begin with that.
         let more = if is_link && self.growth.goes_on() { needed } else { needed / 4 };
         let grown = if is_link { self.grown_bytes(rate) } else { 0 };
         let pipe_bytes = (needed + more + 2 * fetch_bytes).max(FETCHES_MIN * fetch_bytes);

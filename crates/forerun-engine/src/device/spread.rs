@@ -1,8 +1,8 @@
-//! How the times to the first bytes of fetches are spread: the typical one, and one that
-//! nearly all keep within.
+//! The distribution of the times to first bytes: the typical time, and a time that nearly all fetches keep
+//! within.
 //!
-//! A histogram of the last few hundred, with eight bins for each power of two. When it is
-//! full all counts are halved, so that what was long ago fades.
+//! It is a histogram of the last few hundred fetches, with eight bins for each power of two. When it is
+//! full all counts are halved, so that old samples fade.
 
 /// Shorter times share the first bin, longer ones the last: a microsecond and 18 minutes.
 const OCTAVE_MIN: u32 = 10;
@@ -13,14 +13,14 @@ const BINS: usize = (OCTAVES * STEPS) as usize;
 const COUNT_MAX: u32 = 256;
 /// Fewer tell nothing.
 const COUNT_MIN: u32 = 8;
-/// One in so many may take longer than nearly all, and one more: a single one says little.
+/// One fetch in this many may take longer than nearly all, and one more: a single one proves little.
 const OUTLIER_SHARE: u32 = 64;
 /// A reader is patient for at least this many typical times ...
 const PATIENCE_TIMES: u64 = 2;
-/// ... and, while few times are known, for so many more over their number.
+/// ... and, while few times are known, for this number over their count more.
 const DOUBT_TIMES: u64 = 16;
 
-/// From so many of 1024 on, large fetches come all at once.
+/// From this many of 1024 on, large fetches come all at once.
 const WHOLE_MIN: u64 = 768;
 
 /// See the module's page.
@@ -168,7 +168,7 @@ mod tests {
         known(&mut spread, 1000, 10 * MS);
         assert!(known(&mut spread, 6, 1000 * MS).unwrap() >= 1000 * MS);
         known(&mut spread, 1000, 1000 * MS);
-        // And what was long ago fades.
+        // Old samples fade.
         assert!(known(&mut spread, 1000, 10 * MS).unwrap() < 24 * MS);
     }
 }

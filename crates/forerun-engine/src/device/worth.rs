@@ -57,8 +57,8 @@ impl Device {
         self.worth.wait_ns
     }
 
-    /// How long a reader waits that goes on `gap` bytes after where the last read ended; none if that was elsewhere.
-    /// A head that takes turns is there already, or near.
+    /// How long a reader waits that goes on `gap` bytes after where the last read ended; `None` if that was
+    /// elsewhere. On a disk with slices the head is there already, or near.
     pub(crate) fn wait_after_ns(&self, gap: Option<u64>) -> u64 {
         let is_sliced = self.slice_bytes().is_some();
         match gap {
@@ -75,7 +75,7 @@ impl Device {
         if self.slice_bytes().is_some() { 1 } else { 1 + others_count as u64 }
     }
 
-    /// Whether bytes that are fetched in vain make readers wait as long as they take.
+    /// Whether wasted bytes make readers wait as long as they take.
     pub(crate) fn is_vain_dear(&self) -> bool {
         self.is_full()
     }
@@ -86,12 +86,12 @@ impl Device {
         self.off_medium(ns, self.throughput.get().unwrap_or(0))
     }
 
-    /// The same at least, where others are on their way as well: as many as were carried then.
+    /// The same at least, with other fetches in flight: the rate at which those were carried.
     pub(crate) fn carried_while(&self, ns: u64) -> u64 {
         self.off_medium(ns, self.worth.carried_rate)
     }
 
-    /// Bytes that they deliver while a reader waits for what comes right after what it has read.
+    /// Bytes that they deliver while a reader waits for the bytes right after its last read.
     pub(crate) fn next_bytes(&self) -> u64 {
         self.worth.next_bytes
     }
@@ -102,12 +102,12 @@ impl Device {
         self.worth.near_bytes
     }
 
-    /// The same for who asks for more at once than anybody did.
+    /// The same for a request of more bytes at once than any before.
     pub(crate) fn fill_bytes(&self) -> u64 {
         self.worth.fill_bytes
     }
 
-    /// Bytes that come in `ns` at `rate` bytes a second, from a disk's medium if it may be one.
+    /// Bytes that arrive in `ns` at `rate` bytes a second, from a disk's medium if it may be one.
     fn off_medium(&self, ns: u64, rate: u64) -> u64 {
         let bytes = bytes_in(ns, rate);
         if self.has_own_head() { bytes.min(self.switching.bytes_in(ns)) } else { bytes }

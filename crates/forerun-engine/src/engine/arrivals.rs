@@ -45,7 +45,8 @@ impl Engine {
         self.audit();
     }
 
-    /// The store asked for fewer requests while `fetch` was in flight. To be told before how it ended.
+    /// The store asked for fewer requests while `fetch` was in flight. The driver reports this before the
+    /// end of the fetch.
     pub fn handle_busy(&mut self, now: Time, fetch: FetchId) {
         if let Some(flight) = self.flights.get(fetch) {
             self.throttle.lower(now, flight.sample.dispatched, self.flights.count());
@@ -85,7 +86,7 @@ impl Engine {
                 self.policy.on_lost(flight.object, rest);
             } else {
                 self.policy.on_failed(flight.object, rest);
-                self.miss(flight.object);
+                self.tell_walks_gone(flight.object);
             }
         }
         self.emit(Event::Failed { time: now, id: fetch, cancelled: flight.cancelled, bytes: rest.len });
@@ -115,7 +116,7 @@ impl Engine {
         Some(flight)
     }
 
-    /// Answers those who waited for what `fetch` just brought.
+    /// Answers reads that waited for the bytes that `fetch` just brought.
     fn wake(&mut self, fetch: FetchId, arrived: Extent) {
         let Some(flight) = self.flights.get_mut(fetch) else { return };
         if flight.waiters.is_empty() {

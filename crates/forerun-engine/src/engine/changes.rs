@@ -9,9 +9,9 @@ use crate::reads::Phase;
 use crate::types::*;
 
 impl Engine {
-    /// The bytes of `extent` changed in the backend: nothing cached or in flight
-    /// answers a read from now on. Reads that wait for some of it wait for a new
-    /// fetch; reads that are being copied keep what they were given.
+    /// The bytes of `extent` changed in the backend. Bytes cached or in flight answer no read from now on.
+    /// Reads that wait for them wait for a new fetch. Reads that are being copied keep the bytes that they
+    /// were given.
     pub fn invalidate(&mut self, now: Time, object: ObjectId, extent: Extent) {
         if extent.is_empty() {
             return;
@@ -25,9 +25,8 @@ impl Engine {
         self.audit();
     }
 
-    /// The object has `size` bytes now; what lay past the smaller of its sizes is
-    /// invalid. Reads that wait for bytes past the end are answered with what is
-    /// left of them.
+    /// The object has `size` bytes now. Bytes past the smaller of its sizes are invalid. Reads that wait
+    /// for bytes past the end are answered with the bytes before it.
     pub fn resize(&mut self, now: Time, object: ObjectId, size: u64) {
         let kept = self.objects.size(object).min(size);
         self.objects.resize(object, size);
@@ -48,7 +47,7 @@ impl Engine {
         self.drop_from(now, object, 0);
         self.policy.on_forget(object);
         self.emit_ends(now);
-        self.unfollow(object);
+        self.tell_walks_forgotten(object);
         self.cache.forget_pace(object);
         if self.reads.any_of(object) {
             self.objects.renew(object);
@@ -57,6 +56,13 @@ impl Engine {
         }
         self.report_lost(now);
         self.audit();
+    }
+
+    /// Drops the object that was closed longest ago, if too many are remembered.
+    pub(super) fn forget_surplus(&mut self, now: Time) {
+        if let Some(surplus) = self.objects.surplus(self.config.closed_objects_max) {
+            self.forget(now, surplus);
+        }
     }
 
     /// `object` has no reader any more. Its queued readahead is not dispatched, and its fetches without a
@@ -83,7 +89,7 @@ impl Engine {
     }
 
     fn drop_rows(&mut self, object: ObjectId, rows: Extent) {
-        // Reads let go first, so that their rows can go at once.
+        // Reads unpin their rows first, so that the rows can be dropped at once.
         for id in self.reads.admitted(object, rows) {
             self.wait_again(id);
         }
@@ -93,7 +99,7 @@ impl Engine {
             self.cache.disown(object, rest);
             self.drop_twin(id);
             self.flights.doom(id);
-            // Also those who wait for bytes beside the rows.
+            // Readers that wait for bytes beside the rows wait again too.
             for waiter in waiters {
                 if self.reads.get(waiter).is_some_and(|read| read.phase == Phase::Admitted) {
                     self.wait_again(waiter);

@@ -8,9 +8,8 @@ use crate::scheduler::Queued;
 use crate::types::*;
 
 impl Engine {
-    /// Gives the reader who waits longest its memory and its fetches, all of
-    /// them or none, so that admitted reads always end. False if there is none
-    /// or not enough of either yet.
+    /// Gives the read that waits longest all of its memory and its fetches, or none, so that admitted reads
+    /// always end. False if no read waits, or not enough memory or places in flight are free.
     pub(super) fn admit(&mut self, now: Time) -> bool {
         let Some(place) = self.next_waiting() else { return false };
         let id = self.waiting[place];
@@ -58,8 +57,8 @@ impl Engine {
         true
     }
 
-    /// The place in line of whoever is next: who waits longest, but where the
-    /// device serves streams in turns, not those whose turn comes.
+    /// The place of the next read in the queue: the one that waits longest. Where the device serves streams
+    /// in slices, reads that wait for a slice are left out.
     fn next_waiting(&self) -> Option<usize> {
         if self.slice_bytes().is_none() || !self.pending.is_in_slice() {
             return (!self.waiting.is_empty()).then_some(0);
@@ -71,8 +70,8 @@ impl Engine {
         })
     }
 
-    /// Dispatches one fetch's worth of readahead. False if there is none, or the
-    /// device or the memory has no place for it.
+    /// Dispatches one fetch of readahead. False if there is none, or the device or the memory has no room
+    /// for it.
     pub(super) fn dispatch_readahead(&mut self, now: Time) -> bool {
         // Room that a waiting reader could not use yet is kept for it.
         if self.pending.is_empty() || self.next_waiting().is_some() || !self.has_place_for_readahead(now) {
@@ -80,7 +79,7 @@ impl Engine {
         }
         let was_in_slice = self.pending.is_in_slice();
         let Some(window) = self.pending.pop() else {
-            // Those who wait for the end of that turn need not wait any longer.
+            // The slice is over, so reads that wait for its end can be admitted.
             return was_in_slice && !self.waiting.is_empty();
         };
         let len = self.device.fetch_bytes_among(self.flights.count(), self.is_contended(now));
@@ -91,7 +90,7 @@ impl Engine {
         if !self.launch(now, object, run, Extent::new(run.offset, 0), Cause::Readahead, class) {
             self.pending.put_front(window.from(run.offset));
             self.pending.end_slice();
-            // Those who wait for the end of that turn need not wait any longer.
+            // The slice is over, so reads that wait for its end can be admitted.
             return !self.waiting.is_empty();
         }
         self.pending.dispatched(object, run, self.slice_bytes().unwrap_or(0));
@@ -99,13 +98,13 @@ impl Engine {
         true
     }
 
-    /// Whether somebody waits all the time for what cannot be read ahead, beside others.
+    /// Whether a reader waits for every read, since it cannot be read ahead of, while others read.
     pub(super) fn is_contended(&self, now: Time) -> bool {
         !Rule::Contended.is_off() && self.contention.is_contended(now, self.device.estimate().latency_ns)
     }
 
-    /// Whether the device would do more with another fetch in flight, or whoever wants it
-    /// does not ask.
+    /// Whether the device would do more with another fetch in flight. The rules of other software do not
+    /// ask.
     fn has_place_for_readahead(&self, now: Time) -> bool {
         if !self.rules.are_ours() {
             return self.flights.count() < self.throttle.in_flight_max();
@@ -129,8 +128,7 @@ impl Engine {
         (all - all.div_ceil(if is_long { 4 } else { 16 })).max(1)
     }
 
-    /// How many bytes are read of a stream before the device goes elsewhere, if it
-    /// serves streams in turns.
+    /// The bytes of a slice, if the device serves streams in slices.
     pub(super) fn slice_bytes(&self) -> Option<u64> {
         self.device.slice_bytes().filter(|_| self.rules.are_ours() && !Rule::Slices.is_off())
     }

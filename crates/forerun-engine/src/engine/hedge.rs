@@ -13,15 +13,14 @@ use crate::scheduler::Flight;
 use crate::types::*;
 
 impl Engine {
-    /// When to drain the engine again though nothing has happened until then: something that is
-    /// on its way will be late.
+    /// When to drain the engine again if nothing happens before: a fetch in flight will be late then.
     pub fn poll_timeout(&mut self) -> Option<Time> {
         let patience_ns = self.device.patience_ns()?;
         self.overdue.next_time(patience_ns, |fetch| self.flights.is_awaited(fetch))
     }
 
-    /// Asks again for one fetch that is late, first for those that somebody waits for.
-    /// False if there is none, or asking again is not worth it.
+    /// Hedges one late fetch, first one that a reader waits for. False if there is none, or hedging is not
+    /// worth it.
     pub(super) fn ask_again(&mut self, now: Time) -> bool {
         self.find_stalled(now);
         let patience_ns = self.device.patience_ns().unwrap_or(u64::MAX);
@@ -60,7 +59,7 @@ impl Engine {
         if flight.is_repeated || self.is_waited_for(flight) != is_waited_for {
             return false;
         }
-        // Of one that is alone nothing else can be told.
+        // A fetch without others cannot be compared.
         self.overdue.is_exception(flight.heard, flight.come_before) || self.flights.awaited_count() == 1
     }
 
@@ -107,7 +106,7 @@ impl Engine {
         self.cancel(twin);
     }
 
-    /// `fetch` will not bring what it should have: its twin does, if it has one.
+    /// `fetch` will not bring its bytes: its twin does, if it has one.
     pub(super) fn lose_to_twin(&mut self, fetch: FetchId) {
         let Some(twin) = self.flights.part(fetch) else { return };
         if self.flights.get(fetch).is_some_and(|flight| !flight.doomed) {

@@ -8,8 +8,8 @@ use crate::scheduler::Queued;
 use crate::types::*;
 
 impl Engine {
-    /// `reader` says how it will read `object`, which it has open. Of no account to
-    /// policies of other software, but for [`Advice::DontNeed`].
+    /// `reader` tells how it will read `object`, which it has open. Policies of other software ignore it,
+    /// except for [`Advice::DontNeed`].
     pub fn advise(&mut self, now: Time, object: ObjectId, reader: ReaderId, advice: Advice<'_>) {
         let hint = match advice {
             Advice::Normal => Hint::Normal,

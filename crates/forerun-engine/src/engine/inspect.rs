@@ -1,4 +1,4 @@
-//! Getters that say what is read ahead and why, and events that tell of decisions.
+//! Getters that report which bytes are read ahead and why, and events that report decisions.
 
 use alloc::vec::Vec;
 

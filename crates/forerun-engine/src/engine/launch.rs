@@ -26,8 +26,7 @@ pub(super) struct Departure {
 }
 
 impl Engine {
-    /// The first fetch for what is missing of `extent`; of `len` bytes at most if the
-    /// engine decides.
+    /// The first fetch for missing bytes of `extent`. The engine's own rules limit it to `len` bytes.
     pub(super) fn next_fetch(&self, object: ObjectId, extent: Extent, len: u64) -> Option<Extent> {
         let len = if self.rules.are_ours() { len } else { u64::MAX };
         let run = self.cache.first_missing(object, extent, len)?;

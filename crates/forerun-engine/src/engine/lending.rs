@@ -1,7 +1,7 @@
-//! Readahead that a front end copies into a cache of its own before its readers come for it.
+//! Readahead that a front end copies into a cache of its own before its readers ask for it.
 //!
-//! Such a copy is no read: the reader may never come. The bytes stay unread here, and the
-//! policy hears of them once the front end knows that the reader has come past them.
+//! Such a copy is no read: the reader may never come. The bytes stay unread here. The policy sees a read
+//! once the front end knows that the reader has passed them.
 
 use alloc::vec::Vec;
 

@@ -14,8 +14,8 @@ use crate::types::*;
 const WAITING_MAX: usize = 256;
 
 impl Engine {
-    /// A program will read what `list` says, in that order: it is read ahead with a bounded lead of
-    /// whoever reads it. Of no account to policies of other software.
+    /// A program will read the extents of `list`, in that order. They are read ahead with a bounded lead of
+    /// its readers. Policies of other software ignore it.
     pub fn start_list(&mut self, now: Time, id: ListId, list: List) {
         let view = View {
             cache: &self.cache,
@@ -90,7 +90,7 @@ impl Engine {
         self.policy.lists().is_some()
     }
 
-    /// Each list, in the order in which they were told.
+    /// Each list, in the order in which they were started.
     pub fn lists(&self) -> impl Iterator<Item = ListReport> + '_ {
         self.policy.lists().into_iter().flat_map(|lists| lists.reports())
     }
@@ -100,7 +100,7 @@ impl Engine {
         self.policy.lists().is_some_and(|lists| lists.has(object))
     }
 
-    /// Stops what is read ahead for lists that are over, or not followed any more.
+    /// Stops readahead for lists that are over, or not followed any more.
     pub(super) fn drop_listed(&mut self) {
         while let Some(object) = self.policy.lists_mut().and_then(|lists| lists.next_dropped()) {
             if !self.objects.is_open(object) && !self.is_listed(object) {
@@ -109,7 +109,7 @@ impl Engine {
         }
     }
 
-    /// Nothing is known of `object`, so that its number is of no use.
+    /// The engine knows nothing of `object`, so the driver can drop its number.
     fn forget_unknown(&mut self, object: ObjectId) {
         if self.objects.is_known(object) {
             return;

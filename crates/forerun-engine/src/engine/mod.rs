@@ -1,5 +1,5 @@
-//! The engine's state, its commands from readers and its answers to the driver.
-//! Control flow only: what is decided is decided in the parts.
+//! The engine's state, its commands from readers and its answers to the driver. It has only the control
+//! flow; its parts decide.
 
 mod arrivals;
 mod changes;
@@ -115,14 +115,14 @@ impl Engine {
     pub fn close(&mut self, now: Time, object: ObjectId, reader: ReaderId) {
         self.policy.on_close(object, reader);
         if self.objects.close(object) {
-            // Somebody comes for the rest of what a list has of it.
+            // A list still reads the rest of it.
             if !self.is_listed(object) {
                 self.stop_readahead(object);
             }
             self.policy.on_idle(object);
             self.pending.set_sweep(object, false);
             self.emit_ends(now);
-            self.leave(object);
+            self.tell_walks_closed(object);
             self.forget_surplus(now);
         }
         self.audit();
@@ -197,7 +197,7 @@ impl Engine {
         }
         for (object, extent) in self.cache.take_lost() {
             self.policy.on_lost(object, extent);
-            self.lose(object);
+            self.tell_walks_lost(object);
             self.emit(Event::Wasted { time: now, object, extent });
         }
     }

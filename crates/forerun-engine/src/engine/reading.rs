@@ -69,15 +69,15 @@ impl Engine {
         self.audit();
     }
 
-    /// The reader of a parked read has gone. No reply will come unless it was
-    /// already polled; no release is needed.
+    /// The reader of a parked read has left. No reply will come unless it was already polled; no release is
+    /// needed.
     pub fn abandon(&mut self, read: ReadId) {
         self.replies.retain(|(replied, _)| *replied != read);
         self.end_read(read);
         self.audit();
     }
 
-    /// Tells the policy of a read, and queues what it wants.
+    /// Tells the policy of a read, and queues the windows that it plans.
     fn consult(&mut self, access: &Access, residency: Residency) {
         let Access { time, object, reader, extent, size, ahead, .. } = *access;
         let missing_bytes = (residency.missing * BLOCK_BYTES).min(extent.len);

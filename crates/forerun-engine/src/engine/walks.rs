@@ -12,25 +12,25 @@ impl Engine {
     /// `directory` was listed, and holds `files` in this order, which is the one that
     /// walkers are expected to go by. Telling the same again changes nothing.
     pub fn list(&mut self, now: Time, directory: DirectoryId, files: impl Iterator<Item = ListedFile>) {
-        self.walk(|walks, bytes_max| walks.list(now, directory, files, bytes_max));
+        self.update_walks(|walks, bytes_max| walks.list(now, directory, files, bytes_max));
     }
 
     /// Sets the trail: objects that an earlier run opened one after another, with the bytes that it touched
     /// of each. It replaces the trail before. Policies of other software ignore it.
     pub fn set_trail(&mut self, touched: impl IntoIterator<Item = u64>) {
-        self.walk(|walks, _| walks.set_trail(touched.into_iter()));
+        self.update_walks(|walks, _| walks.set_trail(touched.into_iter()));
     }
 
     /// `object`, which was opened just now, is the entry at `index` of the listing of
     /// `directory`.
     pub fn enter(&mut self, now: Time, directory: DirectoryId, index: u32, object: ObjectId) {
         let order = OrderId::Directory(directory);
-        self.walk(|walks, bytes_max| walks.enter(now, order, index, object, bytes_max));
+        self.update_walks(|walks, bytes_max| walks.enter(now, order, index, object, bytes_max));
     }
 
     /// `object`, which was opened just now, is the step at `place`.
     pub fn enter_step(&mut self, now: Time, place: u32, object: ObjectId) {
-        self.walk(|walks, bytes_max| walks.enter(now, OrderId::Trail, place, object, bytes_max));
+        self.update_walks(|walks, bytes_max| walks.enter(now, OrderId::Trail, place, object, bytes_max));
     }
 
     /// The index of the next entry of a listing that is to be read ahead. The driver answers at once with
@@ -45,7 +45,7 @@ impl Engine {
     /// The next step, by its place, whose object is to be read ahead: the driver answers
     /// at once with [`Engine::announce_step`], or not at all.
     pub fn poll_step(&mut self) -> Option<u32> {
-        // The rest is asked for when there is room for what it wants.
+        // The remaining steps are asked for when the queue has room for them.
         if self.pending.is_half_full() {
             return None;
         }
@@ -63,7 +63,7 @@ impl Engine {
         let is_missing = |extent: &Extent| self.cache.first_missing(object, *extent, extent.len).is_some();
         let wanted = extents.map(|extent| Some(extent).filter(is_missing));
         if wanted == [None; 2] {
-            self.miss(object);
+            self.tell_walks_gone(object);
             if !self.objects.is_known(object) {
                 self.forgotten.push_back(object);
             }
@@ -75,7 +75,7 @@ impl Engine {
             let reason = Reason { class: Class::Walk, why: Why::Listed };
             self.emit_window(now, object, &Window::new(extent, reason));
             if !self.pending.push(Queued { object, extent, class: reason.class }) {
-                self.miss(object);
+                self.tell_walks_gone(object);
             }
         }
         self.forget_surplus(now);
@@ -109,36 +109,29 @@ impl Engine {
         part.is_some()
     }
 
-    /// Drops what was closed longest ago, if too much is remembered.
-    pub(super) fn forget_surplus(&mut self, now: Time) {
-        if let Some(surplus) = self.objects.surplus(self.config.closed_objects_max) {
-            self.forget(now, surplus);
-        }
-    }
-
     /// The last reader of `object` has closed it.
-    pub(super) fn leave(&mut self, object: ObjectId) {
+    pub(super) fn tell_walks_closed(&mut self, object: ObjectId) {
         if let Some(walks) = &mut self.walks {
             walks.on_close(object);
         }
     }
 
     /// Some of `object` was evicted unread.
-    pub(super) fn lose(&mut self, object: ObjectId) {
+    pub(super) fn tell_walks_lost(&mut self, object: ObjectId) {
         if let Some(walks) = &mut self.walks {
             walks.on_lost(object);
         }
     }
 
     /// Some of `object` could not be fetched, or not be queued.
-    pub(super) fn miss(&mut self, object: ObjectId) {
+    pub(super) fn tell_walks_gone(&mut self, object: ObjectId) {
         if let Some(walks) = &mut self.walks {
             walks.on_gone(object);
         }
     }
 
     /// Nothing of `object` matters any more.
-    pub(super) fn unfollow(&mut self, object: ObjectId) {
+    pub(super) fn tell_walks_forgotten(&mut self, object: ObjectId) {
         if let Some(walks) = &mut self.walks {
             walks.on_forget(object);
         }
@@ -146,7 +139,7 @@ impl Engine {
 
     /// Tells the walks of an event, and stops the readahead that they have given up. All walks share twice
     /// the bytes that keep the device busy, and at most a quarter of the memory.
-    fn walk(&mut self, tell: impl FnOnce(&mut Walks, u64)) {
+    fn update_walks(&mut self, tell: impl FnOnce(&mut Walks, u64)) {
         let bytes_max = (2 * self.device.pipe_bytes()).min(self.config.memory_bytes_max / 4);
         let Some(walks) = &mut self.walks else { return };
         tell(walks, bytes_max);

@@ -8,7 +8,7 @@ use crate::scheduler::Queued;
 use crate::types::*;
 
 impl Engine {
-    /// Queues what the policy wants of `object`, which has `size` bytes.
+    /// Queues the windows that the policy planned for `object`, which has `size` bytes.
     pub(super) fn queue_windows(&mut self, time: Time, object: ObjectId, size: u64) {
         if self.policy.take_dropped() {
             self.cut_pending(object, Extent::new(0, OBJECT_BYTES_MAX));

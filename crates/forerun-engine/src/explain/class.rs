@@ -7,7 +7,7 @@ pub enum Class {
     Forward,
     /// A stream towards the start of its object.
     Backward,
-    /// A stream that leaves out the same between what it reads, again and again.
+    /// A stream that reads equal elements at even steps.
     Strided,
     /// The rest of an object that is read all over.
     Filled,
@@ -67,7 +67,7 @@ impl Classes {
         }
     }
 
-    /// The class of the first block of `bits`, of which there is one, and all blocks of `bits` that have it.
+    /// The class of the first block of `bits`, which is not empty, and all blocks of `bits` of that class.
     pub(crate) fn first(&self, bits: u64) -> (Class, u64) {
         let (block, mut class, mut same) = (bits.trailing_zeros(), 0, bits);
         for (place, word) in self.0.iter().enumerate() {

@@ -1,4 +1,4 @@
-//! The words for what is read ahead and why, and what became of it.
+//! Terms for the class, the reason and the outcome of readahead.
 
 mod class;
 
@@ -15,7 +15,7 @@ pub enum Why {
     FirstWindow,
     /// The reader had to wait when it was reconsidered last: it grew.
     Growing,
-    /// It covers what the reader takes while a fetch takes its time.
+    /// It covers the bytes that the reader consumes during one fetch.
     Steady,
     /// It is the most that one of the active streams may take of the device.
     LimitedByShare,
@@ -31,7 +31,7 @@ pub enum Why {
     Advised,
     /// A walk through the directory comes to it.
     Listed,
-    /// It may be of use, and costs little if it is not.
+    /// It may be used, and costs little if it is not.
     Bet,
     /// A policy other than `adaptive` has its own rules.
     #[default]
@@ -63,7 +63,7 @@ impl Why {
 pub enum End {
     /// It was read to the end of its object; backward, to its start.
     ObjectEnd,
-    /// Its reader left out so much that whatever it does, it is not this.
+    /// Its reader skipped so much that it does not follow the prediction.
     LeftOut,
     /// Its reader went elsewhere: the object was read again and again, but not there.
     ReaderLeft,
@@ -163,7 +163,7 @@ pub struct StreamReport {
     pub offset: u64,
     /// How much it keeps ahead, in bytes.
     pub window_bytes: u64,
-    /// How much of that is wanted already: in memory, in flight or about to be.
+    /// The part of it that is already planned: in memory, in flight or queued.
     pub ahead_bytes: u64,
     /// The rule that decided the window.
     pub why: Why,
@@ -193,7 +193,7 @@ pub struct ListReport {
     pub is_followed: bool,
 }
 
-/// The account that limits what is read ahead of one object, as the next decision there will find it.
+/// The account that limits the readahead of one object, as the next decision there will find it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct AccountReport {
     /// How many bytes may be lost before waits are hardly worth anything and streams get less ahead.
@@ -201,13 +201,13 @@ pub struct AccountReport {
     /// Lost bytes: bytes that left the memory unread, and bytes at risk. Bytes at risk are in memory, in
     /// flight or queued, and no stream is expected to read them.
     pub lost_bytes: u64,
-    /// How many bytes more may be reserved, whatever comes of them.
+    /// Bytes that may still be reserved, whether they are used or not.
     pub room_bytes: u64,
-    /// How many bytes may be fetched in vain to save one wait.
+    /// Bytes that may be wasted to save one wait.
     pub wait_bytes: u64,
 }
 
-/// One object, its streams, and what became of what was read ahead of it.
+/// One object, its streams, and the outcomes of its readahead.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ObjectReport {
     /// Which.
@@ -218,7 +218,7 @@ pub struct ObjectReport {
     pub reader_count: u32,
     /// Bytes of it in memory, in whole blocks.
     pub cached_bytes: u64,
-    /// Of those and what is in flight: read ahead, and asked for by nobody yet.
+    /// Bytes of readahead, in memory or in flight, that were not asked for yet.
     pub waiting_bytes: u64,
     /// Bytes that were neither in memory nor in flight when they were asked for.
     pub missed_bytes: u64,

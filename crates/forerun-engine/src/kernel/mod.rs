@@ -48,8 +48,8 @@ pub struct PageRead {
     pub reader: ReaderId,
     /// Which page.
     pub page: u64,
-    /// Pages from `page` to the end of what was asked for, at least 1. More may be
-    /// asked for than is read in the end.
+    /// Pages from `page` to the end of the request, at least 1. A request may ask for more than is read in
+    /// the end.
     pub rest: u64,
     /// Whether it is the first page of its request.
     pub is_first: bool,
@@ -81,14 +81,12 @@ pub enum Step {
 
 /// A readahead algorithm, with the state of every open file.
 pub trait Algorithm: core::fmt::Debug + Send {
-    /// A reader is about to look for a page. Adds what is to be done first; if the
-    /// page is then not cached, it is read alone and [`Algorithm::on_unserved`] is
-    /// told. `cache` answers for the moment of the call: the algorithm itself
-    /// keeps in mind what its steps will change.
+    /// A reader is about to look for a page. Adds the steps to do first. If the page is then not cached, it
+    /// is read alone, and [`Algorithm::on_unserved`] is called. `cache` answers for the moment of the call.
+    /// The algorithm itself remembers what its steps will change.
     fn on_page(&mut self, read: &PageRead, cache: &dyn PageCache, steps: &mut Vec<Step>);
 
-    /// The page that [`Algorithm::on_page`] was told of was not cached after its
-    /// steps, and is read alone.
+    /// The page of the last [`Algorithm::on_page`] was not cached after its steps, and is read alone.
     fn on_unserved(&mut self, _read: &PageRead) {}
 
     /// A request ended; `last_page` was the last it really read.

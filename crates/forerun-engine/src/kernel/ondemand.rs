@@ -15,7 +15,7 @@ use crate::types::{ObjectId, ReaderId};
 pub struct OnDemand {
     version: Version,
     pages_max: u64,
-    /// Windows may be as large as a single request of so many pages, if that is more.
+    /// Windows may be as large as a single request of this many pages, if that is more.
     io_pages: u64,
     states: BTreeMap<(ObjectId, ReaderId), FileReadahead>,
     /// Pages that carry the readahead mark.
@@ -122,7 +122,7 @@ impl Default for FileReadahead {
     }
 }
 
-/// One question: `request` pages from `page` on are wanted.
+/// One question: `request` pages are requested from `page` on.
 struct Query {
     version: Version,
     page: u64,
@@ -134,7 +134,7 @@ struct Query {
 enum Decision {
     /// The state's window is to be read.
     Window,
-    /// A random read: what was asked for, and the state stays.
+    /// A random read: the requested pages, and the state stays.
     AsAsked,
     Nothing,
 }
@@ -162,7 +162,7 @@ impl FileReadahead {
         if self.is_expected(query) {
             self.advance(query);
         } else {
-            // Somebody else's window: it goes on where its pages end.
+            // Another reader's window: it continues where the cached pages of that end.
             let reach = query.max + u64::from(query.version < Version::Linux6_12);
             let Some(hole) = pages.next_hole(query.page + 1, reach) else { return Decision::Nothing };
             let request = if query.version < Version::Linux6_12 { 0 } else { query.request };
@@ -195,7 +195,7 @@ impl FileReadahead {
             || query.page.wrapping_sub(self.previous) <= 1
     }
 
-    /// Takes the cached pages before the missing one for what a stream has read.
+    /// Takes the cached pages before the missing one for the past of a stream.
     fn takes_context(&mut self, pages: &Pages<'_>, query: &Query) -> bool {
         let mut cached = match query.version {
             Version::Linux2_6_23 => return false,

@@ -1,4 +1,4 @@
-//! The page cache as one call sees it: with what its own steps will bring.
+//! The page cache as one call sees it, with the pages that its own steps will bring.
 
 use alloc::vec::Vec;
 
@@ -44,7 +44,7 @@ impl<'a> Pages<'a> {
         (start..end).filter(|page| !self.is_cached(*page))
     }
 
-    /// Reads what is missing of `start .. start + count`, up to the object's end.
+    /// Reads the missing pages of `start .. start + count`, up to the object's end.
     pub(super) fn fetch(&mut self, start: u64, count: u64, mark: u64) {
         if self.missing(start, count).next().is_some() {
             let end = start.saturating_add(count).min(self.page_count);

@@ -1,8 +1,7 @@
-//! Linux 2.6.10 to 2.6.22: a window that is read now and one ahead of it, per
-//! open file, with the weaknesses it had.
+//! Linux 2.6.10 to 2.6.22: a current window and one ahead of it, per open file, with the weaknesses it had.
 //!
-//! It trusts what was asked for: a request that is cut short leaves it ahead of
-//! its reader. It is told of requests and windows, not of pages.
+//! It trusts the request: after a request that is cut short it is ahead of its reader. It sees requests and
+//! windows, not pages.
 
 use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
@@ -33,7 +32,7 @@ impl Stock {
     }
 }
 
-/// A run of pages; empty means there is no such window.
+/// A run of pages; an empty one is no window.
 #[derive(Clone, Copy, Debug, Default)]
 struct PageRun {
     start: u64,
@@ -126,7 +125,7 @@ impl FileWindows {
         }
     }
 
-    /// Sequential reading goes on.
+    /// Sequential reading continues.
     fn advance(&mut self, pages: &mut Pages<'_>, max: u64) {
         if self.ahead.size == 0 && !self.read_ahead(pages, max, false) {
             return;
@@ -144,7 +143,7 @@ impl FileWindows {
     fn read_ahead(&mut self, pages: &mut Pages<'_>, max: u64, is_forced: bool) -> bool {
         let start = self.current.start + self.current.size;
         self.ahead = PageRun { start, size: self.next_size(max) };
-        // Behind a busy device only what is asked for is worth waiting.
+        // On a busy device only requested pages are worth the wait.
         let may_skip = !is_forced && self.previous < start;
         let started = !(may_skip && pages.cache.is_congested()) && self.fetch(pages, self.ahead, start);
         if !started && !is_forced {

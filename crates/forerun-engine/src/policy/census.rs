@@ -1,4 +1,4 @@
-//! How many of something were seen lately: in this period, or in the last if those were more.
+//! Counts things that were seen recently: in this period, or in the last if there were more.
 
 use crate::types::Time;
 

@@ -23,7 +23,7 @@ impl<A: Algorithm> KernelPolicy<A> {
     }
 }
 
-/// The engine's cache, with what the request so far will bring into it.
+/// The engine's cache, with the pages that the request so far will bring into it.
 struct CacheView<'a> {
     view: &'a View<'a>,
     coming: &'a [Extent],

@@ -65,10 +65,10 @@ pub(crate) struct Access {
     pub(crate) late: bool,
     /// Some of it was not even in flight.
     pub(crate) missing: bool,
-    /// Bytes of it, in whole blocks, that were fetched or are on their way and that
-    /// nobody has read since: readahead that was of use.
+    /// Bytes of it, in whole blocks, that are in memory or in flight and were not read before: used
+    /// readahead.
     pub(crate) unread_bytes: u64,
-    /// If some of it was read ahead and nobody had asked for that: for what class of reading.
+    /// The class of the first readahead in it that was not asked for before.
     pub(crate) ahead: Option<Class>,
 }
 
@@ -82,7 +82,7 @@ pub(crate) enum Hint<'a> {
     DontNeed(Extent),
     /// Extents in the order in which an earlier run touched them first.
     Learned(&'a [Extent]),
-    /// The same of an object that is not open yet; so many bytes of it are wanted now.
+    /// The same of an object that is not open yet, and the bytes of it that are planned now.
     Expected(&'a [Extent], u64),
 }
 
@@ -118,7 +118,7 @@ pub(crate) struct View<'a> {
     pub(crate) cache: &'a Cache,
     pub(crate) device: &'a Device,
     pub(crate) config: &'a Config,
-    /// Somebody waits all the time for what cannot be read ahead, beside others.
+    /// A reader waits for every read, since it cannot be read ahead of, while others read.
     pub(crate) is_contended: bool,
     /// Windows that are queued and not dispatched.
     pub(crate) pending: &'a Pending,
@@ -128,10 +128,10 @@ pub(crate) struct View<'a> {
 
 /// See the module's page.
 pub(crate) trait Policy: Debug + Send {
-    /// Whose rules fetch and keep what it wants.
+    /// The rules that fetch and keep its windows.
     fn rules(&self, config: &Config) -> Rules;
 
-    /// A reader asks for `access.extent`; adds what to read ahead to `windows`.
+    /// A reader asks for `access.extent`. Adds readahead to `windows`.
     fn on_read(&mut self, access: &Access, view: &View<'_>, windows: &mut Vec<Window>);
 
     /// The extent that the reader of `access`, the last read, has passed: it does not need windows that
@@ -146,7 +146,7 @@ pub(crate) trait Policy: Debug + Send {
         Vec::new()
     }
 
-    /// Somebody says what will be read; adds what to read ahead to `windows`.
+    /// Reads are announced. Adds readahead to `windows`.
     fn on_hint(&mut self, _said: &Said, _hint: &Hint<'_>, _view: &View<'_>, _windows: &mut Vec<Window>) {}
 
     /// A program says that it will read `list`, parts of many objects.
@@ -162,7 +162,7 @@ pub(crate) trait Policy: Debug + Send {
         None
     }
 
-    /// Whether what is wanted of `object` is a batch, whose order does not matter.
+    /// Whether the readahead of `object` is a batch, whose order does not matter.
     fn is_planned(&self, _object: ObjectId) -> bool {
         false
     }
@@ -186,12 +186,10 @@ pub(crate) trait Policy: Debug + Send {
         None
     }
 
-    /// Bytes that were wanted will not come or have gone before anybody read
-    /// them.
+    /// Planned bytes will not come, or were evicted before they were read.
     fn on_lost(&mut self, object: ObjectId, extent: Extent);
 
-    /// Bytes that were wanted could not be fetched; to want them again at once
-    /// would only fail again.
+    /// Planned bytes could not be fetched. To plan them again at once would only fail again.
     fn on_failed(&mut self, object: ObjectId, extent: Extent) {
         self.on_lost(object, extent);
     }

@@ -10,7 +10,7 @@ use crate::types::{Extent, ObjectId, ReaderId};
 pub(crate) struct None;
 
 impl Policy for None {
-    /// librbd's without readahead: what is asked for is fetched.
+    /// Those of librbd without readahead: only the requested bytes are fetched.
     fn rules(&self, config: &Config) -> Rules {
         Rules::librbd(config)
     }

@@ -10,7 +10,7 @@ use crate::types::BLOCK_BYTES;
 //= linux 2.6.10 include/linux/blkdev.h
 const KERNEL_REQUEST_BYTES_MAX: u64 = 512 << 10;
 
-/// No fetch has more than one in so many bytes of the memory: it has to find room.
+/// A fetch has at most this share of the memory, since it must find room.
 const MEMORY_SHARE: u64 = 8;
 
 /// See the module's page.
@@ -19,9 +19,8 @@ pub(crate) enum Rules {
     /// The engine's own. The device model decides the size of fetches, their slices on a disk, and their
     /// number. Readahead is kept for its reader.
     Engine,
-    /// A kernel's: a window is requested at once, in requests of the largest size, and
-    /// the first of them has what its reader waits for. The page cache does not tell
-    /// what was read ahead from what was read.
+    /// A kernel's. A window is requested at once, in requests of the largest size, and the first of them
+    /// includes the read. The page cache does not distinguish readahead from pages that were read.
     Kernel {
         /// The most bytes of a request, in whole blocks.
         request_bytes_max: u64,
@@ -57,12 +56,12 @@ impl Rules {
         }
     }
 
-    /// Whether the engine decides when readahead is fetched and in what pieces.
+    /// Whether the engine decides when readahead is fetched, and in which pieces.
     pub(crate) fn are_ours(self) -> bool {
         self == Rules::Engine
     }
 
-    /// Whether readahead that goes on from what a reader waits for is one fetch with it.
+    /// Whether readahead that continues a demand fetch is one fetch with it.
     pub(crate) fn ride_along(self) -> bool {
         !matches!(self, Rules::Librbd { .. })
     }

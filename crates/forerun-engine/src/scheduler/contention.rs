@@ -1,16 +1,15 @@
-//! Whether somebody who cannot be read ahead of has to share the device with others'
-//! readahead.
+//! Whether a reader that cannot be read ahead of shares the device with others' readahead.
 //!
-//! Bytes in flight are in front of whatever is asked for next. A reader does not mind its
-//! own: they save it waits to come. But one who waits for every read gets less than its
-//! share when others have much in flight. Others are told from a reader who goes from one
-//! object to the next by what they read while somebody waits.
+//! Bytes in flight are in front of the next request. A reader loses nothing by its own readahead, which
+//! saves it later waits. But a reader that waits for every read gets less than its fair share when others
+//! have much in flight. A reader that goes from object to object has no other beside it: no one else reads
+//! while its fetch is in flight.
 
 use crate::types::{ObjectId, ReaderId, Time};
 
 /// A reader that returns within this many latencies waits all the time.
 const PAUSE_LATENCIES: u64 = 2;
-/// A reader that was not there for this many latencies has gone.
+/// A reader that has not read for this many latencies has left.
 const GONE_LATENCIES: u64 = 16;
 
 /// See the module's page.
@@ -44,8 +43,8 @@ impl Contention {
         self.ended = Some(now);
     }
 
-    /// Whether somebody waits for such fetches again and again, on a device with a latency
-    /// of `latency_ns`, beside others who read.
+    /// Whether a reader waits for such fetches again and again, on a device with a latency of `latency_ns`,
+    /// while others read.
     pub(crate) fn is_contended(&self, now: Time, latency_ns: u64) -> bool {
         let is_within = |since: Option<Time>, latencies: u64| {
             since.is_some_and(|since| now.since(since) <= latencies * latency_ns)

@@ -1,4 +1,4 @@
-//! Fetches in flight: which bytes are on their way, and who waits for them.
+//! Fetches in flight: their bytes, and the reads that wait for them.
 
 use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
@@ -8,21 +8,21 @@ use crate::device::Sample;
 use crate::table::Table;
 use crate::types::{BLOCK_BYTES, Cause, Extent, FetchId, ObjectId, ReadId, Time};
 
-/// One fetch on its way.
+/// One fetch in flight.
 #[derive(Debug)]
 pub(crate) struct Flight {
     pub(crate) object: ObjectId,
     pub(crate) extent: Extent,
     pub(crate) runs: Vec<SlotRun>,
     pub(crate) cause: Cause,
-    /// It brings more than readers asked for: should it fail, those who wait get
-    /// another fetch, of just what they asked for.
+    /// It brings more bytes than readers asked for. If it fails, waiting readers get another fetch, of just
+    /// their bytes.
     pub(crate) rides_along: bool,
     /// Somebody waits for all of it, and nothing is read ahead from there.
     pub(crate) is_alone: bool,
     /// For the device model.
     pub(crate) sample: Sample,
-    /// When it was dispatched, or bytes of it came for the last time.
+    /// When it was dispatched, or last brought bytes.
     pub(crate) heard: Time,
     /// The longest time between two of those when bytes came.
     pub(crate) pause_ns: u64,
@@ -34,8 +34,7 @@ pub(crate) struct Flight {
     pub(crate) arrived_blocks: u64,
     /// Reads to look at when something arrives. May hold reads that are over.
     pub(crate) waiters: Vec<ReadId>,
-    /// Its bytes were invalidated, or another fetch is to bring them: what still arrives is
-    /// of no use.
+    /// Its bytes were invalidated, or another fetch brings them: bytes that still arrive are dropped.
     pub(crate) doomed: bool,
     /// The other of two fetches that are to bring the same bytes, of which neither has brought
     /// any yet. One of them is doomed, and takes the other's place should it be the first.
@@ -44,7 +43,7 @@ pub(crate) struct Flight {
     pub(crate) is_repeated: bool,
     /// How many fetches had come when it was heard of for the last time.
     pub(crate) come_before: u64,
-    /// The driver was told to cancel it.
+    /// It was cancelled.
     pub(crate) cancelled: bool,
 }
 
@@ -54,12 +53,12 @@ impl Flight {
         Extent::between(self.extent.offset + self.arrived_blocks * BLOCK_BYTES, self.extent.end())
     }
 
-    /// Its first bytes, or those after a stall, are still to come, and are of use.
+    /// Its first bytes, or those after a stall, are still to come, and will be kept.
     pub(crate) fn is_awaited(&self) -> bool {
         (self.arrived_bytes == 0 || self.is_stalled) && !self.doomed && !self.cancelled
     }
 
-    /// Some of its bytes came, and others that are of use are to follow.
+    /// Some of its bytes came, and others that will be kept are to follow.
     fn is_coming(&self) -> bool {
         self.arrived_bytes > 0 && !self.is_stalled && !self.cancelled && self.is_indexed()
     }
@@ -116,7 +115,7 @@ impl Flights {
         id
     }
 
-    /// Whether the first bytes of `id`, or those after a stall, are still to come, and are of use.
+    /// Whether the first bytes of `id`, or those after a stall, are still to come, and will be kept.
     pub(crate) fn is_awaited(&self, id: FetchId) -> bool {
         self.get(id).is_some_and(Flight::is_awaited)
     }
@@ -126,8 +125,8 @@ impl Flights {
         self.table.iter().filter(|(_, flight)| flight.is_awaited()).count()
     }
 
-    /// Those of which nothing came for `patience_ns` after some bytes have stalled: `found` gets
-    /// them. When the next one will have, if nothing comes until then.
+    /// Finds fetches that have stalled: no bytes came for `patience_ns` after the last ones. `found` gets
+    /// them. Returns when the next fetch will have stalled, if it brings nothing until then.
     pub(crate) fn find_stalled(
         &mut self,
         now: Time,
@@ -199,8 +198,7 @@ impl Flights {
         arrived
     }
 
-    /// Marks what a flight still has to bring as of no use, so that it may be
-    /// fetched again.
+    /// Bytes that a flight still has to bring are to be dropped, so that they may be fetched again.
     pub(crate) fn doom(&mut self, id: FetchId) {
         let Some(flight) = self.table.get_mut(id.0) else { return };
         if flight.is_indexed() {

@@ -9,9 +9,9 @@ use alloc::vec::Vec;
 
 use crate::types::{FetchId, Time};
 
-/// Fetches that have come for each one that may be asked for again.
+/// Fetches that have arrived for each one that may be hedged.
 const PRICE: u32 = 20;
-/// Of those that came since a late one was dispatched, one in so many may be late as well.
+/// Of the fetches that arrived since a late one was dispatched, this share may be late as well.
 const LATE_SHARE: u64 = 8;
 
 /// The most fetches that may become late. Beyond it, fetches that are over are removed: they pile up behind
@@ -25,7 +25,7 @@ pub(crate) struct Overdue {
     young: VecDeque<(FetchId, Time)>,
     /// Those that are late, likewise.
     late: Vec<FetchId>,
-    /// Whether something has changed since it was asked who may be asked for again.
+    /// Whether something has changed since the last answer of [`Overdue::take_changed`].
     is_changed: bool,
     /// When it is to be asked at the latest.
     put_off: Option<Time>,
@@ -77,15 +77,14 @@ impl Overdue {
         self.stall_due = Some(self.stall_due.map_or(time, |before| before.min(time)));
     }
 
-    /// Whether it is time to look for those that have stalled. That is over then, unless
-    /// [`Overdue::watch`] is told when the next may have.
+    /// Whether it is time to look for stalled fetches. [`Overdue::watch`] sets the next time.
     pub(crate) fn take_stall_due(&mut self, now: Time) -> bool {
         self.stall_due.take_if(|due| *due <= now).is_some()
     }
 
     /// One has stalled.
     pub(crate) fn record_stalled(&mut self, fetch: FetchId) {
-        // It may have gone on since it did the last time.
+        // It may have continued after its last stall.
         if !self.late.contains(&fetch) {
             self.late.push(fetch);
         }
@@ -108,12 +107,12 @@ impl Overdue {
         self.credit >= if is_waited_for { PRICE } else { 2 * PRICE }
     }
 
-    /// Asking again was in vain: the first one came after all.
+    /// The hedge was wasted: the first fetch came after all.
     pub(crate) fn record_vain(&mut self) {
         self.credit = self.credit.saturating_sub(PRICE);
     }
 
-    /// It is to be asked once more who may be asked for again, as if something had changed.
+    /// The next call of [`Overdue::take_changed`] answers as if something had changed.
     pub(crate) fn record_busy(&mut self) {
         self.is_changed = true;
     }

@@ -38,21 +38,21 @@ impl Queued {
 pub(crate) struct Pending {
     windows: VecDeque<Queued>,
     slice: Option<Slice>,
-    /// Objects whose windows are one batch: a turn goes on upward from one to the next.
+    /// Objects whose windows are one batch: their slice goes on upward from one window to the next.
     sweeps: Vec<ObjectId>,
 }
 
-/// Whose turn it is, and for how many bytes more.
+/// The current slice, and the bytes that are left of it.
 #[derive(Clone, Copy, Debug)]
 struct Slice {
     object: ObjectId,
-    /// Where it goes on.
+    /// Where its stream continues.
     offset: u64,
     left: u64,
 }
 
 impl Slice {
-    /// Whether it goes on with `window`.
+    /// Whether its stream continues with `window`.
     fn takes(&self, window: &Queued) -> bool {
         let Queued { object, extent, .. } = *window;
         object == self.object && extent.offset <= self.offset && self.offset < extent.end()
@@ -94,13 +94,13 @@ impl Pending {
         self.windows.len()
     }
 
-    /// Whether who can wait should, before more is wanted.
+    /// Whether new windows should wait, if they can.
     pub(crate) fn is_half_full(&self) -> bool {
         self.windows.len() >= PENDING_MAX / 2
     }
 
-    /// Adds a window, to one of its class that ends where it starts if there is such a one.
-    /// False if there is no room for it.
+    /// Adds a window, or extends one of its class that ends where it starts. False if there is no room for
+    /// it.
     pub(crate) fn push(&mut self, window: Queued) -> bool {
         let Queued { object, extent, class } = window;
         let joined = self.windows.iter_mut().find(|other| {
@@ -117,7 +117,7 @@ impl Pending {
         has_room
     }
 
-    /// The window whose turn it is, and else the one that waits longest.
+    /// The next window of the slice, or else the one that waits longest.
     pub(crate) fn pop(&mut self) -> Option<Queued> {
         let place = self.slice.and_then(|slice| self.next_of(&slice));
         if place.is_none() {
@@ -126,8 +126,7 @@ impl Pending {
         self.windows.remove(place.unwrap_or(0))
     }
 
-    /// `run` was dispatched, and its stream's turn takes `slice_bytes` from the
-    /// beginning.
+    /// `run` was dispatched. If it begins a slice, the slice has `slice_bytes`.
     pub(crate) fn dispatched(&mut self, object: ObjectId, run: Extent, slice_bytes: u64) {
         let slice = self.slice.filter(|slice| slice.object == object && slice.offset <= run.offset);
         let slice_bytes = if self.sweeps.contains(&object) { u64::MAX } else { slice_bytes };
@@ -135,18 +134,18 @@ impl Pending {
         self.slice = (left > 0).then_some(Slice { object, offset: run.end(), left });
     }
 
-    /// The same of `run` that a reader waited for: a turn of its own, unless it is where one goes on.
+    /// The same of a demand fetch: it begins a slice of its own, unless it continues the current one.
     pub(crate) fn dispatched_for_reader(&mut self, object: ObjectId, run: Extent, slice_bytes: u64) {
         self.slice = self.slice.filter(|slice| slice.object == object && slice.offset == run.offset);
         self.dispatched(object, run, slice_bytes);
     }
 
-    /// Whether somebody's turn goes on.
+    /// Whether the current slice goes on.
     pub(crate) fn is_in_slice(&self) -> bool {
         self.slice.is_some_and(|slice| self.next_of(&slice).is_some())
     }
 
-    /// The window that `turn` goes on with.
+    /// The window with which `slice` goes on.
     fn next_of(&self, slice: &Slice) -> Option<usize> {
         let exact = self.windows.iter().position(|window| slice.takes(window));
         if exact.is_some() || !self.sweeps.contains(&slice.object) {
@@ -160,13 +159,13 @@ impl Pending {
         above.min_by_key(|(_, window)| window.extent.offset).map(|(place, _)| place)
     }
 
-    /// Nobody's turn goes on.
+    /// Ends the current slice.
     pub(crate) fn end_slice(&mut self) {
         self.slice = None;
     }
 
-    /// Whether a read of the blocks `extent` waits while somebody's turn goes on: it
-    /// belongs to another stream, or that turn gets there.
+    /// Whether a read of the blocks `extent` waits during the current slice. It belongs to another stream,
+    /// or the slice will get there.
     pub(crate) fn is_out_of_slice(&self, object: ObjectId, extent: Extent) -> bool {
         let Some(slice) = self.slice else { return false };
         self.windows.iter().any(|window| {
@@ -203,15 +202,15 @@ impl Pending {
         self.windows.retain(|window| !window.extent.is_empty());
     }
 
-    /// The window that goes on from `offset`, and of several the one that goes on longest.
+    /// The window that continues from `offset`: of several, the longest.
     pub(crate) fn window_from(&self, object: ObjectId, offset: u64) -> Option<Queued> {
         let byte = Extent::new(offset, 1);
         let goes_on = |window: &&Queued| window.object == object && window.extent.overlaps(&byte);
         self.windows.iter().filter(goes_on).max_by_key(|window| window.extent.end()).copied()
     }
 
-    /// Drops what was decided for `object` from the first byte of `extent` on,
-    /// where a window has some of it; the parts that were dropped.
+    /// Drops the windows of `object` from the first byte of `extent` on, if they have some of it. Returns
+    /// the dropped parts.
     pub(crate) fn cut(&mut self, object: ObjectId, extent: Extent) -> Vec<Queued> {
         let mut dropped = Vec::new();
         for window in &mut self.windows {

@@ -1,4 +1,5 @@
-//! How many fetches a store takes that asks for fewer: half as many at once, and then slowly more.
+//! The number of fetches in flight for a store that asks for fewer: half as many at once, and then slowly
+//! more.
 
 //= Chiu, Jain, "Analysis of the increase and decrease algorithms for congestion avoidance", 1989
 
@@ -25,8 +26,8 @@ impl Throttle {
         self.in_flight_max
     }
 
-    /// The store asked for fewer while `in_flight` fetches were on their way, of which one was dispatched
-    /// then. Those dispatched before the last time say what is known.
+    /// The store asked for fewer while `in_flight` fetches were in flight. The fetch was dispatched at
+    /// `dispatched`. Fetches dispatched before the last such answer bring no news.
     pub(crate) fn lower(&mut self, now: Time, dispatched: Time, in_flight: usize) {
         if dispatched >= self.lowered {
             self.in_flight_max = self.in_flight_max.min(in_flight / 2).max(1);
@@ -34,7 +35,7 @@ impl Throttle {
         }
     }
 
-    /// A fetch has brought its bytes: as many as may be in flight make room for one more.
+    /// A fetch has brought its bytes. As many such fetches as may be in flight make room for one more.
     pub(crate) fn record_fetched(&mut self) {
         self.ended_count += 1;
         if self.ended_count >= self.in_flight_max {

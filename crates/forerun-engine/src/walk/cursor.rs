@@ -1,12 +1,12 @@
-//! One reader on its way along an order of objects, and those that are fetched ahead of it.
+//! One reader on its way along an order of objects, and the objects that are fetched ahead of it.
 //!
 //! ```text
 //!     start       position       planned              places, in the order
 //!  -----|------------|--------------|-------------------|
-//!          opened      <--- lead --->   not wanted yet
+//!          opened      <--- lead --->   not planned yet
 //! ```
-//! The lead grows with what is opened as the order says. It shrinks with what is passed over, until
-//! that is opened late: a reader that keeps to another order soon has none.
+//! The lead grows with objects that are opened in order. It shrinks with objects that are passed, until
+//! they are opened late. So a reader that keeps to another order soon has none.
 
 use alloc::collections::BTreeMap;
 use core::ops::Range;
@@ -22,12 +22,12 @@ const SCAN_MAX: u32 = 4096;
 /// Bytes of lead for each byte that was opened in order. With fewer, a walk of a hundred files waits once
 /// more. With twice as many, chance openings waste twice the bytes,
 const TRUST: u64 = 5;
-/// and for each that was passed, so many less.
+/// and fewer bytes of lead for each byte that was passed.
 const DOUBT: u64 = 32;
-/// The lead is asked for in so many batches.
+/// The lead is asked for in this many batches.
 const BATCHES: u64 = 4;
 
-/// An object that is wanted before it is opened.
+/// An object that is fetched before it is opened.
 #[derive(Clone, Copy, Debug)]
 struct File {
     /// Once the driver has named it.
@@ -60,7 +60,8 @@ pub(super) struct Cursor {
 }
 
 impl Cursor {
-    /// Of a reader that opens the object at `place` next; so many openings in order may be chance.
+    /// The cursor of a reader that opens the object at `place` next. This many openings in order may be
+    /// chance.
     pub(super) fn new(now: Time, place: u32, chance_count: u32) -> Cursor {
         Cursor {
             last: now,
@@ -98,7 +99,7 @@ impl Cursor {
         (self.opened_count == 1).then_some(self.start)
     }
 
-    /// How far `place` is from what it opens next, if it may be this one's.
+    /// The distance of `place` from the next object, if its opening may belong to this reader.
     pub(super) fn distance(&self, place: u32, places: &Places<'_>) -> Option<u32> {
         if place < self.position {
             let behind = self.position - 1 - place;
@@ -128,7 +129,7 @@ impl Cursor {
         behind < u64::BITS && self.recent >> behind & 1 == 1
     }
 
-    /// The one at `place` was opened: what it cost, if that was to be expected.
+    /// The object at `place` was opened. Returns its cost if it was opened in order.
     pub(super) fn open(&mut self, now: Time, place: u32, places: &Places<'_>) -> u64 {
         self.last = now;
         self.ahead.retain(|at, file| *at != place || file.object.is_some());
@@ -151,12 +152,12 @@ impl Cursor {
         bytes
     }
 
-    /// Memory is short: what was fetched for it was evicted.
+    /// Memory is short: objects that were fetched for it were evicted.
     pub(super) fn shorten(&mut self) {
         self.used /= 2;
     }
 
-    /// Wants what is next, as far as `bytes_max` allows; of the last object perhaps not all.
+    /// Plans the next objects, as far as `bytes_max` allows; of the last one perhaps a part.
     pub(super) fn top_up(&mut self, bytes_max: u64, places: &Places<'_>) {
         if !self.is_proven() {
             return;
@@ -206,7 +207,7 @@ impl Cursor {
         Some(part)
     }
 
-    /// `object` is not ahead of it any more: what was.
+    /// Removes `object` from those ahead. Returns its part.
     pub(super) fn remove(&mut self, object: ObjectId) -> Option<Part> {
         let place = *self.ahead.iter().find(|(_, file)| file.object == Some(object))?.0;
         self.ahead.remove(&place).map(|file| file.part)

@@ -10,7 +10,7 @@ use crate::types::{DirectoryId, ListedFile};
 
 /// Entries remembered at most, of all directories together: 5 MiB.
 const ENTRIES_MAX: usize = 1 << 20;
-/// Directories remembered at most; those told of longest ago go first.
+/// The most directories that are remembered; the one that was listed longest ago goes first.
 const DIRECTORIES_MAX: usize = 1024;
 
 /// The properties by which walkers choose files: class and magnitude.
@@ -26,7 +26,7 @@ pub(super) struct Listing {
 }
 
 impl Listing {
-    /// As many of `files` as are remembered.
+    /// Keeps as many of `files` as the limit allows.
     pub(super) fn new(files: impl Iterator<Item = ListedFile>) -> Listing {
         let mut listing = Listing::default();
         for file in files.take(ENTRIES_MAX) {
@@ -42,7 +42,7 @@ impl Listing {
         self.sizes.len() as u32
     }
 
-    /// The bytes of the file at `index`; 0 for what has none.
+    /// The bytes of the file at `index`; 0 if it is no file.
     pub(super) fn size(&self, index: u32) -> u64 {
         self.sizes.get(index as usize).map_or(0, |size| u64::from(*size))
     }
@@ -96,7 +96,7 @@ impl<'a> Known<'a> {
 #[derive(Debug, Default)]
 pub(super) struct Directories {
     listings: BTreeMap<DirectoryId, (u64, Listing)>,
-    /// By when they were told.
+    /// Directories by the time of their listing.
     order: BTreeMap<u64, DirectoryId>,
     entry_count: usize,
     told_count: u64,
@@ -107,7 +107,7 @@ impl Directories {
         self.listings.get(&directory).map(|(_, listing)| listing)
     }
 
-    /// `directory` holds what `listing` says. False if that was known.
+    /// Sets the listing of `directory`. False if it is the same as before.
     pub(super) fn tell(&mut self, directory: DirectoryId, listing: Listing) -> bool {
         let before = self.remove(directory);
         let is_new = before.as_ref() != Some(&listing);

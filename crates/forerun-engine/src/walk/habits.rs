@@ -6,9 +6,9 @@ use super::directories::FileKind;
 use super::opened::{Opened, Part};
 use crate::types::Extent;
 
-/// Kinds told apart; what comes after them is taken for what is common.
+/// The most kinds with scores of their own; others share one score.
 const KINDS_MAX: usize = 16;
-/// The last so many openings or omissions of a kind decide.
+/// The score of a kind counts its last openings and omissions, up to this number.
 const SCORE_MAX: i32 = 32;
 /// The rest of a larger file is for the policy, once it is being read.
 const WHOLE_BYTES_MAX: u64 = 1 << 20;
@@ -25,7 +25,7 @@ impl<T: Default> ByKind<T> {
         self.kinds.iter().find(|(known, _)| *known == kind).map(|(_, value)| value)
     }
 
-    /// Changes what is known of `kind`, and of all.
+    /// Changes the value of `kind`, and that of all kinds.
     fn change(&mut self, kind: FileKind, change: impl Fn(&mut T)) {
         change(&mut self.all);
         if self.get(kind).is_none() && self.kinds.len() < KINDS_MAX {

@@ -3,7 +3,7 @@
 
 /// Before anything is known.
 const START_BYTES: u64 = 1 << 20;
-/// Of so many bytes of use, one may be wasted.
+/// One byte may be wasted for this many that were used.
 const USEFUL_SHARE: u64 = 10;
 
 /// See the module's page.
@@ -19,7 +19,7 @@ impl Ledger {
         self.useful += bytes;
     }
 
-    /// Nobody came for `bytes` that were read ahead.
+    /// Counts `bytes` of readahead that were wasted.
     pub(super) fn lose(&mut self, bytes: u64) {
         self.wasted += bytes;
     }

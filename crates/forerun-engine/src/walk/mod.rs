@@ -56,7 +56,7 @@ pub(crate) struct Walks {
     ledger: Ledger,
     /// Files of directories that somebody has open.
     opened: BTreeMap<ObjectId, Opened>,
-    /// Objects that were announced and that nobody comes for any more.
+    /// Announced objects that no reader will open any more.
     dropped: Vec<ObjectId>,
 }
 
@@ -79,7 +79,7 @@ impl Walks {
         }
     }
 
-    /// An earlier run opened objects one after another, and touched so many bytes of each.
+    /// Sets the trail: the bytes that an earlier run touched of each object, in the order of opening.
     pub(crate) fn set_trail(&mut self, touched: impl Iterator<Item = u64>) {
         self.orders.trail = Listing::new(touched.map(|size| ListedFile { size: size.max(1), class: 0 }));
         self.end(|walk| walk.manner.order == OrderId::Trail);
@@ -166,7 +166,7 @@ impl Walks {
         self.dropped.pop()
     }
 
-    /// The walk that opens what is at `index`: the nearest, else a new one.
+    /// The walk whose reader opened the object at `index`: the nearest, else a new one.
     fn walk_of(&mut self, now: Time, order: OrderId, index: u32) -> Option<usize> {
         let known = self.orders.known(order).filter(|known| index < known.listing.len())?;
         let walks = || (0..).zip(&self.walks).filter(|(_, walk)| walk.manner.order == order);
@@ -222,7 +222,7 @@ impl Walks {
         }
     }
 
-    /// Nobody comes for what a walk has passed long ago, nor for all of it if it `is_over`.
+    /// Drops objects that a walk has passed long ago, or all of them if it `is_over`.
     fn drop_passed(&mut self, at: usize, is_over: bool) {
         for (object, part) in self.walks[at].cursor.take_passed(is_over) {
             self.ledger.lose(part.bytes());

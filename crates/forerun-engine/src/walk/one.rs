@@ -1,4 +1,4 @@
-//! One reader on its way through a directory, or along the trail.
+//! One walk: a reader on its way through a directory, or along the trail.
 
 use super::OrderId;
 use super::cursor::Cursor;
@@ -46,13 +46,13 @@ impl Walk {
         walk.distance(index, known).is_some().then_some(walk)
     }
 
-    /// How far the object at `index` is from what comes next, if it is this walk's.
+    /// The distance of the object at `index` from the next one, if its opening may belong to this walk.
     pub(super) fn distance(&self, index: u32, known: Known<'_>) -> Option<u32> {
         let places = known.places(&self.manner);
         self.cursor.distance(places.mirrored(index), &places)
     }
 
-    /// The object at `index` was opened: what it cost, if that was to be expected.
+    /// The object at `index` was opened. Returns its cost if it was opened in order.
     pub(super) fn open(&mut self, now: Time, index: u32, known: Known<'_>) -> u64 {
         self.is_guess = false;
         let place = known.places(&self.manner).mirrored(index);
@@ -66,7 +66,7 @@ impl Walk {
         self.cursor.open(now, place, &known.places(&self.manner))
     }
 
-    /// Wants what is next, as far as `bytes_max` allows.
+    /// Plans the next objects, as far as `bytes_max` allows.
     pub(super) fn top_up(&mut self, bytes_max: u64, known: Known<'_>) {
         self.cursor.top_up(bytes_max, &known.places(&self.manner));
     }
@@ -76,8 +76,8 @@ impl Walk {
         self.cursor.next_wanted().map(|place| known.places(&self.manner).mirrored(place))
     }
 
-    /// The object at `index`, which it may have asked for, is `object`, of `size` bytes: what is to be
-    /// fetched of it.
+    /// The object at `index`, which it may have asked for, is `object`, of `size` bytes. Returns the part
+    /// to fetch.
     pub(super) fn announce(
         &mut self,
         index: u32,

@@ -1,8 +1,7 @@
-//! Files of walks that somebody has open: which part of each is read.
+//! Open files of walks: the part of each that is read.
 //!
-//! Most readers begin at the start of a file and stop somewhere. Archives, columnar
-//! files and some films have their index at the end: their readers look there first,
-//! and then at what they want.
+//! Most readers begin at the start of a file and stop somewhere. Archives, columnar files and some films
+//! have their index at the end. Their readers look there first, and then at the parts that they need.
 
 use super::directories::FileKind;
 use crate::types::Extent;

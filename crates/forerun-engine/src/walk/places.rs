@@ -1,11 +1,11 @@
-//! The objects of an order by their place on one reader's way through it, and what they cost.
+//! The objects of an order by their place on one reader's way through it, with their costs.
 
 use super::OrderId;
 use super::directories::Listing;
 use super::habits::{Kinds, ReadLengths};
 use super::opened::Part;
 
-/// Fetching a few bytes takes about as long as fetching so many.
+/// A fetch of a few bytes takes about as long as a fetch of this many.
 const FILE_BYTES_MIN: u64 = 32 << 10;
 
 /// The cost of a fetch of `bytes` of an object, in bytes.

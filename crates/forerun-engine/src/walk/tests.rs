@@ -1,6 +1,7 @@
 use super::*;
 
-/// How many files are wanted ahead of whoever opens those at `indices`, of 50 of two classes in turns.
+/// The number of files planned ahead of a reader that opens those at `indices`, of 50 of two alternating
+/// classes.
 fn wanted_of(indices: &[u32]) -> usize {
     let (mut walks, directory) = (Walks::default(), DirectoryId(0));
     let files = (0..50).map(|at| ListedFile { size: 4096, class: at % 2 });
@@ -49,7 +50,7 @@ fn open(walks: &mut Walks, place: u32) {
     walks.enter(Time(0), OrderId::Trail, place, ObjectId(u64::from(place)), u64::MAX);
 }
 
-/// How many objects are wanted then, if the driver has named none before.
+/// The number of objects planned then, if the driver has named none before.
 fn wanted_on_trail(opened: &[u32]) -> usize {
     let mut walks = on_trail(&[]);
     let wanted = opened.iter().map(|place| {

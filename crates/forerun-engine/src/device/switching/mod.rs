@@ -27,14 +27,14 @@ use regression::Regression;
 const AHEAD_MIN: usize = 4;
 /// Fetches that found others ahead before anything follows from them.
 const SAMPLES_MIN: u64 = 3;
-/// More of those with fewer bytes on average: taking turns is for those who read much, and
-/// others lose by it.
+/// The same for fetches with fewer bytes on average. Slices help readers that read much, and others lose by
+/// them.
 const SMALL_SAMPLES_MIN: u64 = 6;
 const SMALL_BYTES: u64 = 128 << 10;
 /// A seek takes longer than this: half a revolution of the fastest disk is 2 ms, and some reads find their
 /// bytes in its buffer.
 const SEEK_NS_MIN: u64 = 1_500_000;
-/// So far a disk reads on by itself at least.
+/// A disk reads on by itself at least this far.
 const NEAR_BYTES: u64 = 256 << 10;
 /// One fetch that takes very long is not to be taken for many.
 const BUSY_SHARE_MAX: u64 = 2;
@@ -42,7 +42,7 @@ const BUSY_SHARE_MAX: u64 = 2;
 /// they may take. Now and then a disk has the bytes already, so that a few prove nothing.
 const SHARED_SAMPLES_MIN: u64 = 16;
 const SHARED_PART: u64 = 8;
-/// Of so many fetches one goes beside another.
+/// One fetch in this many is a probe: it goes beside another.
 const PROBE_PERIOD: u64 = 16;
 
 /// See the module's page.
@@ -51,7 +51,7 @@ pub(crate) struct Switching {
     last_done: Time,
     last_end: Option<(ObjectId, u64)>,
     following: Regression,
-    /// Fetches that went on though so many were ahead of them.
+    /// Fetches that continued, with many others ahead of them.
     following_count: u64,
     idle: Option<Mean>,
     busy_ns: Option<u64>,
@@ -114,7 +114,7 @@ impl Switching {
         sample.index + 1 == self.dispatched_count
     }
 
-    /// Whether the next fetch is one that may go beside another, to see what comes of it.
+    /// Whether the next fetch may be a probe: it goes beside another, to see whether they overlap.
     pub(crate) fn is_probe(&self) -> bool {
         self.dispatched_count.is_multiple_of(PROBE_PERIOD)
     }
@@ -161,7 +161,7 @@ impl Switching {
         }
     }
 
-    /// One that goes on took so long.
+    /// A fetch that continues where the one before ended took this long.
     fn on_followed(&mut self, sample: &Sample, took: u64, is_behind: bool) {
         if self.is_found && sample.ahead > 0 {
             let alone = self.following.ns_of(sample.bytes) + self.request_ns();
@@ -173,8 +173,9 @@ impl Switching {
         self.following_count += u64::from(is_behind);
     }
 
-    /// Whether there were so many ahead of a fetch that one served with them at once would
-    /// have come soon after them. It was on its way for `beside` nanoseconds until the last of those came.
+    /// Whether enough fetches were ahead of this one to tell serial service from overlap. A backend that
+    /// overlaps them would have delivered it soon after them. It was in flight for `beside` nanoseconds
+    /// until the last of those ended.
     fn is_behind(&self, sample: &Sample, beside: u64, now: Time) -> bool {
         let alone = self.idle_ns() + self.following.ns_of(sample.bytes);
         let has_waited = self.idle.is_some() && now.since(sample.dispatched) >= 2 * alone;
@@ -228,8 +229,8 @@ impl Switching {
         self.busy_count >= if is_small { SMALL_SAMPLES_MIN } else { SAMPLES_MIN }
     }
 
-    /// Whether those that found others ahead came soon after them: whatever the order, the backend
-    /// works on several at once.
+    /// Whether fetches that found others ahead came soon after them. The backend then works on several at
+    /// once, in any order.
     pub(crate) fn is_shared(&self) -> bool {
         self.busy_count >= SHARED_SAMPLES_MIN
             && self.busy_ns.is_some_and(|busy| SHARED_PART * busy <= self.idle_ns())
@@ -260,12 +261,12 @@ impl Switching {
         self.idle.map_or(0, |idle| rest_ns(idle).min(idle.first_ns))
     }
 
-    /// How long so many bytes take, as far as that is known.
+    /// The time that `bytes` bytes take, as far as it is known.
     pub(crate) fn ns_of(&self, bytes: u64) -> u64 {
         self.following.ns_of(bytes)
     }
 
-    /// How many bytes could be read in so many nanoseconds.
+    /// The bytes that could be read in `ns` nanoseconds.
     pub(crate) fn bytes_in(&self, ns: u64) -> u64 {
         let byte_ns = self.following.ns_of(1 << 20).max(1);
         scaled(ns, 1 << 20, byte_ns).min(u64::from(u32::MAX))

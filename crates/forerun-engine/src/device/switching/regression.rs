@@ -1,7 +1,7 @@
-//! How long fetches take by their size: so much for each byte, and so much besides.
+//! The duration of fetches by their size: a time for each byte, and a fixed time.
 //!
-//! A line through what was measured lately. Sizes that differ little tell nothing of it:
-//! then what they told before holds.
+//! It fits a line through recent measurements. Sizes that differ little cannot give a slope: the earlier
+//! one then stays.
 
 /// Sizes of which the smallest is little smaller than the largest say nothing: their
 /// deviation is a share of their mean.
@@ -24,8 +24,8 @@ pub(super) struct Regression {
     bytes_bytes: i128,
     bytes_ns: i128,
     ns_ns: i128,
-    /// For 2^20 bytes: by the line, if there is one that does not come near the origin, and
-    /// else by the mean.
+    /// The time of 2^20 bytes: by the slope of the line, unless the line comes near the origin, and else by
+    /// the mean.
     sloped_ns: Option<u64>,
     mean_ns: Option<u64>,
 }
@@ -74,7 +74,7 @@ impl Regression {
         self.mean_ns.is_some()
     }
 
-    /// How long `bytes` bytes take, without what there is besides.
+    /// The time that `bytes` bytes take, without the fixed time.
     pub(super) fn ns_of(&self, bytes: u64) -> u64 {
         let ns = self.sloped_ns.or(self.mean_ns).unwrap_or(0);
         ((u128::from(ns) * u128::from(bytes)) >> 20).min(u128::from(u64::MAX)) as u64

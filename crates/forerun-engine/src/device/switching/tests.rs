@@ -35,7 +35,7 @@ fn learned(end_ms: impl Fn(u64) -> u64) -> Switching {
 
 #[test]
 fn a_disk_pays_for_going_elsewhere() {
-    // 8 ms to move and 4 to read.
+    // 8 ms to seek and 4 to read.
     let disk = learned(|index| (index / 2 + 1) * 8 + (index + 1) * 4);
     assert_eq!(disk.cost_ns(), 8 * MS);
     assert_eq!(disk.bytes_in(disk.cost_ns()), 2 * LEN);

@@ -1,5 +1,4 @@
-//! Reading backward: what lies before the last page read, growing threefold, and
-//! no mark.
+//! Reading backward: the pages before the last page read, growing threefold, without a mark.
 
 use super::{AraClass, Call, chunk::Size};
 

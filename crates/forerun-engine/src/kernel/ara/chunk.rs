@@ -1,4 +1,4 @@
-//! A chunk, what is read ahead at once, and how it is submitted.
+//! A chunk: pages that are read ahead at once, and how they are submitted.
 
 use super::{AraClass, AraEvent, Call};
 

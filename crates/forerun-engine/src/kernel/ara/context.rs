@@ -10,7 +10,7 @@ impl Call<'_> {
     pub(super) fn read_by_context(&mut self) -> bool {
         let (page, hit_rate) = (self.page, self.tuning.hit_rate);
         if self.is_present {
-            // Behind what is cached; nothing at all if that is far enough.
+            // Readahead starts behind the cached pages; there is none if those reach far enough.
             let Some(start) = self.pages.next_hole(page, self.ra_max + self.ra_min) else { return true };
             return self.read_with_past(page, start, self.ra_min, false);
         }
@@ -30,13 +30,13 @@ impl Call<'_> {
         }
     }
 
-    /// Reads ahead from `start`, which is missing, if there is a past before it;
-    /// whether the pages of that past were read does not matter.
+    /// Reads ahead from `start`, which is missing, if there is a past before it. It does not matter whether
+    /// the pages of that past were read.
     pub(super) fn read_after(&mut self, start: u64) {
         self.read_with_past(start, start, self.ra_min, true);
     }
 
-    /// Reads ahead from `start` on what lies before `page`. False if nothing does.
+    /// Reads ahead from `start` on the evidence of the pages before `page`. False if there are none.
     fn read_with_past(&mut self, page: u64, start: u64, ra_min: u64, is_trusted: bool) -> bool {
         let past = self.past(page, is_trusted);
         if past == 0 {

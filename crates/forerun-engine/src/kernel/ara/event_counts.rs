@@ -44,7 +44,7 @@ pub enum AraEvent {
     LookaheadIgnore,
     /// Chunks that end where the file does.
     ReadaheadEof,
-    /// Nothing was read because so much ahead would not survive.
+    /// Nothing was read because the pages would not survive ahead of the reader.
     ReadaheadShrink,
     /// Pages that were lost before they were read.
     ReadaheadThrash,

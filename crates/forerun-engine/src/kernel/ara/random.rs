@@ -1,4 +1,4 @@
-//! A random read: what is asked for and nothing more.
+//! A random read: the requested pages and nothing more.
 
 use super::{AraEvent, Call};
 

@@ -6,10 +6,10 @@ impl Call<'_> {
     pub(super) fn recover(&mut self) {
         let chunk = self.stream.chunk;
         let size = if self.page < chunk.ra_index {
-            // Of an older chunk: exactly what is lost.
+            // Of an older chunk: exactly the lost pages.
             chunk.ra_index - self.page
         } else {
-            // As many pages survived: that is the threshold itself.
+            // This many pages survived: that is the threshold itself.
             let survived = self.page - chunk.ra_index;
             self.shared.learn_thrash(survived);
             survived * 3 / 4

@@ -5,13 +5,11 @@ use crate::types::BLOCK_BYTES;
 /// Settings of adaptive readahead. The defaults are those of its version 16.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct AraTuning {
-    /// Percent of the estimated thrashing threshold to use; 50 to 100 makes
-    /// sense, 1000 is the most. 0 reads what is asked for and nothing more.
-    /// (`readahead_ratio`)
+    /// Percent of the estimated thrashing threshold to use; 50 to 100 makes sense, 1000 is the most. 0
+    /// reads only the requested pages. (`readahead_ratio`)
     pub ratio_percent: u64,
-    /// One page that was read legitimises so many read ahead; 0 leaves missing
-    /// pages without a past alone. Above 1 sparse reads count as streams; 1000 is
-    /// the most. (`readahead_hit_rate`)
+    /// One page that was read allows this many pages of readahead; 0 leaves missing pages without a past
+    /// alone. Above 1 sparse reads count as streams; 1000 is the most. (`readahead_hit_rate`)
     pub hit_rate: u64,
     /// Ceiling of a chunk, in bytes, of which 65,535 pages count.
     pub window_bytes_max: u64,

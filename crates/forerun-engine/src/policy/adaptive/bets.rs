@@ -10,7 +10,8 @@ use crate::explain::{Class, Why};
 use crate::policy::{Reason, Window};
 use crate::types::{BLOCK_BYTES, Extent};
 
-/// Of this many bytes that are bet, one must be of use; of fewer, where a wait is worth less than `FAR_BYTES`.
+/// Of this many bet bytes, one must be used. Fewer bytes must pay for it where a wait is worth less than
+/// `FAR_BYTES`.
 const YIELD_SHARE: u64 = 16;
 const YIELD_SHARE_NEAR: u64 = 4;
 const FAR_BYTES: u64 = 1 << 20;
@@ -20,10 +21,10 @@ const BET_SHARE: u64 = 128;
 const PRICE_PARTS: u64 = 12;
 
 impl Object {
-    /// A read that no stream expected: fills what is read all over around it.
+    /// A read that no stream expected: fills the region around it.
     pub(super) fn fill(&mut self, deal: &mut Deal<'_>) {
         let (access, costs, credit) = (deal.access, deal.costs, deal.credit());
-        // Whether all of it may be fetched in vain.
+        // Whether all of the object may be wasted.
         let fits = access.size <= deal.view.config.waste_bytes_of(access.size);
         let wait = costs.fill / credit.sharers;
         let of_use = access.unread_bytes + if access.missing { access.extent.len } else { 0 };
@@ -51,7 +52,7 @@ impl Object {
         }
     }
 
-    /// Bets on what is often read after such a read as this; `found` is its stream, if it is one's.
+    /// Bets on chunks that are often read after a read of this kind. `found` is its stream, if it has one.
     pub(super) fn bet_near(&mut self, found: Option<usize>, deal: &mut Deal<'_>) {
         let (access, costs) = (deal.access, deal.costs);
         let Some(nearby) = &self.nearby else { return };

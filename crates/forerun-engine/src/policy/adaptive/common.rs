@@ -14,7 +14,7 @@ pub(super) struct Common {
     pub(super) tails: Tails,
     pub(super) trust: Trust,
     pub(super) ends: Ends,
-    /// Streams so far.
+    /// The number of streams since the start.
     streams: u64,
 }
 

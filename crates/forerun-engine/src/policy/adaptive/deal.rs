@@ -23,7 +23,7 @@ pub(super) struct Deal<'a> {
     pub(super) balance: &'a Balance,
     /// It begins a run.
     pub(super) is_new_run: bool,
-    /// It came for bytes that were fetched ahead, and that no stream waits for.
+    /// It reads bytes that were fetched ahead and that no stream expects.
     pub(super) is_guessed: bool,
     /// Its reader has said that it reads on.
     pub(super) is_announced: bool,
@@ -48,8 +48,7 @@ impl Deal<'_> {
         self.view.cache.missing(self.access.object, extent.to_blocks()) * BLOCK_BYTES
     }
 
-    /// Bets on `extent`, for a stream or for none, if there is room for it. Whether anything of it is
-    /// fetched.
+    /// Bets on `extent`, for a stream or for none, if there is room for it. Whether any of it is fetched.
     pub(super) fn bet(&mut self, extent: Extent, stream: Option<&Stream>) -> bool {
         if extent.is_empty() || extent.len > self.credit().room {
             return false;

@@ -1,4 +1,4 @@
-//! Streams that are over, for those who listen to events.
+//! Streams that are over, for drivers that take events.
 
 use alloc::vec::Vec;
 

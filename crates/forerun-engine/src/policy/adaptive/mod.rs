@@ -41,7 +41,7 @@ use object::Object;
 /// See the module's page.
 #[derive(Debug)]
 pub(crate) struct Adaptive {
-    /// Boxed, since there is room for more than there are.
+    /// Boxed, since the table has more slots than objects.
     objects: Scattered<ObjectId, Box<Object>>,
     common: Common,
     follower: Follower,

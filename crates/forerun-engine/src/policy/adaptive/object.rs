@@ -1,4 +1,4 @@
-//! One object: what is known of how it is read, and what its streams want.
+//! One object: how it is read, and the plans of its streams.
 
 use alloc::boxed::Box;
 use alloc::vec::Vec;
@@ -71,7 +71,7 @@ impl Object {
         self.strides.record_read(access.extent)
     }
 
-    /// Somebody came for `bytes` that were fetched, and no stream expected it: it was no loss to pass them.
+    /// A reader came for fetched `bytes` that no stream expected: they were not wasted.
     pub(super) fn come_back(&mut self, bytes: u64) {
         self.passed = self.passed.saturating_sub(bytes);
     }
@@ -106,7 +106,7 @@ impl Object {
         passed
     }
 
-    /// The stream at `at` left out `skipped` of what it had wanted.
+    /// The stream at `at` skipped the planned extent `skipped`.
     fn record_skip(&mut self, at: usize, skipped: Extent, object: ObjectId, cache: &Cache, costs: &Costs) {
         if skipped.is_empty() {
             return;
@@ -215,7 +215,7 @@ impl Object {
         self.region.on_lost(extent);
     }
 
-    /// The youngest read of no stream had a bet.
+    /// The youngest candidate had a bet.
     pub(super) fn help_youngest(&mut self) {
         self.candidates.help_youngest();
     }

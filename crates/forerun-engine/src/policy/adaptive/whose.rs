@@ -9,13 +9,14 @@ use crate::policy::Access;
 use crate::types::Extent;
 
 impl Object {
-    /// The stream that just goes on with `extent`, if it is the one that was read last or its neighbour.
+    /// The stream that continues with `extent`, if it is the one that was read last or its neighbour.
     fn next(&self, extent: Extent) -> Option<usize> {
         let near = [self.last, self.last + 1].into_iter();
         near.filter(|at| *at < self.streams.len()).find(|at| self.streams[*at].expects(extent))
     }
 
-    /// The stream whose read it most likely is, and whether some stream just goes on with `extent`.
+    /// The stream that the read most likely belongs to, and whether `extent` is exactly the next of some
+    /// stream.
     pub(super) fn find(&self, extent: Extent, is_useful: bool) -> (Option<usize>, bool) {
         if let Some(next) = self.next(extent) {
             return (Some(next), true);
@@ -29,7 +30,7 @@ impl Object {
         (near.min().map(|(.., at)| at), is_expected)
     }
 
-    /// Whether `found` or another stream has wanted some of `extent`.
+    /// Whether `found` or another stream has planned some of `extent`.
     pub(super) fn awaits(&self, found: Option<usize>, extent: Extent) -> bool {
         found.is_some_and(|at| self.streams[at].awaits(extent))
             || self.streams.iter().any(|stream| stream.awaits(extent))

@@ -13,7 +13,7 @@ use crate::types::{BLOCK_BYTES, Extent};
 pub(super) const GRAIN: u64 = 64 << 10;
 /// A window of fewer bytes is not worth a request.
 const WINDOW_BYTES_WORTH: u64 = 16 << 10;
-/// The first window of a reader at an object's start, and of one who has said that it reads on.
+/// The first window at an object's start, and of a reader that has announced sequential reads.
 const WINDOW_BYTES_AT_START: u64 = 256 << 10;
 /// The first window is at least and at most this many times the bytes that were read.
 const OPENING_TIMES: [u64; 2] = [4, 16];
@@ -53,9 +53,9 @@ pub(super) struct Sizing {
     window: u64,
     /// It is reconsidered when the frontier gets here.
     trigger: u64,
-    /// Nothing is wanted before the frontier gets here.
+    /// Nothing is planned before the frontier gets here.
     quiet_until: u64,
-    /// The reader had to wait since for something that was wanted.
+    /// The reader has waited since for planned bytes.
     late: bool,
     /// It did not before that.
     is_fed: bool,
@@ -64,12 +64,12 @@ pub(super) struct Sizing {
 }
 
 impl Sizing {
-    /// A read of the stream, which had to wait for what was wanted if it was `late`.
+    /// A read of the stream, which waited for planned bytes if it was `late`.
     pub(super) fn record_wait(&mut self, late: bool) {
         self.late |= late;
     }
 
-    /// Wanted bytes are gone.
+    /// Planned bytes were evicted.
     pub(super) fn look_again(&mut self) {
         self.quiet_until = 0;
     }
@@ -84,14 +84,14 @@ impl Sizing {
         self.window == 0
     }
 
-    /// Bytes kept ahead, and what decided how many.
+    /// Bytes kept ahead, and the rule that decided their number.
     pub(super) fn kept(&self) -> (u64, Why) {
         (self.kept, self.why)
     }
 }
 
 impl Stream {
-    /// Wants what is to be kept ahead within `bounds`; adds it to `windows`.
+    /// Plans the bytes that are kept ahead within `bounds`. Adds them to `windows`.
     pub(super) fn top_up(&mut self, costs: &Costs, bounds: &Bounds, windows: &mut Vec<Window>) {
         let is_dense = self.shape.is_dense();
         let share =
@@ -116,7 +116,7 @@ impl Stream {
         }
     }
 
-    /// The first window: what may be wrong at the cost of a latency.
+    /// The first window: a wrong one costs at most a latency.
     fn open(&mut self, costs: &Costs, bounds: &Bounds) {
         let [least, most] = OPENING_TIMES.map(|times| times * self.read_bytes);
         let at_start = match self.start {
@@ -130,7 +130,7 @@ impl Stream {
             self.sizing.why = Why::Advised;
             WINDOW_BYTES_AT_START
         } else if self.is_doubted {
-            // A move for a chance costs more than it can save: its next read decides.
+            // A seek for a chance costs more than it can save: its next read decides.
             if costs.apart > 0 { 0 } else { self.read_bytes.max(WINDOW_BYTES_WORTH) }
         } else if let Some(reach) = reach {
             self.sizing.why = Why::EndKnown;
@@ -148,7 +148,7 @@ impl Stream {
         if self.start == 0 { worth } else { worth.min(STEP_TIMES * self.own()) }
     }
 
-    /// Whether its reader waits for so little that it is not to wait for the turn.
+    /// Whether its reader waits although the window is small: it grows before the trigger.
     fn steps_early(&self, costs: &Costs, bounds: &Bounds) -> bool {
         let is_known = self.start == 0 || STEP_TIMES * self.own() > self.sizing.window;
         self.sizing.late
@@ -158,8 +158,8 @@ impl Stream {
             && self.step(costs, bounds) > self.sizing.window
     }
 
-    /// It has consumed a window. The next is larger in any case: whoever does not wait makes the device come
-    /// as well, and the larger its batches, the fewer.
+    /// It has consumed a window. The next is larger in any case: a reader that does not wait also makes the
+    /// device return, and larger batches need fewer returns.
     fn reconsider(&mut self, costs: &Costs, bounds: &Bounds) {
         let Sizing { window, late, .. } = self.sizing;
         let least = if late && !Rule::Step.is_off() { self.step(costs, bounds) } else { 0 };
@@ -170,7 +170,7 @@ impl Stream {
         self.sizing.trigger = u64::MAX;
     }
 
-    /// Wants what is missing of `window`, up to position `limit`, unless that is too little yet.
+    /// Plans the missing part of `window`, up to position `limit`, unless that is too little yet.
     fn extend(&mut self, costs: &Costs, window: u64, share: u64, limit: u64, windows: &mut Vec<Window>) {
         let is_dense = self.shape.is_dense();
         // Where each return is dear, a window is refilled seldom. It is refilled even more seldom for a

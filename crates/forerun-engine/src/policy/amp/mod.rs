@@ -56,8 +56,8 @@ impl Amp {
 }
 
 impl Policy for Amp {
-    /// The paper's cache does not tell either what was read ahead: what it loses
-    /// unread is what the degree follows.
+    /// The paper's cache does not distinguish readahead either. Its losses of unread blocks guide the
+    /// degree.
     fn rules(&self, config: &Config) -> Rules {
         Rules::kernel(config)
     }

@@ -7,8 +7,7 @@ use crate::types::{BLOCK_BYTES, Extent, ObjectId};
 
 /// Misses in sequence that make a stream.
 const MISSES_MIN: u32 = 2;
-/// Sets of at most so many blocks are asked for on misses only: they are too
-/// short for a trigger.
+/// Sets of at most this many blocks are requested on misses only: they are too short for a trigger.
 const ASYNCHRONOUS_BLOCKS: u64 = 4;
 
 /// Blocks that were asked for together.
@@ -97,8 +96,8 @@ impl Sequence {
         }
     }
 
-    /// The reader came to what was never asked for, or was lost: what it wants and
-    /// the blocks after it are one set.
+    /// The reader came to blocks that were never requested, or were lost. Its blocks and those after them
+    /// are one set.
     fn on_miss(&mut self, read: Range<u64>, degree_max: u64, object_end: u64) -> Option<Window> {
         self.miss_count = self.miss_count.saturating_add(1);
         if self.miss_count == MISSES_MIN {

@@ -7,11 +7,11 @@ pub(crate) struct Grant {
     pub(crate) bytes: u64,
     /// And at most, once it is known that they will be read.
     pub(crate) bytes_max: u64,
-    /// How many windows there is room for.
+    /// Windows that still fit into the queue.
     pub(crate) window_room: usize,
     /// Batches are fetched in order of address, each as large as all before it together.
     pub(crate) by_address: bool,
 }
 
-/// Says what one may have where so many are read just now.
+/// Returns the grant of one follower, by the number of orders that are being read.
 pub(crate) type Grants<'a> = &'a dyn Fn(u64) -> Grant;

@@ -43,7 +43,7 @@ pub(super) struct Follower {
 }
 
 impl Follower {
-    /// Somebody says what will be read.
+    /// Reads are announced.
     pub(super) fn apply_hint(
         &mut self,
         said: &Said,
@@ -59,7 +59,7 @@ impl Follower {
                 return self.plan(said, extents, Origin::Profile, grants, windows);
             }
             Hint::Expected(extents, bytes) => {
-                // Nobody reads what is not open yet: it counts for nothing.
+                // An object that is not open yet has no reader, so it does not count.
                 let grant = grants(self.reading.count());
                 if let Some(plan) = self.plan_of(said, extents, Origin::Profile) {
                     plan.order(bytes, &grant, windows);
@@ -98,8 +98,8 @@ impl Follower {
         self.lists.begin(now, id, list, &mut self.reading, grants);
     }
 
-    /// A read; adds what its plan wants to `windows`. True if it is of a plan or a list, which
-    /// then is all that is to be read ahead of it.
+    /// A read. Adds the windows of its plan to `windows`. True if it belongs to a plan or a list: nothing
+    /// else is then read ahead for it.
     pub(super) fn on_read(&mut self, access: &Access, grants: Grants<'_>, windows: &mut Vec<Window>) -> bool {
         let is_listed = self.lists.on_read(access, &mut self.reading, grants);
         let Some(plan) = self.plans.get_mut(&access.object) else { return is_listed };
@@ -115,7 +115,7 @@ impl Follower {
         true
     }
 
-    /// Whether earlier runs say what will be read of `object`, and are believed.
+    /// Whether `object` has a profile that is believed.
     pub(super) fn is_planned(&self, object: ObjectId) -> bool {
         let plan = self.plans.get(&object);
         plan.is_some_and(|plan| plan.origin() == Origin::Profile && !plan.is_suspended())
@@ -126,7 +126,7 @@ impl Follower {
         self.plans.get(&object).filter(|plan| !plan.is_suspended()).map(Plan::report)
     }
 
-    /// Once after what plans want has to be ordered anew.
+    /// True once after queued windows of plans are out of date.
     pub(super) fn take_dropped(&mut self) -> bool {
         core::mem::take(&mut self.dropped)
     }
@@ -142,7 +142,7 @@ impl Follower {
         self.habits.remove(&(object, reader));
     }
 
-    /// Nobody has the object open any more, or it is gone.
+    /// The object has no reader any more, or was removed.
     pub(super) fn forget(&mut self, object: ObjectId) {
         self.plans.remove(&object);
     }
@@ -163,10 +163,10 @@ impl Follower {
         self.reading = reading;
     }
 
-    /// The plan of what was said, if it is followed.
+    /// The plan for announced extents, if it is followed.
     fn plan_of(&mut self, said: &Said, extents: &[Extent], origin: Origin) -> Option<&mut Plan> {
         match self.plans.get_mut(&said.object) {
-            // Advice counts for more than earlier runs, and goes on with earlier advice.
+            // Advice outweighs a profile, and continues earlier advice.
             Some(plan) if plan.origin() == Origin::Advice && origin == Origin::Profile => return None,
             Some(plan) if plan.origin() == Origin::Advice => plan.append(extents, said.size),
             // It was expected to be opened, or somebody else has it open.

@@ -1,4 +1,4 @@
-//! The extents of a plan, by where they lie and by when their turn is.
+//! The extents of a plan, by their offset and by their order.
 //!
 //! Positions count the plan's bytes in its order.
 

@@ -14,7 +14,7 @@ fn a_reader_of_another_place_has_a_turn_of_its_own() {
     pending.push(window(0, 64 * MIB, 8 * MIB));
     assert_eq!(pending.pop(), Some(window(0, 0, 8 * MIB)));
     pending.dispatched(OBJECT, Extent::new(0, 3 * MIB), 4 * MIB);
-    // The reader waits elsewhere, and its fetch replaces the first megabyte that was wanted there.
+    // The reader waits elsewhere, and its fetch replaces the first megabyte of the window there.
     pending.pass(OBJECT, Extent::new(64 * MIB, MIB));
     pending.dispatched_for_reader(OBJECT, Extent::new(64 * MIB, MIB), 4 * MIB);
     for place in 65..68 {
@@ -24,7 +24,7 @@ fn a_reader_of_another_place_has_a_turn_of_its_own() {
         pending.put_back(rest.from((place + 1) * MIB));
     }
     assert!(!pending.is_in_slice());
-    // Where a turn goes on, it is no other.
+    // A fetch that continues the slice begins no other.
     pending.dispatched(OBJECT, Extent::new(0, 3 * MIB), 4 * MIB);
     pending.dispatched_for_reader(OBJECT, Extent::new(3 * MIB, MIB), 4 * MIB);
     assert!(!pending.is_in_slice());

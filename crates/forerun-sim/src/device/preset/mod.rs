@@ -72,7 +72,7 @@ impl Preset {
     /// `network:latency=50ms,connection=80MB/s,total=400MB/s`.
     ///
     /// # Errors
-    /// What about the name is not understood, and what would be.
+    /// The part of the name that is not understood, and the names that are.
     pub fn from_name(name: &str) -> Result<Preset, String> {
         if let Some(parameters) = name.strip_prefix("network:") {
             return Ok(networks::preset(name, "network store", parse::network(parameters)?));

@@ -13,8 +13,8 @@ use crate::explain::AccountReport;
 use crate::policy::View;
 use crate::types::ObjectId;
 
-/// An object may lose this many waits before anything is known, but at most so many bytes and this share of the
-/// memory.
+/// An object may lose this many waits before anything is known of it. That is at most this many bytes, and
+/// this share of the memory.
 const START_WAITS: u64 = 8;
 const START_BYTES_MAX: u64 = 8 << 20;
 const START_MEMORY_SHARE: u64 = 4;
@@ -81,7 +81,7 @@ impl Account {
         self.lost += if is_bet { bytes } else { 0 };
     }
 
-    /// No more may be reserved, whatever comes of it.
+    /// Bytes that may still be reserved, whether they are used or not.
     pub(crate) fn room(&self) -> u64 {
         if Rule::Room.is_off() { u64::MAX / 2 } else { self.most.saturating_sub(self.taken) }
     }
@@ -114,7 +114,7 @@ impl Account {
         ahead.max(self.left())
     }
 
-    /// As it is told, where a wait costs as much as `wait` bytes.
+    /// The report of it, where a wait costs as much as `wait` bytes.
     pub(crate) fn report(&self, wait: u64) -> AccountReport {
         AccountReport {
             allowance_bytes: self.allowance,

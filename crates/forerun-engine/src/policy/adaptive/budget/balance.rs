@@ -26,14 +26,14 @@ pub(crate) struct Credit {
     pub(crate) hit_bytes: u64,
     /// How much may be fetched on a guess.
     pub(crate) room: u64,
-    /// How many wait for what is fetched in vain, as well as for what is of use.
+    /// Readers that wait for wasted fetches as well as for used ones.
     pub(crate) sharers: u64,
 }
 
 /// See the module's page.
 #[derive(Debug, Default)]
 pub(crate) struct Balance {
-    /// Besides the start; what guesses have cost is for the cache to say.
+    /// Saved bytes, besides the start. The cache counts the cost of guesses.
     saved_bytes: u64,
     /// The worth of a hit to a reader that goes on from the last read to this one.
     hit_bytes: u64,

@@ -1,5 +1,5 @@
-//! Whether bytes may have memory and device: what one object's readahead may cost ([`account`]), and what
-//! one stream may have of both ([`share`]).
+//! The budgets of readahead: the waste of one object ([`account`]), the cost of all guesses ([`balance`]),
+//! and one stream's share of memory and device ([`share`]).
 
 mod account;
 mod balance;

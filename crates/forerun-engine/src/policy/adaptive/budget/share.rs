@@ -38,7 +38,7 @@ impl Shares {
         self.holding.leave(holding);
     }
 
-    /// The same if beside the streams so many are read that are followed.
+    /// The same with `followed` orders read beside the streams.
     pub(crate) fn beside(self, followed: u64) -> Shares {
         Shares { followed, ..self }
     }

@@ -8,7 +8,7 @@ use crate::device::Costs;
 use crate::policy::adaptive::window::GRAIN;
 use crate::types::Extent;
 
-/// Requests of disorder that an established stream absorbs, and what that comes to.
+/// The requests by which others may overtake in an established stream, and the most bytes of those.
 //= claims D1: NFS servers shuffle within 4 to 16 requests
 const REORDER_REQUESTS: u64 = 32;
 const REORDER_BYTES_MAX: u64 = 4 << 20;
@@ -28,8 +28,8 @@ impl Stream {
         (count * self.read_len.max(len)).clamp(GRAIN, REORDER_BYTES_MAX)
     }
 
-    /// How far a read is from what comes next, if it is this stream's. A reader that came for bytes which were
-    /// fetched ahead, and passed over, may come back from further away.
+    /// The distance of a read from the stream's next read, if it may belong to the stream. A reader may
+    /// return from further away for bytes that were fetched and skipped.
     pub(crate) fn distance(&self, extent: Extent, is_useful: bool) -> Option<u64> {
         let at = self.shape.positions(extent)?;
         // Most reads are far from most streams, on a side that a processor cannot predict: one branch is
@@ -47,7 +47,7 @@ impl Stream {
         covers.then(|| self.frontier.abs_diff(at.offset))
     }
 
-    /// Whether a read is just what comes next.
+    /// Whether a read is exactly the next of the stream.
     pub(crate) fn expects(&self, extent: Extent) -> bool {
         self.shape.positions(extent).is_some_and(|at| at.offset == self.frontier)
     }
@@ -62,7 +62,7 @@ impl Stream {
         !self.shape.is_dense() && !self.shape.begins(extent)
     }
 
-    /// Whether it has wanted some of `extent` and its reader has not come to it.
+    /// Whether it has planned some of `extent`, and its reader has not read it yet.
     pub(crate) fn awaits(&self, extent: Extent) -> bool {
         !self.is_over && self.shape.positions(extent).is_some_and(|at| at.overlaps(&self.ahead()))
     }

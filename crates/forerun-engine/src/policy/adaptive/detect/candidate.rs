@@ -1,4 +1,4 @@
-//! Reads near one another that may turn out to be a stream.
+//! Reads near one another that may become a stream.
 
 use super::Shape;
 use crate::types::Extent;
@@ -17,7 +17,7 @@ pub(crate) struct Candidate {
     pub(crate) extent: Extent,
     pub(crate) bytes: u64,
     count: u32,
-    /// Steps upward, to what follows right after, and to what lies right before.
+    /// Steps upward, to the bytes that follow, and to the bytes right before.
     up: u32,
     adjacent_up: u32,
     adjacent_down: u32,
@@ -88,7 +88,8 @@ impl Candidate {
         (in_order || fills).then(|| Shape::dense(self.up * 2 < steps))
     }
 
-    /// Whether the object's read right before or after its first one, which nobody has gone on from, is `other`'s.
+    /// Whether `other` is the object's read right before or after its first one, and nothing continued
+    /// `other`.
     pub(crate) fn is_beside(&self, other: &Candidate) -> bool {
         other.count == 1 && other.index.abs_diff(self.first) == 1
     }

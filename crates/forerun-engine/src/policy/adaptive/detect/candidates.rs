@@ -1,7 +1,7 @@
 //! Reads of no stream, in the order in which they came: some of them will be streams.
 //!
-//! Many readers that take turns all read once before any of them reads again. When those that came first
-//! turn out to be streams, one after the other, those that came next most likely will too.
+//! Many interleaved readers all read once before any of them reads again. If the oldest reads turn out to
+//! be streams, in order, the next ones most likely will too.
 
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;
@@ -10,7 +10,7 @@ use super::{Candidate, KEPT_MAX};
 use crate::ablation::Rule;
 use crate::types::Extent;
 
-/// Streams that begin in order before there is an opinion.
+/// Streams that must begin in order before the next one is predicted.
 const IN_ORDER_MIN: u32 = 2;
 /// Parts of one accident. Accidents come in clusters: this many times the average, and at most two for each read.
 const ONE: i64 = 1 << 16;
@@ -20,7 +20,7 @@ const CLUSTER: i64 = 4;
 #[derive(Debug, Default)]
 pub(crate) struct Candidates {
     candidates: VecDeque<Candidate>,
-    /// How many in a row went on in the order in which they came.
+    /// How many in a row continued in the order in which they came.
     in_order: u32,
     /// The streams that may still begin by chance if all reads are random, in parts of [`ONE`]. That
     /// depends on the number of candidates, their size and the size of the object.
@@ -70,8 +70,8 @@ impl Candidates {
         oldest.map(|oldest| oldest.bytes)
     }
 
-    /// A stream begins: what those who are next in line will most likely read, each as much again as it
-    /// has read.
+    /// A stream begins. Returns the extents that the next candidates will most likely read, each as long as
+    /// its reads.
     pub(crate) fn next(&mut self, size: u64) -> Vec<Extent> {
         if self.in_order < IN_ORDER_MIN || Rule::Line.is_off() {
             return Vec::new();

@@ -1,9 +1,9 @@
-//! Predictions of the next reads: streams that go up, down or in even steps, and places near earlier reads.
+//! Predictions of the next reads: streams that go up, down or in strides, and reads near earlier ones.
 //!
-//! * [`stream`] is what goes on, [`belongs`] says whether a read is its, [`shape`] which way it goes;
-//! * [`candidate`] says when reads of no stream are one, [`candidates`] which of them most likely are next,
-//!   [`strides`] when steps are even;
-//! * [`region`] knows what is read all over, [`nearby`] what is read near what was.
+//! * [`stream`] is a stream, [`belongs`] decides whether a read belongs to it, [`shape`] has its direction;
+//! * [`candidate`] decides when reads of no stream become one, [`candidates`] which of them are next, and
+//!   [`strides`] finds even steps;
+//! * [`region`] finds regions, and [`nearby`] reads near earlier ones.
 
 mod belongs;
 mod candidate;

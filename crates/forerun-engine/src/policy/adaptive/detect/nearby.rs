@@ -12,9 +12,9 @@ use crate::types::{BLOCK_BYTES, Extent};
 /// The size of the chunk that a question is about, in bytes and in blocks.
 pub(crate) const CHUNK_BYTES: u64 = 64 << 10;
 const CHUNK_BLOCKS: u64 = CHUNK_BYTES / BLOCK_BYTES;
-/// A place has so many chunks.
+/// The chunks of one group.
 const CHUNKS: u64 = 16;
-/// The longest run before a read that is told from longer ones, in blocks.
+/// The longest run before a read that is distinguished from longer ones, in blocks.
 const RUN_BLOCKS_MAX: u64 = 128;
 
 /// For each chunk: the blocks that were read, and the kind that asked from each distance, counted from 1.
@@ -58,7 +58,7 @@ impl Nearby {
         count.checked_sub(1).map_or(0, |last| chunks(last) * CHUNK_BYTES)
     }
 
-    /// Blocks `first..end` were read: what they say to those who asked about chunk `number`.
+    /// Blocks `first..end` were read: they answer the questions about chunk `number`.
     fn answer(&mut self, number: u64, first: u64, end: u64, returns: bool) {
         let start = number * CHUNK_BLOCKS;
         let blocks = Extent::between(first.max(start), end.min(start + CHUNK_BLOCKS));
@@ -76,7 +76,7 @@ impl Nearby {
         }
     }
 
-    /// Asks about what nobody has read or asked about yet.
+    /// Asks about chunks that were not read or asked about yet.
     fn ask(&mut self, end: u64, size: u64) {
         let kind = self.kind;
         for at in 0..DISTANCES {

@@ -19,9 +19,9 @@ const BLOCK_SHARE: u64 = 16;
 /// Misses in a block before it is filled, unless filling has paid.
 const MISSES_MIN: u64 = 4;
 
-/// Turns up and down that are remembered.
+/// The most steps up and down that are remembered.
 const STEPS_MAX: u32 = 32;
-/// Readers pass over an object if they turn less than once in this many reads.
+/// Readers pass over an object if they change direction less than once in this many reads.
 const PASSED_SHARE: u32 = 8;
 
 /// One area: its parts that were missed and filled.
@@ -37,7 +37,7 @@ pub(crate) struct Region {
     area_shift: u32,
     areas: Recent<Area, KEPT_MAX>,
     missed_count: u64,
-    /// Where the last read was, and how many went up and down lately.
+    /// The offset of the last read, and the recent reads that went up and down.
     last: u64,
     ups: u32,
     downs: u32,
@@ -45,7 +45,7 @@ pub(crate) struct Region {
 }
 
 impl Region {
-    /// A read that no stream expected. Whether it came to what was filled.
+    /// A read that no stream expected. Whether it came to filled bytes.
     pub(crate) fn record_miss(&mut self, access: &Access, fits: bool) -> bool {
         self.record_step(access.extent.offset);
         let area =
@@ -64,7 +64,7 @@ impl Region {
         false
     }
 
-    /// Its readers pass over it: they hardly ever turn.
+    /// Readers pass over it: they hardly ever change direction.
     pub(crate) fn is_passed(&self) -> bool {
         let fewer = self.ups.min(self.downs);
         fewer < 2 || fewer * PASSED_SHARE < self.ups + self.downs
@@ -107,7 +107,7 @@ impl Region {
         }
     }
 
-    /// Whether what lies at `offset` was filled.
+    /// Whether the part at `offset` was filled.
     pub(crate) fn is_filled(&self, offset: u64) -> bool {
         let area = self.areas.get(offset >> self.area_shift);
         self.area_shift > 0 && area.is_some_and(|area| area.filled & self.bit(offset) != 0)

@@ -50,8 +50,7 @@ impl Shape {
         self.element
     }
 
-    /// Whether its elements are worth a request each: what is left out is dearer, and none of them sends
-    /// the device elsewhere for it.
+    /// Whether each of its elements is worth a fetch: the gap costs more, and no element needs a seek.
     pub(crate) fn is_worth_it(&self, costs: &Costs) -> bool {
         self.period.saturating_sub(self.element) > costs.through && costs.step <= costs.wait
     }
@@ -113,7 +112,7 @@ impl Shape {
         Extent::new(start + within, positions.len)
     }
 
-    /// The first position past what there is in an object of `size` bytes.
+    /// The first position past the end of an object of `size` bytes.
     pub(crate) fn limit(&self, size: u64) -> u64 {
         match (self.is_dense(), self.is_back) {
             (true, false) => size,

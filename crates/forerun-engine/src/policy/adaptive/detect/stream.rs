@@ -13,13 +13,13 @@ use crate::policy::Access;
 use crate::policy::adaptive::window::{GRAIN, Sizing};
 use crate::types::{BLOCK_BYTES, Extent, ObjectId, StreamId, Time};
 
-/// Misses behind the frontier that make its reader one who jumps to and fro.
+/// Misses behind the frontier after which its reader counts as one that jumps to and fro.
 const BEHIND_MIN: u8 = 2;
 
 /// After this many bytes, the bytes that were left out before count half.
 const LATELY_BYTES: u64 = 1 << 20;
 
-/// Bytes that were read and passed lately, and the number of those reads.
+/// Bytes that were read and passed recently, and the number of those reads.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Lately {
     pub(super) read: u64,
@@ -40,7 +40,7 @@ pub(crate) struct Stream {
     pub(crate) sizing: Sizing,
     /// Where its reader looked when it began: a copy of a part begins at both of its ends.
     pub(crate) looked: Option<Extent>,
-    /// Bytes from here on could not be fetched: none is wanted until the reader gets past here itself.
+    /// Bytes from here on could not be fetched: none is planned until the reader gets past here itself.
     pub(crate) failed: u64,
     pub(crate) read_len: u64,
     pub(crate) read_bytes: u64,
@@ -54,19 +54,18 @@ pub(crate) struct Stream {
     /// Which of the object's reads was its last, and how many lie between two.
     pub(super) index: u64,
     pub(super) gap: u64,
-    /// Nobody has read it for so long that what lies ahead counts as wasted.
+    /// It was not read for so long that its bytes ahead count as wasted.
     pub(crate) is_over: bool,
-    /// It may be reads beside each other by chance, until it goes on.
+    /// Reads may lie beside each other by chance, until it continues.
     pub(crate) is_doubted: bool,
     /// When it was counted as being read, and as holding memory.
     pub(crate) counted: [Option<u32>; 2],
-    /// It was told that it has ended.
+    /// The event of its end was emitted.
     pub(crate) is_told: bool,
 }
 
 impl Stream {
-    /// A stream that has come `evidence` bytes along `way`, with one of so many of the object's reads as
-    /// `gap`.
+    /// A stream that has come `evidence` bytes along `way`. It has one of every `gap` reads of the object.
     pub(crate) fn new(shape: Shape, way: Extent, evidence: u64, gap: u64, access: &Access) -> Stream {
         let before = evidence.saturating_sub(access.extent.len);
         Stream {
@@ -111,19 +110,19 @@ impl Stream {
         self.shape.positions(Extent::between(self.run_start, self.frontier)).unwrap_or_default()
     }
 
-    /// Bytes of its way without what it left out, if that was most of it.
+    /// Bytes of its way. If most of that is gaps, only the bytes that it read.
     pub(crate) fn trusted(&self) -> u64 {
         if 2 * self.read_bytes >= self.own() { self.own() } else { self.read_bytes }
     }
 
-    /// How fast its reader has gone on since it began, in bytes a second; 0 if it was read once.
+    /// The rate of its reader since the stream began, in bytes a second; 0 if it was read once.
     pub(crate) fn rate(&self) -> u64 {
         let bytes = u128::from(self.read_bytes) * 1_000_000_000;
         let rate = bytes.checked_div(u128::from(self.last_read.since(self.began)));
         u64::try_from(rate.unwrap_or(0)).unwrap_or(u64::MAX)
     }
 
-    /// The positions that it has wanted and not reached.
+    /// The positions that it has planned and not reached.
     pub(crate) fn ahead(&self) -> Extent {
         Extent::between(self.frontier, self.planned)
     }
@@ -138,7 +137,7 @@ impl Stream {
         self.behind >= BEHIND_MIN
     }
 
-    /// It goes up in order: its reader has no use any more for what lies behind it.
+    /// The extent behind a reader that goes up in order, which does not need it any more.
     pub(crate) fn passes(&self, extent: Extent) -> Option<Extent> {
         let goes_up = self.shape == Shape::FORWARD && !self.is_disordered() && extent.end() > self.frontier;
         goes_up.then(|| Extent::between(self.frontier, extent.end()))
@@ -209,7 +208,7 @@ impl Stream {
         bytes
     }
 
-    /// Bytes of `extent` that were wanted are gone: they, and what follows, are wanted again.
+    /// Planned bytes of `extent` were evicted: they, and the bytes after them, are planned again.
     pub(crate) fn on_lost(&mut self, extent: Extent) {
         if let Some(at) = self.lost_at(extent) {
             self.planned = at;
@@ -227,7 +226,7 @@ impl Stream {
 
     fn lost_at(&self, extent: Extent) -> Option<u64> {
         let mut first = None;
-        // Of one that leaves something out, what was lost may begin between two elements.
+        // In a strided stream, lost bytes may begin between two elements.
         let ahead = self.ahead();
         let step = if self.shape.is_dense() { extent.len.max(1) } else { BLOCK_BYTES };
         let mut at = extent.offset;

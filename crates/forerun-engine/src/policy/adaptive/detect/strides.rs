@@ -1,4 +1,4 @@
-//! Runs that begin at even steps, whoever reads in between.
+//! Runs that begin at even steps, with other reads in between.
 
 use alloc::vec::Vec;
 
@@ -12,7 +12,7 @@ use crate::types::{BLOCK_BYTES, Extent};
 /// Runs remembered.
 const RUNS_MAX: usize = 32;
 const SLOTS: usize = 16 * RUNS_MAX;
-/// Reads may go on with the last of these, in turns: a copy of a part begins at both of its ends.
+/// Reads may continue the last of these alternately, since a copy of a part begins at both of its ends.
 const RUNS_OPEN: usize = 2;
 
 /// See the module's page.

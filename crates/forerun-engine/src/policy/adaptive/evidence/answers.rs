@@ -1,4 +1,4 @@
-//! How often what lies so far ahead of a read was read, for reads of one kind.
+//! How often the bytes at some distance from a read were read, for reads of one kind.
 
 /// Distances ahead that are asked about.
 pub(crate) const DISTANCES: usize = 5;
@@ -6,12 +6,12 @@ pub(crate) const DISTANCES: usize = 5;
 const RUNS: u8 = 5;
 const LENS: u8 = 4;
 const KINDS: usize = (RUNS * LENS) as usize;
-/// Questions after which what was longer ago counts half, and before which there is no opinion.
+/// Questions after which older answers count half, and before which there is no opinion.
 const ASKED_MAX: u16 = 1024;
 pub(crate) const ASKED_MIN: u16 = 4;
 
-/// Of so many questions, how many were answered by a read, by one that came back from elsewhere, and blocks
-/// that were read.
+/// Of this many questions: answers by a read, answers by a read that came back from elsewhere, and blocks
+/// read.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Answer {
     pub(crate) asked: u16,
@@ -27,7 +27,7 @@ pub(crate) struct Answers {
 }
 
 impl Answers {
-    /// The kind of a read of so many blocks after a run of so many.
+    /// The kind of a read of `len` blocks after a run of `run` blocks.
     pub(crate) fn kind(run: u64, len: u64) -> u8 {
         let run = match run {
             0 => 0,

@@ -2,7 +2,7 @@
 
 /// The bytes that may be bet before anything was gained.
 const BET_BYTES: i64 = 512 << 10;
-/// Bytes read for each byte that may be filled in vain, where the object does not fit into memory.
+/// Bytes read for each filled byte that may be wasted, where the object does not fit into memory.
 const READ_SHARE: u64 = 32;
 /// Filling a whole object is bolder by one for this many bytes that a wait is worth.
 const BOLD_BYTES: u64 = 96 << 10;
@@ -15,7 +15,7 @@ const WAITED_SHARE: u64 = 128;
 pub(crate) struct Filled {
     /// The worth of saved waits less the fetched bytes.
     gained: i64,
-    /// Bytes of the object that were read, and of what was filled that were not.
+    /// Bytes read of the object, and filled bytes that were not read.
     read: u64,
     pub(crate) unread: u64,
 }
@@ -43,7 +43,7 @@ impl Filled {
         *all = all.saturating_sub_unsigned(cost);
     }
 
-    /// Somebody came for some of them, which saved what is worth `hit` bytes.
+    /// A reader came for some of them, which saved a wait worth `hit` bytes.
     pub(crate) fn earn(&mut self, bytes: u64, hit: u64, fits: bool, trust: &mut Trust) {
         self.unread = self.unread.saturating_sub(bytes);
         self.gained = self.gained.saturating_add_unsigned(hit);
@@ -82,7 +82,7 @@ impl Filled {
 }
 
 impl Trust {
-    /// Somebody read so many bytes, and waited for what is worth as many.
+    /// A reader read `bytes`, and waited as long as `waited` bytes take.
     pub(crate) fn record_read(&mut self, bytes: u64, waited: u64) {
         self.read += bytes;
         self.waited += waited;

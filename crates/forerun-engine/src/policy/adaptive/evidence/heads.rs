@@ -34,8 +34,8 @@ impl Heads {
         self.reads
     }
 
-    /// Somebody begins with `object` while so many streams are being read. Others that were begun before
-    /// may be over: `head_of` says how far they were read.
+    /// A reader begins with `object` while `reading` streams are being read. Objects that were begun before
+    /// may be over: `head_of` tells how far they were read.
     pub(crate) fn begin(
         &mut self,
         object: ObjectId,

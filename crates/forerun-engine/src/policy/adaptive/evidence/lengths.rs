@@ -1,4 +1,4 @@
-//! How long streams were that are over: what the next one will be.
+//! Lengths of ended streams: they predict the end of the next one.
 
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;
@@ -45,7 +45,7 @@ impl Lengths {
         let here = far.partition_point(|len| *len <= own);
         let some = far.partition_point(|len| *len < u64::MAX);
         let (count, whole) = (far.len() as u64, (far.len() - some) as u64);
-        // Too much was fetched for streams that stopped earlier. Streams that went on had to wait.
+        // Streams that stopped earlier wasted bytes. Streams that went on had to wait.
         let wait_at_least = wait.max(BLOCK_BYTES);
         let (mut best, mut least) = (own, (count - here as u64) * wait_at_least);
         let (mut left, mut last) = (0_u64, own);
@@ -58,7 +58,7 @@ impl Lengths {
                 (best, least) = (end, cost);
             }
         }
-        // To the end it is never too much: what is left of the object is not known here.
+        // Readahead to the end wastes nothing here, since the rest of the object is not known.
         let waits = (count - whole + others) * wait;
         Some(if whole > 0 && waits <= least { u64::MAX } else { best })
     }

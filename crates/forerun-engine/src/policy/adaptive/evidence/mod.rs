@@ -1,4 +1,4 @@
-//! How likely it is that what is predicted is read: what came of predictions of the same class.
+//! The probability that predicted bytes are read, by the outcome of earlier predictions of the same class.
 
 mod answers;
 mod filled;

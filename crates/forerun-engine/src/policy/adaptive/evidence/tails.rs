@@ -41,7 +41,7 @@ impl Tails {
         }
     }
 
-    /// A read that is no stream's; what to fetch before it. A wait is worth `wait` bytes.
+    /// A read of no stream. Returns the extent to fetch before it. A wait is worth `wait` bytes.
     pub(crate) fn begin(&mut self, access: &Access, wait: u64) -> Option<Extent> {
         let Access { object, extent, size, .. } = *access;
         let bytes = bytes_in_tail(access)?;

@@ -22,18 +22,18 @@ const FILE_BYTES_MAX: u64 = 1 << 46;
 /// room for others ([`Config::closed_objects_max`]).
 const AHEAD_PARTS_MAX: usize = 512;
 
-/// A read so little behind what was read is still of the list: small reads come to a block again.
+/// A read this little behind the frontier is still of the list: small reads return to a block.
 const BEHIND_BYTES: u64 = 1 << 20;
 
 /// Parts of many files, in the order in which a program will read them.
 #[derive(Debug)]
 pub struct List {
     plan: Plan,
-    /// The files that were named so far. One that was replaced has several objects.
+    /// The files that have names. One that was replaced has several objects.
     files: BTreeMap<ObjectId, u32>,
     /// Parts to be fetched next, which nobody was asked for yet.
     wanted: VecDeque<(u32, Extent)>,
-    /// When some of it was read last, or it was told.
+    /// When some of it was last read, or when it was started.
     pub(super) last_used: Time,
 }
 
@@ -59,7 +59,7 @@ impl List {
         self.plan.progress().0
     }
 
-    /// It was just told.
+    /// It was just started.
     pub(super) fn begin(&mut self, now: Time, reading: &mut Census, grants: Grants<'_>) {
         self.last_used = now;
         reading.count_once(period(now), self.plan.seen_mut());
@@ -67,7 +67,7 @@ impl List {
         self.order(|plan, windows| plan.begin(&grant, windows));
     }
 
-    /// A read. True if it is what the list says, so that nothing else is to be read ahead of it.
+    /// A read. True if it belongs to the list, so that nothing else is read ahead for it.
     pub(super) fn on_read(&mut self, access: &Access, reading: &mut Census, grants: Grants<'_>) -> bool {
         let Some(file) = self.files.get(&access.object) else { return false };
         let access = Access { extent: place(*file, access.extent.to_blocks()), ..*access };
@@ -85,7 +85,7 @@ impl List {
             return false;
         }
         self.last_used = access.time;
-        // Where nobody is known to read what comes next in the list, nothing is ordered.
+        // Nothing is ordered where the next extents of the list have no known reader.
         if !self.plan.is_beyond(access.extent) {
             reading.count_once(period(access.time), self.plan.seen_mut());
             let grant = self.grant(reading, grants);
@@ -95,7 +95,7 @@ impl List {
         is_brought || self.plan.is_ahead(access.extent, BEHIND_BYTES)
     }
 
-    /// Bytes wanted of `object` will not come, or were evicted unread.
+    /// Planned bytes of `object` will not come, or were evicted unread.
     pub(super) fn on_lost(&mut self, object: ObjectId, extent: Extent) {
         if let Some(file) = self.files.get(&object) {
             self.plan.on_lost(place(*file, extent));

@@ -1,8 +1,8 @@
-//! Lists: parts of many objects, in the order in which a program has said that it will read them.
+//! Lists: parts of many objects, in the order in which a program has announced to read them.
 //!
-//! A list is one [`Plan`](super::plan::Plan) over all its objects ([`list`]), believed from the start,
-//! as advice is. Any reader of its objects moves it on. The objects get their names one by one, shortly
-//! before something of them is fetched.
+//! A list is one [`Plan`](super::plan::Plan) over all its objects ([`list`]). Like advice, it is believed
+//! from the start. Any reader of its objects moves it on. The driver names its objects one by one, shortly
+//! before a fetch.
 
 mod list;
 
@@ -22,7 +22,7 @@ const LISTS_MAX: usize = 16;
 #[derive(Debug, Default)]
 pub(crate) struct Lists {
     lists: BTreeMap<ListId, List>,
-    /// Objects that nobody comes for any more on behalf of a list.
+    /// Objects whose readahead for a list is not needed any more.
     dropped: Vec<ObjectId>,
     /// Lists that are over.
     ended: Vec<ListId>,
@@ -49,7 +49,7 @@ impl Lists {
         self.end_done();
     }
 
-    /// A read. True if it is what some list says.
+    /// A read. True if it belongs to a list.
     pub(super) fn on_read(&mut self, access: &Access, reading: &mut Census, grants: Grants<'_>) -> bool {
         if self.lists.is_empty() {
             return false;
@@ -70,7 +70,7 @@ impl Lists {
         self.lists.values_mut().for_each(|list| list.on_lost(object, extent));
     }
 
-    /// Nothing about the object matters any more; it may be named again.
+    /// Drops the state of the object; it may be named again.
     pub(crate) fn forget(&mut self, object: ObjectId) {
         self.lists.values_mut().for_each(|list| list.forget(object));
     }
@@ -107,7 +107,7 @@ impl Lists {
         self.ended.pop()
     }
 
-    /// Each list, in the order in which they were told.
+    /// Each list, in the order in which they were started.
     pub(crate) fn reports(&self) -> impl Iterator<Item = ListReport> + '_ {
         self.lists.iter().map(|(id, list)| list.report(*id))
     }

@@ -16,18 +16,17 @@ pub(super) struct Belief {
 }
 
 impl Belief {
-    /// Somebody read what is of the plan.
+    /// A read followed the plan.
     pub(super) fn confirm(&mut self) {
         self.doubt = self.doubt.saturating_sub(1);
     }
 
-    /// Somebody had to wait for what is beside the plan.
+    /// A reader had to wait for bytes that are not in the plan.
     pub(super) fn doubt(&mut self) {
         self.doubt = self.doubt.saturating_add(1);
     }
 
-    /// True once when the plan is not believed any more: there is too much doubt, or it
-    /// `is_left_out`.
+    /// True once when the plan is suspended: at too much doubt, or if it `is_left_out`.
     pub(super) fn lets_go(&mut self, is_left_out: bool) -> bool {
         if self.is_suspended {
             self.is_suspended = self.doubt > 0;
@@ -46,7 +45,7 @@ impl Belief {
         self.is_suspended
     }
 
-    /// How often it was let go.
+    /// How often it was suspended.
     pub(super) fn failed_count(&self) -> u32 {
         self.failed_count
     }

@@ -32,7 +32,7 @@ use belief::Belief;
 use passed::Passed;
 use spans::Spans;
 
-/// A reader who jumps is followed by this share of the way.
+/// After a jump of its reader, `reached` moves by this share of the way.
 const JUMP_SHARE: u64 = 8;
 /// At most this many times the bytes of its read. Several readers at places of their own skip nothing.
 const JUMP_TIMES: u64 = 4;
@@ -145,7 +145,8 @@ impl Plan {
 
     /// True once when it is not believed any more.
     pub(super) fn lets_go(&mut self) -> bool {
-        // The readers of a list begin parts all over: what is left adds up at once. Each time less is allowed.
+        // Readers of a list begin parts all over it, so that skipped bytes add up soon. Each time less is
+        // allowed.
         let least = match self.origin {
             Origin::List => LEFT_OF_LIST_BYTES >> self.belief.failed_count(),
             Origin::Advice | Origin::Profile => LEFT_BYTES,
@@ -159,7 +160,7 @@ impl Plan {
         true
     }
 
-    /// Once after somebody was seen where nothing was wanted.
+    /// True once after a reader began a span where nothing was ordered.
     pub(super) fn take_parted(&mut self) -> bool {
         core::mem::take(&mut self.parted)
     }
@@ -190,7 +191,7 @@ impl Plan {
             // A reader that begins a part of a list is about to read it.
             let begins = self.origin == Origin::List && self.route.begins_at(positions.offset);
             let Some(start) = span.place(positions).or(begins.then_some(positions.offset)) else { return };
-            // Where nothing is wanted nobody can be left behind, but those who wait for more of a list.
+            // Where nothing is ordered, no reader is left, except those that wait for more of a list.
             if span.ordered > span.reached || (self.origin == Origin::List && span.is_read()) {
                 self.spans.split(start, self.used, &self.route, &mut self.passed);
                 self.parted = true;

@@ -10,8 +10,8 @@ use crate::types::Extent;
 /// Bytes ordered before any of the plan was read: once it is known, and once it is read.
 const BYTES_AT_OPEN: u64 = 1 << 20;
 const BYTES_AT_START: u64 = 4 << 20;
-/// And of another span, which may be a single place. However often readahead was evicted unread, so much
-/// may be ahead of a reader: a few small fetches.
+/// The same of another span, which may be a single place. After any number of evictions, a reader may have
+/// this much ahead: a few small fetches.
 pub(super) const SPAN_BYTES: u64 = 256 << 10;
 /// Bytes ahead for each byte that was read. A reader that begins a part of a list mostly goes on with the
 /// next parts, so a list has more.
@@ -20,7 +20,7 @@ const TRUST_LIST: u64 = 16;
 /// The lead grows by one byte for this many bytes read, as far as the memory has room. A single fetch that
 /// takes a hundred times as long as others then delays less.
 const LEAD_SHARE: u64 = 2;
-/// The lead ahead of a reader is ordered in so many batches.
+/// The lead of a reader is ordered in this many batches.
 const BATCHES: u64 = 4;
 
 impl Plan {
@@ -33,7 +33,7 @@ impl Plan {
         self.order(lead, grant, windows);
     }
 
-    /// It is read: adds what is to be read ahead of that.
+    /// A reader has read some of it: plans the bytes ahead.
     pub(crate) fn go_on(&mut self, grant: &Grant, windows: &mut Vec<Window>) {
         let span = self.spans.recent();
         let start_bytes = if span.is_first() { BYTES_AT_START } else { SPAN_BYTES };

@@ -9,9 +9,9 @@ use alloc::vec::Vec;
 use crate::policy::follower::route::Route;
 use crate::types::Extent;
 
-/// A share of what was read that may be left behind.
+/// One byte may be skipped for this many that were read,
 const USED_SHARE: u64 = 10;
-/// And so many bytes for each that was come back for.
+/// and this many for each byte that readers returned for.
 const RETURNED_TIMES: u64 = 4;
 
 /// See the module's page. `read` has a number for each of the route's extents.
@@ -19,7 +19,7 @@ const RETURNED_TIMES: u64 = 4;
 pub(super) struct Passed {
     /// How many bytes of it were read.
     read: Vec<u64>,
-    /// Bytes that were wanted, are behind, and were not read.
+    /// Ordered bytes that readers have passed without a read.
     left: u64,
     /// Bytes that were read when they were behind.
     returned: u64,
@@ -31,7 +31,7 @@ impl Passed {
         Passed { read: alloc::vec![0; route.extents().len()], left: 0, returned: 0 }
     }
 
-    /// The route goes on.
+    /// The route became longer.
     pub(super) fn append(&mut self, route: &Route) {
         self.read.resize(route.extents().len(), 0);
     }
@@ -92,7 +92,7 @@ impl Passed {
             .sum()
     }
 
-    /// Whether more was left behind than readers may who have read `used` bytes: `least`
+    /// Whether readers that have read `used` bytes have skipped more than they may. They may skip `least`
     /// in any case.
     pub(super) fn is_too_much(&self, used: u64, least: u64) -> bool {
         let returned = RETURNED_TIMES * self.returned;

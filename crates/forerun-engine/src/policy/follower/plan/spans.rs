@@ -18,7 +18,7 @@ use super::passed::Passed;
 use crate::policy::follower::route::Route;
 use crate::types::Extent;
 
-/// Of one plan at once; and reads past what is wanted of a span that are remembered.
+/// The most spans of one plan, and the most early reads of a span that are remembered.
 const SPANS_MAX: usize = 32;
 /// Two reads so near one another are of one place.
 const PLACE_BYTES: u64 = 512 << 10;
@@ -31,11 +31,11 @@ pub(super) struct Span {
     pub(super) ordered: u64,
     /// Bytes that were read and are not behind.
     pub(super) early: u64,
-    /// Bytes that were read since the plan was let go last.
+    /// Bytes that were read since the plan was last suspended.
     pub(super) used: u64,
     /// How many of the plan had been when it was read last.
     read_at: u64,
-    /// The last reads that lay past what is wanted.
+    /// The last reads beyond the ordered positions.
     far: VecDeque<Extent>,
 }
 
@@ -64,7 +64,8 @@ impl Span {
         used - self.read_at > LEFT_BYTES.max(self.ordered - self.reached)
     }
 
-    /// Somebody reads `positions`, past what is wanted: where the place starts if that was read before.
+    /// A reader reads `positions`, beyond the ordered ones. Returns the start of the place if an earlier
+    /// read was near.
     pub(super) fn place(&mut self, positions: Extent) -> Option<u64> {
         let way = |before: &Extent| positions.offset.checked_sub(before.end());
         let nearest = self.far.iter().filter(|before| way(before).is_some_and(|way| way <= PLACE_BYTES));
@@ -89,7 +90,7 @@ impl Span {
     }
 }
 
-/// See the module's page. There is always one; they are in order, the first at 0.
+/// See the module's page. There is always one span. They are in order, and the first begins at 0.
 #[derive(Debug)]
 pub(super) struct Spans {
     spans: Vec<Span>,
@@ -158,7 +159,7 @@ impl Spans {
         }
     }
 
-    /// Somebody reads at `start`, past what is wanted of the recent span.
+    /// A reader reads at `start`, beyond the ordered positions of the recent span.
     pub(super) fn split(&mut self, start: u64, used: u64, route: &Route, passed: &mut Passed) {
         if self.spans.len() == SPANS_MAX {
             self.leave_one(route, passed);
@@ -197,7 +198,7 @@ impl Spans {
         self.recent -= usize::from(at < self.recent);
     }
 
-    /// The plan is another now, in which what was at a position is at another.
+    /// The plan has changed: `position` maps old positions to new ones.
     pub(super) fn move_to(&mut self, position: impl Fn(u64) -> u64, route: &Route) {
         for span in &mut self.spans {
             for at in [&mut span.start, &mut span.reached, &mut span.ordered] {

@@ -3,15 +3,19 @@
 use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
 
-use super::OrderId;
-use super::habits::ReadLengths;
-use super::places::{Manner, Places};
 use crate::types::{DirectoryId, ListedFile};
 
 /// Entries remembered at most, of all directories together: 5 MiB.
 const ENTRIES_MAX: usize = 1 << 20;
 /// The most directories that are remembered; the one that was listed longest ago goes first.
 const DIRECTORIES_MAX: usize = 1024;
+
+/// The order in which objects are opened.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum OrderId {
+    Directory(DirectoryId),
+    Trail,
+}
 
 /// The properties by which walkers choose files: class and magnitude.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -56,39 +60,6 @@ impl Listing {
             _ => 3,
         };
         FileKind(u16::from(class) << 2 | magnitude)
-    }
-}
-
-/// All orders, and how far files are read.
-#[derive(Debug, Default)]
-pub(super) struct Orders {
-    pub(super) directories: Directories,
-    /// The objects that an earlier run opened, with the bytes that it read of each.
-    pub(super) trail: Listing,
-    pub(super) lengths: ReadLengths,
-}
-
-/// One order, and how much is read of its files.
-#[derive(Clone, Copy)]
-pub(super) struct Known<'a> {
-    pub(super) listing: &'a Listing,
-    lengths: &'a ReadLengths,
-}
-
-impl Orders {
-    pub(super) fn known(&self, order: OrderId) -> Option<Known<'_>> {
-        let listing = match order {
-            OrderId::Directory(directory) => self.directories.get(directory)?,
-            OrderId::Trail => &self.trail,
-        };
-        Some(Known { listing, lengths: &self.lengths })
-    }
-}
-
-impl<'a> Known<'a> {
-    /// Its objects, as a reader of that manner comes to them.
-    pub(super) fn places(self, manner: &'a Manner) -> Places<'a> {
-        Places { manner, listing: self.listing, lengths: self.lengths }
     }
 }
 

@@ -4,7 +4,7 @@
 //! The driver tells the engine of orders and of opened objects by number, without names. The engine asks the
 //! driver for the objects that it wants, and the driver names them.
 //!
-//! * [`directories`] keeps the listings;
+//! * [`directories`] keeps the listings, and [`orders`] all orders;
 //! * [`one`] is one walk: a [`cursor`] in [`places`];
 //! * [`opened`] sees which parts of a file its reader wants;
 //! * [`habits`] learns which files a walker opens, and how much of them is read;
@@ -19,6 +19,7 @@ mod habits;
 mod ledger;
 mod one;
 mod opened;
+mod orders;
 mod places;
 #[cfg(test)]
 mod tests;
@@ -27,11 +28,12 @@ use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
 
 use crate::types::{DirectoryId, Extent, ListedFile, ObjectId, Time};
-use directories::{Listing, Orders};
+use directories::Listing;
+pub(crate) use directories::OrderId;
 use ledger::Ledger;
 use one::Walk;
-use opened::Opened;
-pub(crate) use opened::Part;
+use opened::{Opened, Part};
+use orders::Orders;
 
 /// Walks followed at once; the one that rested longest gives way.
 const WALKS_MAX: usize = 32;
@@ -40,13 +42,6 @@ const WALKS_MAX: usize = 32;
 const ACTIVE_NS: u64 = 2_000_000_000;
 /// Guesses that nobody has confirmed, at most: two trees may be walked together.
 const GUESSES_MAX: usize = 2;
-
-/// The order in which objects are opened.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum OrderId {
-    Directory(DirectoryId),
-    Trail,
-}
 
 /// See the module's page.
 #[derive(Debug, Default)]
@@ -178,8 +173,7 @@ impl Walks {
             self.walks[at] = walk;
             return Some(at);
         }
-        let walk = Walk::new(now, order, index, known);
-        Some(self.insert(walk))
+        Some(self.insert(Walk::new(now, order, index, known)))
     }
 
     /// A walk in a directory that was just listed, if somebody walks.

@@ -1,10 +1,10 @@
 //! One walk: a reader on its way through a directory, or along the trail.
 
-use super::OrderId;
 use super::cursor::Cursor;
-use super::directories::Known;
+use super::directories::OrderId;
 use super::habits::Kinds;
 use super::opened::Part;
+use super::orders::Known;
 use super::places::Manner;
 use crate::types::{DirectoryId, ObjectId, Time};
 

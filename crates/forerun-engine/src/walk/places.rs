@@ -1,7 +1,6 @@
 //! The objects of an order by their place on one reader's way through it, with their costs.
 
-use super::OrderId;
-use super::directories::Listing;
+use super::directories::{Listing, OrderId};
 use super::habits::{Kinds, ReadLengths};
 use super::opened::Part;
 

@@ -1,6 +1,6 @@
 //! The order in which waiting requests are carried out.
 
-use super::{Bfq, Cfq, Deadline, Group, GroupId, Linus, Noop, Pool};
+use super::pool::{Group, GroupId, Pool};
 use crate::device::Time;
 
 /// An elevator's choice.
@@ -28,22 +28,4 @@ pub trait Elevator {
 
     /// It was given up while it waited.
     fn removed(&mut self, _id: GroupId) {}
-}
-
-/// The elevators' names, for help.
-pub const ELEVATORS: &[&str] = &["noop", "linus", "deadline", "cfq", "bfq"];
-
-/// The elevator called `name`.
-///
-/// # Errors
-/// There is none, and which there are.
-pub fn elevator(name: &str) -> Result<Box<dyn Elevator>, String> {
-    Ok(match name {
-        "noop" => Box::new(Noop),
-        "linus" => Box::new(Linus::default()),
-        "deadline" => Box::new(Deadline::default()),
-        "cfq" => Box::new(Cfq::default()),
-        "bfq" => Box::new(Bfq::default()),
-        _ => return Err(format!("no elevator is called {name:?}; there are {}", ELEVATORS.join(", "))),
-    })
 }

@@ -19,7 +19,7 @@ use crate::device::{Device, DeviceStats, Notice, Request, RequestId, Time};
 pub use bfq::Bfq;
 pub use cfq::Cfq;
 pub use deadline::Deadline;
-pub use elevator::{Choice, ELEVATORS, Elevator, elevator};
+pub use elevator::{Choice, Elevator};
 pub use linus::Linus;
 pub use noop::Noop;
 pub use plug::Plug;
@@ -27,6 +27,24 @@ pub use pool::{Group, GroupId, Pool};
 
 /// The most bytes that neighbours are merged to: 2048 sectors, as in seed 001.
 pub const MERGE_BYTES_MAX: u64 = 1 << 20;
+
+/// The elevators' names, for help.
+pub const ELEVATORS: &[&str] = &["noop", "linus", "deadline", "cfq", "bfq"];
+
+/// The elevator called `name`.
+///
+/// # Errors
+/// No elevator has that name. The message lists the names.
+pub fn elevator(name: &str) -> Result<Box<dyn Elevator>, String> {
+    Ok(match name {
+        "noop" => Box::new(Noop),
+        "linus" => Box::new(Linus::default()),
+        "deadline" => Box::new(Deadline::default()),
+        "cfq" => Box::new(Cfq::default()),
+        "bfq" => Box::new(Bfq::default()),
+        _ => return Err(format!("no elevator is called {name:?}; there are {}", ELEVATORS.join(", "))),
+    })
+}
 
 /// A device below an elevator.
 pub struct Queue {

@@ -1,9 +1,9 @@
-//! What the kernel asks a mount for, and how fast programs read through it, for each
-//! size of the kernel's own readahead, with pushes and without.
+//! Counts the kernel's requests to a mount and measures the speed of programs, for each size of the
+//! kernel's own readahead, with pushes and without.
 //!
-//! `cargo bench -p forerun-serve --bench kernel -- [SIZES] [ROWS]`, each with commas:
-//! `4k,128k mmap,read`. Sizes above 128k need root. What reads is a process of its own: one
-//! that waited for a mount which it serves itself could not be killed.
+//! `cargo bench -p forerun-serve --bench kernel -- [SIZES] [ROWS]`, each with commas: `4k,128k
+//! mmap,read`. Sizes above 128k need root. The reader is a separate process: a process that waits
+//! for a mount which it serves itself cannot be killed.
 
 use std::fs::File;
 use std::hint::black_box;
@@ -31,13 +31,13 @@ const READER: &str = "reader";
 /// How a program reads.
 #[derive(Clone, Copy)]
 enum Row {
-    /// Forward, this much at once.
+    /// Forward, in reads of this length.
     Forward(usize),
     /// Forward in mapped memory, a page at a time.
     MappedForward,
-    /// Pages of mapped memory that have nothing to do with each other.
+    /// Pages of mapped memory in random order.
     MappedRandom(Option<Advice>),
-    /// Reads of this much that have nothing to do with each other.
+    /// Reads of this length in random order.
     Random(usize),
 }
 
@@ -55,7 +55,7 @@ const ROWS: [(&str, Row); 10] = [
 ];
 
 impl Row {
-    /// Reads, and says how many bytes were wanted.
+    /// Reads, and returns the count of bytes that it wanted.
     fn run(self, file: &File) -> usize {
         match self {
             Row::Forward(len) => {
@@ -110,7 +110,7 @@ fn random() -> impl Iterator<Item = usize> {
     })
 }
 
-/// Storage that is fast, and storage that is not so near.
+/// A fast store and a slow one.
 fn stores() -> [(&'static str, Arc<dyn Backend>); 2] {
     let memory = MemoryBackend::new();
     memory.replace(
@@ -169,7 +169,7 @@ fn read_here(row: &str, file: &str) {
     println!("{bytes} {}", start.elapsed().as_secs_f64());
 }
 
-/// What this process and its readers have used of the processors, in the kernel too.
+/// Processor time of this process and its readers, in the kernel too.
 fn processor_time() -> Duration {
     let usage = std::fs::read_to_string("/proc/self/stat").expect("/proc");
     let fields: Vec<&str> = usage.rsplit(") ").next().unwrap_or_default().split(' ').collect();

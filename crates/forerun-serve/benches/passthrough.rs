@@ -1,10 +1,11 @@
-//! What passing files through to the kernel gains for a local directory: reads of the
-//! directory itself, of a new mount of it and again, and of a mount with passthrough and
-//! again; and how many times as fast the latter are.
+//! Measures how much faster a local directory is read when files are passed through to the kernel.
 //!
-//! `cargo bench -p forerun-serve --bench passthrough -- [DIR]`, as root; DIR is where the
-//! files are made, /dev/shm unless given. What reads is a process of its own: one that
-//! waited for a mount which it serves itself could not be killed.
+//! It compares a first and a second read of the directory itself, of a mount, and of a mount with
+//! passthrough.
+//!
+//! `cargo bench -p forerun-serve --bench passthrough -- [DIR]`, as root. DIR is where the files are
+//! made, /dev/shm unless given. The reader is a separate process: a process that waits for a mount
+//! which it serves itself cannot be killed.
 
 use std::fs::{self, File};
 use std::hint::black_box;
@@ -31,13 +32,13 @@ const READER: &str = "reader";
 /// How a program reads.
 #[derive(Clone, Copy)]
 enum Row {
-    /// The large file forward, this much at once.
+    /// The large file forward, in reads of this length.
     Forward(usize),
-    /// Pages of it that have nothing to do with each other.
+    /// Pages of the large file in random order.
     Random,
-    /// The same in mapped memory.
+    /// The same pages in mapped memory.
     Mapped,
-    /// Every small file, from being opened to being closed.
+    /// Every small file: open, read, close.
     Small,
 }
 
@@ -75,7 +76,7 @@ impl Row {
         }
     }
 
-    /// What `seconds` of it are in its unit.
+    /// `seconds` of it, in its unit.
     fn shown(self, seconds: f64) -> f64 {
         match self {
             Row::Forward(_) => FILE_BYTES as f64 / seconds / 1e6,
@@ -93,7 +94,7 @@ impl Row {
     }
 }
 
-/// The same offsets of pages in every run.
+/// The same page offsets in every run.
 fn random() -> impl Iterator<Item = usize> {
     let mut state = 2025_u64;
     let next = move || {
@@ -103,8 +104,8 @@ fn random() -> impl Iterator<Item = usize> {
     std::iter::repeat_with(next).take(RANDOM_COUNT)
 }
 
-/// Seconds that another process takes for row number `row` of `directory`, the first time
-/// and again.
+/// Seconds that another process takes for row number `row` of `directory`: the first time, and
+/// again.
 fn read_elsewhere(row: usize, directory: &Path) -> [f64; 2] {
     let program = std::env::current_exe().expect("this program");
     let output = Command::new(program).args([READER, &row.to_string()]).arg(directory).output();
@@ -125,7 +126,7 @@ fn read_here(row: &str, directory: &str) {
     }
 }
 
-/// The same of a new mount of `source`.
+/// As [`read_elsewhere`], for a new mount of `source`.
 fn read_mounted(row: usize, source: &Path, passthrough: bool) -> [f64; 2] {
     let url = source.to_str().expect("a name");
     let forerun = Forerun::connect_blocking(url, Options::default()).expect("an engine");

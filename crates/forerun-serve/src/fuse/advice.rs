@@ -1,5 +1,5 @@
-//! What programs say of how they will read: in words, by an ioctl on an open file or as
-//! an extended attribute of a file.
+//! Advice of programs about their reads: words, sent by an ioctl on an open file or set as an
+//! extended attribute of a file.
 
 use std::collections::HashMap;
 use std::ffi::OsStr;
@@ -20,7 +20,7 @@ const ATTRIBUTE: &str = "user.forerun.advice";
 const IOCTL: u32 = 1 << 30 | (b'F' as u32) << 8 | 0xAD;
 /// The bits of N.
 const IOCTL_LEN: u32 = 0x3FFF << 16;
-/// Files that something is said of, and words of one file, at most.
+/// Limits: files that have advice, and bytes of advice for one file.
 const FILES_MAX: usize = 1024;
 const TEXT_BYTES_MAX: usize = 64 << 10;
 
@@ -34,8 +34,8 @@ enum Saying {
     DontNeed(Extent),
 }
 
-/// What was said of files, for those who open them later. The mount must let the kernel
-/// pass attributes on for it.
+/// Advice given as attributes, for readers that open the file later. The mount must let the kernel
+/// pass attributes on.
 #[derive(Debug)]
 pub(crate) struct Advised {
     /// Whether attributes are answered at all.
@@ -48,7 +48,7 @@ impl Advised {
         Advised { is_enabled, by_inode: Mutex::default() }
     }
 
-    /// The file of inode `ino` was opened as `reader`.
+    /// Applies the advice for inode `ino`, which was opened as `reader`.
     pub(crate) fn tell(&self, ino: u64, reader: &Reader) {
         let saying = self.by_inode.lock().get(&ino).cloned();
         if let Some(saying) = saying {
@@ -58,7 +58,7 @@ impl Advised {
 }
 
 impl Tree {
-    /// An ioctl on an open file.
+    /// Handles an ioctl on an open file.
     pub(crate) fn ioctl(&self, handle: u64, command: u32, words: &[u8]) -> Result<(), Errno> {
         if command & !IOCTL_LEN != IOCTL {
             return Err(Errno::NOTTY);
@@ -66,12 +66,12 @@ impl Tree {
         let file = self.files.get(handle).ok_or(Errno::BADF)?;
         let text = words.split(|byte| *byte == 0).next().unwrap_or_default();
         let saying = parse(text)?;
-        // Who is read by the kernel itself asks it, by `posix_fadvise` or `madvise`.
+        // The kernel reads the file itself: only `posix_fadvise` and `madvise` reach it.
         file.reader().ok_or(Errno::OPNOTSUPP)?.advise(saying.advice());
         Ok(())
     }
 
-    /// Sets the attribute `name` of `ino`, or takes back what it says.
+    /// Sets the attribute `name` of `ino`, or removes its advice.
     pub(crate) fn set_attribute(&self, ino: u64, name: &OsStr, text: Option<&[u8]>) -> Result<(), Errno> {
         if !self.advised.is_enabled || name != ATTRIBUTE {
             return Err(Errno::ROFS);
@@ -97,7 +97,7 @@ impl Tree {
                 self.inodes.forget(ino, 1);
             }
         } else if by_inode.len() < FILES_MAX || by_inode.contains_key(&ino) {
-            // The file is to have this number as long as something is said of it.
+            // Keeps the inode's number for as long as it has advice.
             if by_inode.insert(ino, saying).is_none() {
                 self.inodes.remember(&entry);
             }
@@ -107,10 +107,10 @@ impl Tree {
         Ok(())
     }
 
-    /// What the attribute `name` of `ino` is, for somebody who has `room` for it.
+    /// The value of the attribute `name` of `ino`, for a buffer of `room` bytes.
     pub(crate) fn get_attribute(&self, ino: u64, name: &OsStr, room: u32) -> Result<Vec<u8>, Errno> {
         if !self.advised.is_enabled {
-            // The kernel answers itself from then on.
+            // After this error the kernel answers itself.
             return Err(Errno::NOSYS);
         }
         if name != ATTRIBUTE || !self.is_file(ino) {
@@ -120,7 +120,7 @@ impl Tree {
         within(room, text)
     }
 
-    /// Which attributes `ino` has, for somebody who has `room` for their names.
+    /// The names of the attributes of `ino`, for a buffer of `room` bytes.
     pub(crate) fn list_attributes(&self, ino: u64, room: u32) -> Result<Vec<u8>, Errno> {
         if !self.advised.is_enabled {
             return Err(Errno::NOSYS);
@@ -133,7 +133,7 @@ impl Tree {
     }
 }
 
-/// The answer with `text` for somebody who has `room` for it, or only asks for its length.
+/// `text` for a buffer of `room` bytes; its length alone if `room` is 0.
 fn within(room: u32, text: String) -> Result<Vec<u8>, Errno> {
     match room {
         0 => Ok(size(text.len() as u32)),

@@ -1,16 +1,16 @@
-//! What the kernel asks a mount for, counted.
+//! Counters of the kernel's requests to a mount.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// What the kernel has asked a mount for since it was mounted, on behalf of programs
-/// and of its own readahead.
+/// The kernel's requests to a mount since it was mounted: for programs, and for the kernel's own
+/// readahead.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Asked {
     /// READ requests.
     pub read_count: u64,
-    /// Bytes of READ requests, as asked for: past the end of a file too.
+    /// Bytes of READ requests, including bytes past the end of a file.
     pub read_bytes: u64,
-    /// Bytes put into the page cache without having been asked for.
+    /// Bytes put into the page cache before the kernel asked for them.
     pub pushed_bytes: u64,
 }
 

@@ -1,4 +1,4 @@
-//! Putting a file system into the directory tree, and taking it out again.
+//! Attaching a file system to the directory tree, and detaching it.
 
 use std::ffi::CString;
 use std::fs::{self, OpenOptions};
@@ -27,18 +27,18 @@ const HELPER: &str = "fusermount3";
 pub(crate) struct Attachment {
     directory: PathBuf,
     mounter: Mounter,
-    /// What tells it from what others mount in the same place.
+    /// Tells this file system from others that are mounted in the same place.
     file_system: Option<FileSystemId>,
 }
 
-/// Who has mounted, and so has to unmount.
+/// The owner of the mount, which has to unmount it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Mounter {
     /// This process.
     Us,
     /// The set-user-id program.
     Helper,
-    /// Somebody who handed the connection over.
+    /// Another program, which handed the connection over.
     Others,
 }
 
@@ -48,23 +48,23 @@ impl Mounter {
     }
 }
 
-/// Who may do what with a mount.
+/// Permissions of a mount.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Access {
-    /// Whether other users than the one who mounts may use it. For ordinary
-    /// users this needs `user_allow_other` in `/etc/fuse.conf`.
+    /// Whether users other than the one that mounts may use it. For ordinary users this needs
+    /// `user_allow_other` in `/etc/fuse.conf`.
     pub allow_other: bool,
     /// Whether the kernel passes writes on.
     pub writable: bool,
-    /// Whether the kernel refuses to start the programs that it has.
+    /// Whether the kernel refuses to run programs from the mount.
     pub noexec: bool,
 }
 
-/// The device number of a file system: no other has it as long as this one is in use.
+/// The device number of a file system, unique while the file system is in use.
 type FileSystemId = (u32, u32);
 
-/// Mounts on `directory`: the connection to the kernel, and the way back.
-/// `source` is what `mount` and `df` show as mounted.
+/// Mounts on `directory`. Returns the connection to the kernel, and the attachment that unmounts.
+/// `mount` and `df` show `source` as mounted.
 pub(crate) fn attach(directory: PathBuf, source: &str, access: Access) -> Result<(OwnedFd, Attachment)> {
     let device = OpenOptions::new().read(true).write(true).open(DEVICE).map_err(no_device)?;
     let mounter = Mounter::of_this_user();
@@ -77,7 +77,7 @@ pub(crate) fn attach(directory: PathBuf, source: &str, access: Access) -> Result
 }
 
 impl Attachment {
-    /// What somebody else has mounted, known by `name` alone.
+    /// A mount by another program, known by `name` alone.
     pub(crate) fn of_others(name: &Path) -> Attachment {
         Attachment { directory: name.to_owned(), mounter: Mounter::Others, file_system: None }
     }
@@ -88,19 +88,20 @@ impl Attachment {
         Attachment { directory: directory.to_owned(), mounter, file_system: file_system_at(directory) }
     }
 
-    /// Where it is mounted, or the name of what somebody else has mounted.
+    /// The mount point, or the name of a mount by another program.
     pub(crate) fn directory(&self) -> &Path {
         &self.directory
     }
 
-    /// The device number of what is mounted, if the system told it.
+    /// The device number of the file system, if the system told it.
     pub(crate) fn file_system(&self) -> Option<(u32, u32)> {
         self.file_system
     }
 
-    /// Unmounts, or if it is in use takes it out of the tree for new users only.
-    /// Where somebody else has done so, or has covered it, there is nothing to
-    /// take out: it counts as in use, for else its session would have ended.
+    /// Unmounts. If the mount is in use, it is taken out of the tree for new users only.
+    ///
+    /// Another program may have unmounted or covered it. Then there is nothing to take out, and the
+    /// mount counts as in use: otherwise its session would have ended.
     pub(crate) fn detach(&self) -> Result<Unmounted> {
         let failed = |error: String| {
             let shown = self.directory.display();
@@ -125,14 +126,14 @@ impl Attachment {
         }
         match self.try_unmount(true) {
             Ok(()) => Ok(Unmounted::Detached),
-            // Somebody else was faster.
+            // Another program was faster.
             Err(_) if !self.is_there() => Ok(Unmounted::Clean),
             Err(error) => Err(failed(error)),
         }
     }
 
-    /// Takes out what is left if the kernel hung up without an unmount, as it
-    /// does when its connection is aborted.
+    /// Takes out a dead mount: the kernel hangs up without an unmount when its connection is
+    /// aborted.
     pub(crate) fn remove_if_dead(&self) {
         if self.mounter != Mounter::Others
             && self.is_there()
@@ -146,7 +147,7 @@ impl Attachment {
         }
     }
 
-    /// Whether the directory shows this mount, and not what is below or above it.
+    /// Whether the directory shows this mount, and not one below or above it.
     fn is_there(&self) -> bool {
         file_system_at(&self.directory) == self.file_system
     }
@@ -169,8 +170,8 @@ impl Attachment {
     }
 }
 
-/// Unmounts what this user has mounted on `directory`. `lazily` takes it out of the tree although
-/// programs use it.
+/// Unmounts this user's mount on `directory`. `lazily` takes it out of the tree although programs
+/// use it.
 ///
 /// # Errors
 /// The system's reason, as the end of a sentence.
@@ -178,8 +179,8 @@ pub fn unmount(directory: &Path, lazily: bool) -> std::result::Result<(), String
     Attachment::of_own(directory).try_unmount(lazily)
 }
 
-/// Which file system `directory` shows, or none if the system does not tell.
-/// Asks nothing of a FUSE file system, which may not be answering any more.
+/// The file system that `directory` shows, or none if the system does not tell. Sends no request to
+/// a FUSE file system, which may not answer any more.
 fn file_system_at(directory: &Path) -> Option<FileSystemId> {
     let flags = AtFlags::STATX_DONT_SYNC | AtFlags::SYMLINK_NOFOLLOW;
     let found = statx(CWD, directory, flags, StatxFlags::empty()).ok()?;
@@ -213,7 +214,7 @@ fn attach_directly(device: OwnedFd, directory: &Path, source: &str, access: Acce
     Ok(device)
 }
 
-/// Ordinary users need the device as much as root: the helper opens it as them.
+/// Ordinary users need the device as much as root: the helper opens it with their rights.
 fn no_device(error: io::Error) -> Error {
     let advice = match error.kind() {
         io::ErrorKind::PermissionDenied => "let every user open it with `chmod 666 /dev/fuse` as root",
@@ -228,8 +229,8 @@ fn no_device(error: io::Error) -> Error {
     )
 }
 
-/// The helper mounts and hands the connection over a socket, of which it
-/// expects the number in its environment.
+/// Mounts by the helper, which sends the connection over a socket. The environment names the
+/// socket's descriptor.
 fn attach_by_helper(directory: &Path, source: &str, access: Access) -> Result<OwnedFd> {
     let failed = |what: String| {
         let message = format!("{} cannot be mounted on: {what}", directory.display());
@@ -246,14 +247,15 @@ fn attach_by_helper(directory: &Path, source: &str, access: Access) -> Result<Ow
     }
     let mut command = Command::new(HELPER);
     command.args(["-o", &options, "--"]).arg(directory);
-    // Standard input is the one descriptor a child can be given by name.
+    // A child can be given standard input by number, and no other descriptor.
     command.env("_FUSE_COMMFD", "0").stdin(OwnedFd::from(theirs));
     command.stdout(Stdio::null()).stderr(Stdio::piped());
     let child = command.spawn().map_err(|error| match error.kind() {
         io::ErrorKind::NotFound => failed(format!("`{HELPER}` is not there: install the package fuse3")),
         _ => failed(format!("`{HELPER}` does not start: {error}")),
     })?;
-    // Its copy of the socket: with it open here, a failed helper's silence would be endless.
+    // Drops this process's copy of the helper's socket: with it open, a failed helper would never
+    // be noticed.
     drop(command);
     let device = receive_descriptor(&ours);
     let output = child.wait_with_output().map_err(|error| failed(error.to_string()))?;
@@ -278,7 +280,7 @@ fn receive_descriptor(socket: &UnixStream) -> io::Result<Option<OwnedFd>> {
     }))
 }
 
-/// What the helper wrote, as the end of a sentence.
+/// The helper's messages, as the end of a sentence.
 fn said(stderr: &[u8]) -> String {
     let text = String::from_utf8_lossy(stderr);
     let text = text.trim();
@@ -289,7 +291,7 @@ fn said(stderr: &[u8]) -> String {
 mod tests {
     use super::*;
 
-    /// What nobody serves: whatever asked it something would wait for ever.
+    /// Nobody serves this mount: a request to it would block for ever.
     #[test]
     fn a_mount_is_told_from_others_without_a_word_from_it() {
         let temp = tempfile::tempdir().unwrap();

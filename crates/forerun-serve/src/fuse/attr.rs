@@ -1,4 +1,4 @@
-//! What `stat` shows of an entry.
+//! Attributes of an entry, as `stat` shows them.
 
 use std::time::SystemTime;
 
@@ -7,13 +7,13 @@ use rustix::fs::FileType;
 
 use super::protocol::Attributes;
 
-/// What is shown where a backend does not know: object stores have no owners,
-/// permissions or directory times.
+/// Values for attributes that a backend does not know: object stores have no owners, permissions or
+/// directory times.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Defaults {
-    /// User and group that mounted.
+    /// User and group of the process that mounted.
     pub(crate) owner: (u32, u32),
-    /// When it was mounted. Unlike 1970 it does not look like something to delete.
+    /// The time of the mount: files from 1970 would look like something to delete.
     pub(crate) time: SystemTime,
 }
 
@@ -27,13 +27,13 @@ impl Defaults {
             modified: time,
             mode: file_type(entry.kind) | entry.mode.unwrap_or(default_mode(entry.kind)) & 0o7777,
             owner: entry.owner.unwrap_or(self.owner),
-            // What `cat` and `cp` read at a time: fewer, larger requests.
+            // `cat` and `cp` read this many bytes at a time: fewer, larger requests.
             block_bytes: 128 << 10,
         }
     }
 }
 
-/// The bits of a mode that say `kind`.
+/// The bits of a mode that encode `kind`.
 pub(crate) fn file_type(kind: Kind) -> u32 {
     match kind {
         Kind::File => FileType::RegularFile,

@@ -9,11 +9,11 @@ use rustix::io::Errno;
 
 use super::remains;
 
-/// Checks that `directory` is there, is a directory and is empty, and gives its
-/// full path. A mount of this user whose program is gone is taken out first.
+/// Checks that `directory` exists, is a directory and is empty. Returns its full path. Takes out a
+/// dead mount of this user first.
 ///
 /// # Errors
-/// [`ErrorKind::Invalid`] with what is wrong and what to do about it.
+/// [`ErrorKind::Invalid`] with the reason and the remedy.
 pub fn check_mount_point(directory: &Path) -> Result<PathBuf> {
     let shown = directory.display();
     let invalid = |message: String| Error::new(ErrorKind::Invalid, message);
@@ -55,7 +55,7 @@ pub fn check_mount_point(directory: &Path) -> Result<PathBuf> {
         .map_err(|error| invalid(format!("the mount point {shown} cannot be resolved: {error}")))
 }
 
-/// Whether this is how a FUSE mount fails whose program is gone.
+/// Whether `error` is that of a FUSE mount whose program is gone.
 pub(crate) fn is_dead_mount(error: &io::Error) -> bool {
     matches!(Errno::from_io_error(error), Some(Errno::NOTCONN | Errno::CONNABORTED))
 }

@@ -1,4 +1,4 @@
-//! A connection to the kernel that somebody else has opened and mounted.
+//! A connection to the kernel that another program has opened and mounted.
 
 use std::os::fd::OwnedFd;
 use std::path::Path;
@@ -12,8 +12,8 @@ use super::window::KERNEL_READAHEAD_BYTES_OFFERED;
 /// Prepares `device`, which messages call `name`, to be served with `options`.
 ///
 /// # Errors
-/// [`ErrorKind::Invalid`] for an option that only the one who mounts can choose, and
-/// [`ErrorKind::Permanent`] if there is no mount behind it that waits to be served.
+/// * [`ErrorKind::Invalid`] for an option that only the mounting program can choose.
+/// * [`ErrorKind::Permanent`] if `device` belongs to no mount that waits to be served.
 pub(crate) fn prepare(device: &OwnedFd, name: &Path, options: &MountOptions) -> Result<()> {
     let name = name.display();
     let invalid = |message: String| Err(Error::new(ErrorKind::Invalid, message));
@@ -36,11 +36,11 @@ pub(crate) fn prepare(device: &OwnedFd, name: &Path, options: &MountOptions) -> 
         ));
     }
     let permanent = |message: String| Error::new(ErrorKind::Permanent, message);
-    // Without bytes to read, a reader that does not block would ask again all the time.
+    // Blocking mode: in the other, an empty queue would make the threads spin.
     rustix::io::ioctl_fionbio(device, false)
         .map_err(|errno| permanent(format!("{name} cannot be made to wait for requests: {errno}")))?;
     let mut polled = [PollFd::new(device, PollFlags::IN)];
-    // The kernel's first request is there as soon as it is mounted.
+    // The kernel sends its first request as soon as it is mounted.
     rustix::io::retry_on_intr(|| poll(&mut polled, Some(&Timespec::default())))
         .map_err(|errno| permanent(format!("{name} cannot be waited for: {errno}")))?;
     let found = polled[0].revents();

@@ -1,13 +1,13 @@
-//! Which `errno` a program sees for which error.
+//! The `errno` that a program sees for an error.
 
 use forerun::{Error, ErrorKind};
 use rustix::io::Errno;
 
-/// The `errno` for `error`, which is also logged with its sentence: `errno` has
-/// no room for which object it was and what to do about it.
+/// The `errno` for `error`. Logs the error's sentence too: an `errno` cannot say which object
+/// failed and what to do about it.
 pub(crate) fn report(error: &Error) -> Errno {
-    // Programs look for files that are not there all the time, nobody asks why an interrupted one
-    // got no answer, and the kernel still reads ahead when a mount ends.
+    // These are not logged. Programs look for missing files all the time, nobody asks why an
+    // interrupted read failed, and the kernel still reads ahead while a mount ends.
     if matches!(error.kind, ErrorKind::NotFound | ErrorKind::Interrupted | ErrorKind::Ended) {
         tracing::debug!(target: "forerun::mount", "{error}");
     } else {
@@ -16,8 +16,8 @@ pub(crate) fn report(error: &Error) -> Errno {
     errno_of(error.kind)
 }
 
-/// The same for a read of an open file: its name was there when it was opened, and
-/// an object that is gone since is a stale handle as much as one that was replaced.
+/// As [`report`], for a read of an open file. The name existed at the open, so an object that is
+/// gone now gives a stale handle, like one that was replaced.
 pub(crate) fn report_read(error: &Error) -> Errno {
     let errno = report(error);
     if error.kind == ErrorKind::NotFound { Errno::STALE } else { errno }

@@ -29,7 +29,7 @@ enum Route {
     /// Through the engine.
     Engine {
         reader: Reader,
-        /// The runs of its inode, unless it passes the page cache by.
+        /// The runs of its inode, unless it bypasses the page cache.
         runs: Option<Arc<Mutex<Runs>>>,
     },
     /// By the kernel itself.
@@ -37,7 +37,7 @@ enum Route {
 }
 
 impl OpenFile {
-    /// Who reads it through the engine, if it is read that way.
+    /// Its reader, if it is read through the engine.
     pub(crate) fn reader(&self) -> Option<&Reader> {
         match &self.route {
             Route::Engine { reader, .. } => Some(reader),
@@ -50,7 +50,7 @@ impl Tree {
     pub(crate) async fn open(&self, ino: u64, known: &Entry, is_direct: bool) -> Result<Vec<u8>, Errno> {
         let now = match self.forerun.stat(&known.path).await {
             Ok(now) if same_inode(&now, known) => now,
-            // The kernel then looks the name up again, and opens what is there now.
+            // The kernel then looks the name up again, and opens the new version.
             Ok(_) => return Err(Errno::STALE),
             Err(error) => return Err(report(&error)),
         };
@@ -61,7 +61,7 @@ impl Tree {
                     return Ok(protocol::opened(handle, open_flags::PASSTHROUGH, file.number));
                 }
                 Ok(None) => {}
-                // As above, and it must not meet the old version again.
+                // As above. The kernel's next lookup must not find the old version again.
                 Err(error) if matches!(error.kind, ErrorKind::Changed | ErrorKind::NotFound) => {
                     self.forerun.invalidate_metadata(&now.path);
                     return Err(Errno::STALE);
@@ -73,7 +73,7 @@ impl Tree {
         self.advised.tell(ino, &reader);
         let runs = (self.pusher.is_some() && !is_direct).then(|| self.runs_of(ino));
         let handle = self.files.insert(OpenFile { ino, route: Route::Engine { reader, runs } });
-        // What is cached of an inode is of this version, whoever read it.
+        // An inode is one version, so pages cached for other readers stay valid.
         Ok(protocol::opened(handle, open_flags::KEEP_CACHE, 0))
     }
 
@@ -87,7 +87,7 @@ impl Tree {
         runs
     }
 
-    /// A program has closed a file.
+    /// Forgets a file that a program has closed.
     pub(crate) fn release(&self, handle: u64) {
         let Some(file) = self.files.remove(handle) else { return };
         if let Some(passthrough) = &self.passthrough {
@@ -103,8 +103,8 @@ impl Tree {
 
     pub(crate) fn read(self: &Arc<Tree>, asker: Asker, handle: u64, offset: u64, len: usize, reply: Reply) {
         let Some(file) = self.files.get(handle) else { return reply.error(Errno::BADF) };
-        // Of a file that it reads itself, the kernel asks only for what a program would have
-        // it read ahead. It would keep that where nobody looks.
+        // The kernel reads this file itself. It sends a READ only for `readahead` calls of a
+        // program, and would keep the bytes in pages that nobody reads.
         let Route::Engine { reader, runs } = &file.route else { return reply.error(Errno::IO) };
         self.tally.add_read(len as u64);
         let step = runs.as_ref().map(|runs| runs.lock().read(&(offset..offset + len as u64), reader.size()));
@@ -130,7 +130,7 @@ impl Tree {
                 Ok(lease) => reply.bytes(&lease.to_contiguous()),
                 Err(error) => {
                     if matches!(error.kind, ErrorKind::Changed | ErrorKind::NotFound) {
-                        // So that the next open does not meet the old version again.
+                        // The next open must not find the old version again.
                         tree.forerun.invalidate_metadata(&path);
                     }
                     reply.error(report_read(&error));
@@ -143,8 +143,8 @@ impl Tree {
     }
 }
 
-/// Has the readahead in `room` put into the page cache of `ino`, as far as it is in memory. The
-/// READ beside it is answered after the first push.
+/// Pushes the readahead in `room` that is in memory into the page cache of `ino`. The READ beside
+/// it is answered after the first push.
 fn push_ahead(pusher: &Pusher, file: &OpenFile, room: &(Range<u64>, Way), answer: Answer) {
     let mut answer = Some(answer);
     if let Route::Engine { reader, runs: Some(runs) } = &file.route {

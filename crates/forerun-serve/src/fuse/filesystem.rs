@@ -1,4 +1,4 @@
-//! The kernel's requests: which of them can be answered at once, and which later.
+//! Handling the kernel's requests, at once or later on the engine's runtime.
 
 use std::future::{Future, poll_fn};
 use std::pin::pin;
@@ -17,37 +17,37 @@ use super::session::{Filesystem, Reply};
 use super::tree::Tree;
 use super::waits::{Asker, Wait};
 
-/// What the kernel may have in flight for us without a reader waiting, and when
-/// it starts holding back: enough for 64 requests of 1 MiB, where its defaults
-/// (12 and 9) starve a backend that needs tens of fetches to be fast.
+/// Limits of background requests, which no reader waits for, and where the kernel starts to hold
+/// back. They allow for 64 requests of 1 MiB: the kernel's defaults, 12 and 9, starve a backend
+/// that needs tens of fetches to be fast.
 const BACKGROUND_REQUESTS_MAX: u16 = 64;
 const CONGESTED_REQUESTS: u16 = 48;
 
-/// The flag of programs that pass the page cache by.
+/// The open flag that bypasses the page cache.
 const O_DIRECT: u32 = OFlags::DIRECT.bits();
-/// The flags that say whether a file is opened for writing.
+/// The bits of the open flags that hold the access mode.
 const O_ACCMODE: u32 = OFlags::ACCMODE.bits();
-/// Blocks of a file system and bytes of a name, as `df` shows them.
+/// Block size and longest name, as `df` shows them.
 const BLOCK_BYTES: u32 = 4096;
 const NAME_BYTES_MAX: u32 = 255;
 
-/// The file system as the kernel talks to it. Dropped when the kernel hangs up.
+/// The file system that the kernel talks to. It is dropped when the kernel hangs up.
 #[derive(Debug)]
 pub(crate) struct ForerunFilesystem {
     tree: Arc<Tree>,
     lists: Lists,
-    /// What the kernel may read ahead by itself.
+    /// Limit of the kernel's own readahead.
     kernel_readahead_bytes: u32,
-    /// Closes with this: see [`super::Mount::ended`].
+    /// Closes with the file system: see [`super::Mount::ended`].
     _alive: watch::Sender<()>,
 }
 
-/// What answers a request: the payload of the answer, or why there is none.
+/// The payload of an answer, or the error.
 type Answer = Result<Vec<u8>, Errno>;
 
 impl ForerunFilesystem {
-    /// Serves `tree` until the kernel hangs up; `alive` closes then. The kernel is
-    /// to read ahead no further than it is told here.
+    /// Serves `tree` until the kernel hangs up; `alive` closes then. The kernel reads ahead at most
+    /// `kernel_readahead_bytes`.
     pub(crate) fn new(
         tree: Tree,
         kernel_readahead_bytes: u32,
@@ -61,7 +61,7 @@ impl ForerunFilesystem {
         }
     }
 
-    /// Answers a request that is about an inode and may have to wait.
+    /// Answers a request about an inode, for which it may have to wait.
     fn answer_later(&self, request: Request<'_>, reply: Reply) {
         let inode = request.inode;
         let Some(entry) = self.tree.inodes.get(inode) else { return reply.error(Errno::STALE) };
@@ -120,7 +120,7 @@ impl ForerunFilesystem {
         }
     }
 
-    /// Answers with what `answer` brings, on the engine's runtime, unless `asker` is interrupted before.
+    /// Answers on the engine's runtime, unless `asker` is interrupted first.
     fn later<F>(&self, asker: Asker, reply: Reply, answer: impl FnOnce(Arc<Tree>) -> F)
     where
         F: Future<Output = Answer> + Send + 'static,
@@ -128,7 +128,7 @@ impl ForerunFilesystem {
         let (tree, answer) = (self.tree.clone(), answer(self.tree.clone()));
         self.tree.forerun.spawn(async move {
             let mut answer = pin!(answer);
-            // Most answers are known, and nobody waits for them.
+            // Most answers are known at once and need no entry among the waits.
             if let Poll::Ready(answer) = poll_fn(|context| Poll::Ready(answer.as_mut().poll(context))).await {
                 return reply.result(answer);
             }
@@ -160,7 +160,7 @@ impl Filesystem for ForerunFilesystem {
             congested_requests: CONGESTED_REQUESTS,
             stack_depth_max: 0,
         };
-        // Older kernels lack some; each is only a matter of speed.
+        // Older kernels lack some of them, which costs speed and nothing else.
         let missing = offer.lacks(wishes.capabilities);
         if missing != 0 {
             tracing::debug!(
@@ -199,7 +199,7 @@ impl Filesystem for ForerunFilesystem {
                 self.lists.forget(handle);
                 tree.directories.remove(handle);
             }
-            // How much there is and how much would fit is not known, nor of use to a reader.
+            // Size and free space of the store are unknown, and of no use to a reader.
             Operation::Statfs => reply.bytes(&protocol::statfs(BLOCK_BYTES, NAME_BYTES_MAX)),
             Operation::Getxattr { name, room } => reply.result(tree.get_attribute(inode, name, room)),
             Operation::Listxattr { room } => reply.result(tree.list_attributes(inode, room)),
@@ -212,11 +212,11 @@ impl Filesystem for ForerunFilesystem {
             Operation::Removexattr { name } => {
                 reply.result(tree.set_attribute(inode, name, None).map(|()| []));
             }
-            // The mount is read-only, so that these come only with hints, for which the kernel
-            // must pass attributes on and so all else, or after `mount -o remount,rw`.
+            // The mount is read-only. These requests come only with hints, for which the kernel
+            // must pass all changes on, or after `mount -o remount,rw`.
             Operation::Setattr | Operation::Write { .. } | Operation::Change => reply.error(Errno::ROFS),
-            // "Not implemented" makes the kernel answer itself from then on, which saves a request
-            // on every close and, for `ls -l`, one on every file.
+            // After "not implemented" the kernel answers itself. That saves a request for every
+            // close, and one for every file of `ls -l`.
             Operation::Fsync | Operation::Other => reply.error(Errno::NOSYS),
         }
     }

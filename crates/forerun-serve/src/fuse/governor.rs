@@ -1,16 +1,15 @@
-//! Which readahead to put into the page cache of a file before the kernel asks for it.
+//! Choosing the readahead to put into a file's page cache before the kernel asks for it.
 //!
-//! The mount keeps the kernel's own window at one page, because the kernel reads that much
-//! around every page fault as well. A program that reads in large pieces loses nothing:
-//! the kernel asks for as much as the program does. A program that reads in small pieces,
-//! or faults page after page of mapped memory, would send a request for every page. The
-//! governor recognises such runs of small READs, upward and downward. It has the engine's
-//! readahead beside them pushed, as far as that is in memory: the engine alone decides how
-//! far a reader will go.
+//! The mount keeps the kernel's own window at one page, because the kernel reads a window around
+//! every page fault as well. A program that reads in large pieces loses nothing: the kernel's
+//! requests are as large as the program's. A program that reads in small pieces, or faults on page
+//! after page of mapped memory, would send a request for every page. The governor recognises such
+//! runs of small READs, upward and downward. It pushes the engine's readahead beside them, as far
+//! as that is in memory. The engine alone decides how far to read ahead.
 //!
-//! A touch of a pushed page shows nowhere. Each push therefore leaves out its last page, and a
-//! large one also the page in its middle. A reader must ask for these holes, and so tells how
-//! far it has come. The engine hears of pushed bytes only then.
+//! A touch of a pushed page is invisible. Each push therefore leaves out its last page, and a large
+//! one also the page in its middle. A reader must ask for these holes, and so shows how far it has
+//! come. The engine hears of pushed bytes only then.
 
 use std::collections::VecDeque;
 use std::ops::Range;
@@ -18,56 +17,56 @@ use std::ops::Range;
 const PAGE_BYTES: u64 = 4096;
 /// Runs of one file that the governor tells apart.
 const RUNS_MAX: usize = 32;
-/// READs at least this long cost little enough as they are: pushes gained nothing there.
+/// READs of this length or more are cheap enough: pushes gained nothing there.
 const LARGE_READ_BYTES: u64 = 32 << 10;
-/// Adjacent READs before the first push. Pages touched at random are hardly ever as many
-/// neighbours in order.
+/// Adjacent READs before the first push. Random page faults hardly ever hit this many neighbours in
+/// order.
 const READ_COUNT_MIN: u64 = 3;
-/// A push is one of so many parts of what its run has come. The engine then knows the length of
-/// a run to a sixteenth, and plans the next one by it.
+/// A push is this fraction of the length of its run so far. The engine then knows the length of a
+/// run to a sixteenth, and plans the next one by it.
 const WINDOW_SHARE: u64 = 8;
-/// Bounds of a push: what the kernel maps at one fault, and what is worth two requests.
+/// Bounds of a push: the kernel maps 64 KiB at one fault, and 2 MiB is worth two requests.
 const WINDOW_BYTES_MIN: u64 = 64 << 10;
 const WINDOW_BYTES_MAX: u64 = 2 << 20;
-/// Smaller pushes have no hole in the middle: a reader is through before the next one comes.
+/// Smaller pushes have no hole in the middle: the reader passes them before the next push.
 const HALVED_BYTES_MIN: u64 = 256 << 10;
-/// The kernel takes a push in pieces, and a reader finds the first while the next is copied.
+/// Pushes are made in pieces, so that a reader finds the first while the next is copied.
 const PIECE_BYTES: u64 = 128 << 10;
-/// Downward positions count from here, where no file reaches.
+/// Downward positions count from here, beyond the end of every file.
 const TOP: u64 = 1 << 63;
 
-/// The latest READs of one file, whoever made them. The latest run is first.
+/// The latest READs of one file by all programs. The latest run is first.
 #[derive(Debug, Default)]
 pub(crate) struct Runs {
     runs: Vec<Run>,
 }
 
-/// Which way a run goes through its file.
+/// The direction of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Way {
     Up,
     Down,
 }
 
-/// What a READ says.
+/// The outcome of a READ.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Step {
-    /// Pushed extents that the reader has come past since the last READ, in its order.
+    /// Pushed extents that the reader has passed since the last READ, in its order.
     pub(crate) passed: Vec<Range<u64>>,
-    /// Where more may be pushed, if it is time: beside the READ's run, and which way.
+    /// The extent beside the run that may be pushed next, if it is time, and its direction.
     pub(crate) room: Option<(Range<u64>, Way)>,
 }
 
-/// READs of which each is beside the one before, or in what was pushed beside that. All
-/// offsets are positions along its way.
+/// Successive READs, each beside the one before or beside the push that followed it. All offsets
+/// are positions in the run's direction.
 #[derive(Debug)]
 struct Run {
     way: Way,
     read_count: u64,
     start: u64,
-    /// The end of all bytes that were asked for or pushed.
+    /// The end of all bytes that were read or pushed.
     end: u64,
-    /// What was pushed and not come past yet, holes included, in order.
+    /// Pushed pieces that the reader has not passed, holes included, in order.
     pushed: VecDeque<Piece>,
 }
 
@@ -78,7 +77,7 @@ struct Piece {
 }
 
 impl Runs {
-    /// The kernel asks for `read` of a file of `size` bytes.
+    /// Takes in the kernel's READ of `read`, in a file of `size` bytes.
     pub(crate) fn read(&mut self, read: &Range<u64>, size: u64) -> Step {
         let Some(place) = self.runs.iter_mut().position(|run| run.takes(read)) else {
             self.runs.truncate(RUNS_MAX - 1);
@@ -89,8 +88,7 @@ impl Runs {
         self.runs[0].read(read, size)
     }
 
-    /// Of the room for a push, the next `bytes` will be pushed. Returns the extents to store,
-    /// in the order in which the reader comes to them.
+    /// Pushes the next `bytes` of `room`. Returns the extents to store, in the reader's order.
     pub(crate) fn push(&mut self, room: &Range<u64>, way: Way, bytes: u64) -> Vec<Range<u64>> {
         let start = way.mirror(room).start;
         let run = self.runs.iter_mut().find(|run| run.way == way && run.end == start);
@@ -104,7 +102,7 @@ impl Run {
         Run { way: Way::Up, read_count: 1, start: read.start, end: read.end, pushed }
     }
 
-    /// Whether `read` goes on with this run. The second READ decides the way.
+    /// Whether `read` continues this run. The second READ sets the direction.
     fn takes(&mut self, read: &Range<u64>) -> bool {
         if self.read_count == 1 && read.end == self.start {
             let first = Way::Down.mirror(&(self.start..self.end));
@@ -151,7 +149,7 @@ impl Run {
         if self.pushed.front()?.extent.start < end { self.pushed.pop_front() } else { None }
     }
 
-    /// Pushes the next `bytes` but for the holes.
+    /// Pushes the next `bytes`, except for the holes.
     fn push(&mut self, bytes: u64) -> Vec<Range<u64>> {
         let (start, end) = (self.end, self.end + bytes);
         let half = start + (bytes / 2).next_multiple_of(PAGE_BYTES);
@@ -177,7 +175,7 @@ impl Run {
 }
 
 impl Way {
-    /// The positions of an extent of the file, or the extent at such positions.
+    /// Converts an extent of the file to positions in this direction, or back.
     fn mirror(self, extent: &Range<u64>) -> Range<u64> {
         match self {
             Way::Up => extent.clone(),

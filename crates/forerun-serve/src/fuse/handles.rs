@@ -1,4 +1,4 @@
-//! What the kernel's file handle numbers stand for.
+//! The kernel's file handle numbers.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use parking_lot::RwLock;
 
-/// Open files, or open directories.
+/// Open files, or open directories, by handle.
 #[derive(Debug)]
 pub(crate) struct Handles<T> {
     next: AtomicU64,
@@ -14,7 +14,6 @@ pub(crate) struct Handles<T> {
 }
 
 impl<T> Handles<T> {
-    /// With nothing open.
     pub(crate) fn new() -> Handles<T> {
         Handles { next: AtomicU64::new(1), open: RwLock::new(HashMap::new()) }
     }
@@ -26,19 +25,19 @@ impl<T> Handles<T> {
         handle
     }
 
-    /// What `handle` is open on.
+    /// The open value of `handle`.
     pub(crate) fn get(&self, handle: u64) -> Option<Arc<T>> {
         self.open.read().get(&handle).cloned()
     }
 
-    /// Everything that is open.
+    /// All open values.
     pub(crate) fn all(&self) -> Vec<Arc<T>> {
         self.open.read().values().cloned().collect()
     }
 
-    /// Closes `handle`: what it was open on.
+    /// Closes `handle` and returns its value.
     pub(crate) fn remove(&self, handle: u64) -> Option<Arc<T>> {
-        // Dropped after the lock: closing an object is work of its own.
+        // Dropped after the lock: closing an object takes time of its own.
         self.open.write().remove(&handle)
     }
 }

@@ -5,12 +5,12 @@ use std::sync::Arc;
 use forerun::Entry;
 use parking_lot::Mutex;
 
-/// The longest name the kernel takes in a listing, in bytes; one that is longer
-/// would make the whole listing fail.
+/// The longest name that the kernel takes in a listing, in bytes. A longer name would make the
+/// whole listing fail.
 const NAME_BYTES_MAX: usize = 1024;
 
-/// An open directory: the list it had when it was first read, so that offsets
-/// mean the same until it is rewound.
+/// An open directory. It keeps the list of its first read until it is rewound, so that offsets stay
+/// valid.
 #[derive(Debug)]
 pub(crate) struct OpenDirectory {
     directory: Arc<Entry>,
@@ -19,11 +19,11 @@ pub(crate) struct OpenDirectory {
 
 /// One line of a listing.
 pub(crate) struct Line<'a> {
-    /// Where to go on after this line.
+    /// The offset of the next line.
     pub(crate) next_offset: u64,
     pub(crate) name: &'a str,
     pub(crate) entry: &'a Entry,
-    /// `.` or `..`, which do not count as looked up.
+    /// Whether it is `.` or `..`, which do not count as looked up.
     pub(crate) is_dot: bool,
 }
 
@@ -37,17 +37,17 @@ impl OpenDirectory {
         &self.directory.path
     }
 
-    /// The list that offsets refer to, if there is one already.
+    /// The list that offsets refer to, once there is one.
     pub(crate) fn list(&self) -> Option<Arc<[Entry]>> {
         self.list.lock().clone()
     }
 
-    /// From now on offsets refer to `list`.
+    /// Sets the list that offsets refer to.
     pub(crate) fn set_list(&self, list: Arc<[Entry]>) {
         *self.list.lock() = Some(list);
     }
 
-    /// Gives `add` the lines of `list` from `offset` on, until it says that it has no room.
+    /// Gives `add` the lines of `list` from `offset` on, until `add` returns false.
     pub(crate) fn fill(&self, list: &[Entry], offset: u64, mut add: impl FnMut(Line<'_>) -> bool) {
         let parent = parent_of(&self.directory);
         let dots = [(".", &*self.directory), ("..", &parent)].into_iter().map(|(n, e)| (n, e, true));
@@ -78,7 +78,7 @@ fn is_name(name: &str) -> bool {
     !matches!(name, "" | "." | "..") && name.len() <= NAME_BYTES_MAX && !name.contains(['/', '\0'])
 }
 
-/// The directory above, as far as its inode goes. The root's is itself.
+/// The parent directory: only its inode matters. The root's parent is the root.
 fn parent_of(directory: &Entry) -> Entry {
     let path = directory.path.rsplit_once('/').map_or("", |(parent, _)| parent);
     Entry::directory(path)

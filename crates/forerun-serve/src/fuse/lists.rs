@@ -1,5 +1,5 @@
-//! Lists that programs tell a mount, by ioctls on an open directory: in pieces, because an ioctl carries
-//! less than 16 KiB.
+//! Lists of paths that programs send to a mount by ioctls on an open directory. An ioctl carries
+//! less than 16 KiB, so a list comes in pieces.
 
 use std::collections::HashMap;
 
@@ -15,17 +15,17 @@ use super::tree::Tree;
 const ADD: u32 = 1 << 30 | (b'F' as u32) << 8 | 0xAE;
 /// The bits of N.
 const ADD_LEN: u32 = 0x3FFF << 16;
-/// `_IO('F', 0xAF)`: that was all.
+/// `_IO('F', 0xAF)`: the list is complete.
 const START: u32 = (b'F' as u32) << 8 | 0xAF;
-/// What all lists that are not complete may hold, whoever tells them, in bytes.
+/// Limit of the memory of all incomplete lists together, in bytes.
 const HELD_BYTES_MAX: usize = 64 << 20;
 
-/// What an ioctl on a directory wants.
+/// The outcome of an ioctl on a directory.
 #[derive(Debug)]
 pub(crate) enum Told {
-    /// It is done.
+    /// A piece was added.
     Added,
-    /// These parts are to be read ahead.
+    /// The list is complete: its parts are to be read ahead.
     Complete(Vec<Part>),
 }
 
@@ -37,13 +37,13 @@ pub(crate) struct Lists {
 
 #[derive(Debug, Default)]
 struct Held {
-    /// By the directory that is open, with what each holds.
+    /// By the handle of the open directory: parts, and the bytes they take.
     lists: HashMap<u64, (Vec<Part>, usize)>,
     bytes: usize,
 }
 
 impl Lists {
-    /// An ioctl on the open directory `handle`, which is at `directory`: the paths are relative to that.
+    /// Handles an ioctl on the open directory `handle`. Paths are relative to `directory`.
     pub(crate) fn tell(
         &self,
         handle: u64,
@@ -62,7 +62,7 @@ impl Lists {
         Ok(Told::Added)
     }
 
-    /// The directory `handle` was closed.
+    /// Drops the list of the directory `handle`, which was closed.
     pub(crate) fn forget(&self, handle: u64) {
         self.held.lock().take(handle);
     }
@@ -92,7 +92,7 @@ impl Held {
 }
 
 impl Tree {
-    /// Has `parts` read ahead, and says how many were left out.
+    /// Reads `parts` ahead. Returns how many were left out.
     pub(crate) async fn prefetch(&self, parts: &[Part]) -> Result<i32, Errno> {
         // The kernel itself reads files that are passed through.
         if self.passthrough.as_ref().is_some_and(|passthrough| passthrough.is_on()) {

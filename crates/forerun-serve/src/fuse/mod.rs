@@ -1,12 +1,11 @@
 //! A read-only file system over a [`forerun::Forerun`], for the Linux kernel's FUSE.
 //!
-//! An inode is one *version* of one object: the kernel's page cache, which
-//! belongs to inodes, then cannot mix two versions. A name whose object was
-//! replaced leads to another inode; a handle on the replaced version keeps what
-//! it has read and gets `ESTALE` for the rest.
+//! An inode is one *version* of one object. The kernel's page cache belongs to inodes, so it cannot
+//! mix two versions. A name whose object was replaced leads to another inode. A handle on the
+//! replaced version keeps the bytes it has read and gets `ESTALE` for the rest.
 //!
-//! The threads that receive requests never wait: metadata is answered from the
-//! engine's runtime and reads from wherever their bytes become available.
+//! The threads that receive requests never wait. The engine's runtime answers metadata requests;
+//! the thread that receives the bytes answers a read.
 
 mod advice;
 mod asked;

@@ -29,12 +29,11 @@ use super::window;
 pub enum Unmounted {
     /// It is gone.
     Clean,
-    /// It was in use: it is gone from the directory tree, or below what somebody
-    /// else has mounted there, and who still has files of it open can use them
-    /// until this process ends.
+    /// The mount was in use. It is gone from the directory tree, or covered by another mount.
+    /// Programs that have files of it open can use them until this process ends.
     Detached,
-    /// Somebody else has mounted it, and has to unmount it. Until this process ends it is
-    /// served; from then on its users get errors.
+    /// Another program has mounted it, and has to unmount it. This process serves it until it ends;
+    /// after that its users get errors.
     Left,
 }
 
@@ -42,39 +41,39 @@ pub enum Unmounted {
 #[derive(Debug)]
 pub struct Mount {
     attachment: Attachment,
-    /// None once unmounted.
+    /// None after the unmount.
     session: Option<Session>,
     alive: watch::Receiver<()>,
     tally: Arc<Tally>,
     not_passed: Option<String>,
-    /// The requests that wait; none of a mount made by [`Mount::of`].
+    /// The requests that wait; none for a mount made by [`Mount::of`].
     waits: Option<Arc<Waits>>,
 }
 
 impl Mount {
-    /// Mounts `forerun` on `directory`, which must be empty. When this returns
-    /// the directory can be used.
+    /// Mounts `forerun` on `directory`, which must be empty. The directory can be used when this
+    /// returns.
     ///
     /// # Errors
-    /// [`ErrorKind::Invalid`] if the directory will not do,
-    /// [`ErrorKind::Permanent`] if the system does not let it be mounted on, and
-    /// whatever the backend says of its root; [`ErrorKind::Denied`] if the kernel's
-    /// readahead cannot be set as large as it is to be.
+    /// * [`ErrorKind::Invalid`] if the directory is unsuitable.
+    /// * [`ErrorKind::Permanent`] if the system does not allow the mount.
+    /// * [`ErrorKind::Denied`] if the kernel's readahead cannot be set as large as the options say.
+    /// * The backend's error if its root cannot be read.
     pub fn new(forerun: Forerun, directory: &Path, options: MountOptions) -> Result<Mount> {
         let directory = check_mount_point(directory)?;
         Mount::begin(forerun, options, Queues::Own, |source, access| attach(directory, source, access))
     }
 
-    /// Serves `forerun` by `device`, which somebody else has opened and mounted, and will
-    /// unmount. `name` is what messages call it. Needs no rights.
+    /// Serves `forerun` by `device`, which another program has opened and mounted, and will
+    /// unmount. Messages call it `name`. Needs no rights.
     ///
     /// # Errors
-    /// [`ErrorKind::Invalid`] for an option that only the one who mounts can choose,
-    /// [`ErrorKind::Permanent`] if nothing is mounted, and whatever the backend says of
-    /// its root.
+    /// * [`ErrorKind::Invalid`] for an option that only the mounting program can choose.
+    /// * [`ErrorKind::Permanent`] if nothing is mounted.
+    /// * The backend's error if its root cannot be read.
     pub fn on_device(forerun: Forerun, device: OwnedFd, name: &Path, options: MountOptions) -> Result<Mount> {
         prepare(&device, name, &options)?;
-        // For another queue the device would have to be opened, which containers may not do.
+        // A second queue needs the device to be opened, which containers may not do.
         Mount::begin(forerun, options, Queues::Shared, |_, _| Ok((device, Attachment::of_others(name))))
     }
 
@@ -96,7 +95,7 @@ impl Mount {
         let (pusher, queue) = push_queue();
         let tally = Arc::new(Tally::default());
         let passthrough = options.passthrough.then(Arc::<Passthrough>::default);
-        // Somebody else's mount numbers threads as they do.
+        // A mount by another program numbers threads as that program sees them.
         let waits = Arc::new(Waits::new(forerun.clone(), queues == Queues::Own));
         let tree = Tree::new(forerun, root, defaults, options.metadata_ttl, options.hints, waits.clone())
             .with_governor(tally.clone(), options.push.then_some(pusher))
@@ -115,13 +114,13 @@ impl Mount {
         Ok(mount)
     }
 
-    /// Mounts any `filesystem` on `directory`, which must be empty. It holds the
-    /// sender of `alive`, and is dropped when the kernel hangs up. `source` is
-    /// what `mount` and `df` show as mounted.
+    /// Mounts any `filesystem` on `directory`, which must be empty. The file system holds the
+    /// sender of `alive`, and is dropped when the kernel hangs up. `mount` and `df` show `source`
+    /// as mounted.
     ///
     /// # Errors
-    /// [`ErrorKind::Invalid`] if the directory will not do, and
-    /// [`ErrorKind::Permanent`] if the system does not let it be mounted on.
+    /// * [`ErrorKind::Invalid`] if the directory is unsuitable.
+    /// * [`ErrorKind::Permanent`] if the system does not allow the mount.
     pub fn of(
         filesystem: impl Filesystem,
         alive: watch::Receiver<()>,
@@ -141,8 +140,8 @@ impl Mount {
         queues: Queues,
         passthrough: Option<&Passthrough>,
     ) -> Result<Mount> {
-        // What is left of a mount that failed is dead only without the connection, which
-        // has gone with the session by then.
+        // A failed mount is dead, and so can be removed, only once the session has closed the
+        // connection.
         let session =
             Session::start(filesystem, device, queues).map_err(|error| not_accepted(&attachment, &error))?;
         let not_passed = passthrough.and_then(|passthrough| passthrough.begin(session.channel()).err());
@@ -150,34 +149,33 @@ impl Mount {
         Ok(Mount { attachment, session, alive, tally, not_passed, waits: None })
     }
 
-    /// Why no file is passed through although [`MountOptions::passthrough`] was chosen, and
-    /// what to do about it.
+    /// Why no file is passed through although [`MountOptions::passthrough`] was chosen, and the
+    /// remedy.
     pub fn not_passed(&self) -> Option<&str> {
         self.not_passed.as_deref()
     }
 
-    /// What the kernel has asked for; nothing of a mount made by [`Mount::of`].
+    /// Counters of the kernel's requests; zeros for a mount made by [`Mount::of`].
     pub fn asked(&self) -> Asked {
         self.tally.get()
     }
 
-    /// The full path of the directory it is mounted on, or the name of what somebody else
-    /// has mounted.
+    /// The full path of the mount point, or the name of a mount by another program.
     pub fn directory(&self) -> &Path {
         self.attachment.directory()
     }
 
-    /// Waits until it has been unmounted, by whomever.
+    /// Waits until it is unmounted, by any program.
     pub async fn ended(&self) {
-        // An error means that the sender is gone, and nothing is ever sent.
+        // An error means that the sender is gone: nothing is ever sent.
         let _ = self.alive.clone().changed().await;
     }
 
-    /// Unmounts; if it is in use, lazily.
+    /// Unmounts; lazily if the mount is in use.
     ///
     /// # Errors
-    /// [`ErrorKind::Permanent`] if the system does not let it be unmounted, or if
-    /// it had ended before for a reason other than an unmount.
+    /// [`ErrorKind::Permanent`] if the system does not allow the unmount, or if the session had
+    /// ended before for another reason.
     pub fn unmount(mut self) -> Result<Unmounted> {
         self.unmount_now()
     }
@@ -185,8 +183,8 @@ impl Mount {
     fn unmount_now(&mut self) -> Result<Unmounted> {
         let Some(session) = self.session.take() else { return Ok(Unmounted::Clean) };
         if self.has_ended() {
-            // First the session, which holds the connection: what is left of the
-            // mount is dead only without it.
+            // The session first: it holds the connection, and the rest of the mount is dead only
+            // without it.
             let end = end_of(session);
             self.attachment.remove_if_dead();
             return match end {
@@ -194,7 +192,7 @@ impl Mount {
                 _ => Ok(Unmounted::Clean),
             };
         }
-        // What waits holds pages, for which an unmount waits in turn.
+        // Waiting requests hold pages, for which an unmount waits.
         self.waits.iter().for_each(|waits| waits.close());
         let unmounted = self.attachment.detach()?;
         if unmounted != Unmounted::Clean {

@@ -1,8 +1,8 @@
-//! Files that the kernel reads itself, of directories of this system.
+//! Files that the kernel reads itself, from directories of this system.
 //!
-//! An open that is answered with a file of the system's never asks for bytes again. The
-//! kernel refuses an inode to be open both ways at a time, so that who opens one first
-//! decides for all until the last has closed it.
+//! When an open is answered with a file of the system, the kernel sends no READ for it. The kernel
+//! refuses to open an inode both ways at a time. So the first open decides for all others, until
+//! the last of them is closed.
 
 use std::collections::HashMap;
 use std::io;
@@ -16,32 +16,34 @@ use rustix::io::Errno;
 use super::protocol::{Offer, Wishes, capabilities};
 use super::session::{Backing, Channel};
 
-/// How many file systems may lie one above the other below the mount, itself included:
-/// with 2, the most that the kernel takes, the directory may be on an overlay.
+/// How many file systems may be stacked, the mount included. The kernel allows at most 2; then the
+/// directory may be on an overlay.
 const STACK_DEPTH_MAX: u32 = 2;
 
 /// Which opens are passed through to the system's own files.
 #[derive(Debug, Default)]
 pub(crate) struct Passthrough {
-    /// Whether the kernel knows how.
+    /// Whether the kernel offers passthrough.
     is_offered: AtomicBool,
-    /// The connection to the kernel, if it also lets this process do it.
+    /// The connection to the kernel, if the kernel lets this process pass files through.
     channel: OnceLock<Weak<Channel>>,
-    /// Whether it was told that a file cannot be.
+    /// Whether the warning about a file that cannot be passed through was logged.
     has_warned: AtomicBool,
     opens: Mutex<Opens<Backing>>,
 }
 
 impl Passthrough {
-    /// Adds what it asks of the kernel to `wishes`, as it and the mount meet.
+    /// Adds the capabilities for passthrough to `wishes`.
     pub(crate) fn ask_for(&self, offer: &Offer, wishes: &mut Wishes) {
         wishes.capabilities |= capabilities::PASSTHROUGH;
         wishes.stack_depth_max = STACK_DEPTH_MAX;
         self.is_offered.store(offer.lacks(capabilities::PASSTHROUGH) == 0, Ordering::Release);
     }
 
-    /// Begins to pass opens through if that is possible on `channel`, the connection to
-    /// the kernel once both have met; else why not, and what to do about it.
+    /// Begins to pass opens through on `channel`, after the greeting.
+    ///
+    /// # Errors
+    /// The reason why it is not possible, and the remedy.
     pub(crate) fn begin(&self, channel: &Arc<Channel>) -> std::result::Result<(), String> {
         if !self.is_offered.load(Ordering::Acquire) {
             return Err("this kernel does not support it; Linux 6.9 and later do".to_owned());
@@ -50,22 +52,21 @@ impl Passthrough {
             Errno::PERM => "the kernel allows it for root alone (CAP_SYS_ADMIN): mount as root".to_owned(),
             errno => format!("the kernel refuses: {}", io::Error::from(errno)),
         })?;
-        // It is set once, since it begins once.
+        // Set once: a mount begins once.
         self.channel.get_or_init(|| Arc::downgrade(channel));
         Ok(())
     }
 
-    /// Whether files are passed through where they can be.
+    /// Whether files are passed through where possible.
     pub(crate) fn is_on(&self) -> bool {
         self.channel.get().is_some()
     }
 
-    /// The file that an open of the inode `ino`, which is `entry`, is to be answered with;
-    /// none if it is to be read through the engine. Either way it counts as open until
-    /// [`Passthrough::close`].
+    /// The file to answer an open of inode `ino` with; none if the engine reads it. `entry` is the
+    /// inode's entry. The inode counts as open until [`Passthrough::close`].
     ///
     /// # Errors
-    /// As [`Forerun::open_local`]; it does not count as open then.
+    /// As [`Forerun::open_local`]; the inode does not count as open then.
     pub(crate) async fn open(
         &self,
         forerun: &Forerun,
@@ -84,15 +85,16 @@ impl Passthrough {
                 None
             }
         });
-        // Somebody may have opened it meanwhile. What is not needed is dropped after the lock.
+        // Another open may have come meanwhile. The file that is not needed is dropped after the
+        // lock.
         let agreed = self.opens.lock().enter(ino, file.clone());
         Ok(agreed)
     }
 
-    /// One who had `ino` open has closed it.
+    /// Counts one close of `ino`.
     pub(crate) fn close(&self, ino: u64) {
         let last = self.opens.lock().leave(ino);
-        // Dropped after the lock: the kernel is told.
+        // Dropped after the lock: the drop is a call to the kernel.
         drop(last);
     }
 
@@ -113,8 +115,8 @@ impl Passthrough {
     }
 }
 
-/// Whether the kernel lets this process hand it files. It looks at that before it looks
-/// at the file, so a directory, which it never takes, tells without leaving anything.
+/// Whether the kernel lets this process pass files. The kernel checks that before it looks at the
+/// file: a directory, which it never takes, shows it without a trace.
 fn allowed(channel: &Arc<Channel>) -> std::result::Result<(), Errno> {
     let directory = rustix::fs::CWD;
     let flags = rustix::fs::OFlags::RDONLY | rustix::fs::OFlags::DIRECTORY | rustix::fs::OFlags::CLOEXEC;
@@ -128,7 +130,7 @@ fn allowed(channel: &Arc<Channel>) -> std::result::Result<(), Errno> {
     }
 }
 
-/// What the opens of each inode that is open have agreed on.
+/// The route that all opens of an inode share.
 #[derive(Debug)]
 struct Opens<F> {
     by_inode: HashMap<u64, Open<F>>,
@@ -136,7 +138,7 @@ struct Opens<F> {
 
 #[derive(Debug)]
 struct Open<F> {
-    /// None where it is read through the engine.
+    /// None if the engine reads it.
     file: Option<Arc<F>>,
     count: u64,
 }
@@ -148,21 +150,21 @@ impl<F> Default for Opens<F> {
 }
 
 impl<F> Opens<F> {
-    /// One more opens `ino` the way that those do who have it open, if there are any.
+    /// Counts one more open of `ino` and returns its route, if it is open already.
     fn join(&mut self, ino: u64) -> Option<Option<Arc<F>>> {
         let open = self.by_inode.get_mut(&ino)?;
         open.count += 1;
         Some(open.file.clone())
     }
 
-    /// The same, and the way of `file` if there are none.
+    /// As [`Opens::join`], and opens `ino` with the route `file` if it is not open.
     fn enter(&mut self, ino: u64, file: Option<Arc<F>>) -> Option<Arc<F>> {
         let open = self.by_inode.entry(ino).or_insert(Open { file, count: 0 });
         open.count += 1;
         open.file.clone()
     }
 
-    /// One has closed `ino`; the file of the last one who had it open.
+    /// Counts one close of `ino`. Returns the file at the last close.
     fn leave(&mut self, ino: u64) -> Option<Arc<F>> {
         let open = self.by_inode.get_mut(&ino)?;
         open.count -= 1;

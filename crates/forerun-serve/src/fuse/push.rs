@@ -1,7 +1,7 @@
-//! Putting bytes into the kernel's page cache before it asks for them.
+//! Putting bytes into the kernel's page cache before the kernel asks for them.
 //!
-//! Only this thread does so, and it waits for nothing but the kernel: a page that is
-//! just being read is locked until that READ is answered, which other threads do.
+//! One thread does so, and it waits for nothing but the kernel. The kernel locks a page from its
+//! READ until the answer; other threads answer those.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -15,8 +15,8 @@ use super::asked::Tally;
 use super::queued::Queued;
 use super::session::{Channel, Reply};
 
-/// How many pushes may wait. One that finds no room is not made: its reader asks
-/// for the bytes itself.
+/// How many jobs may wait. When the queue is full a push is dropped: its reader asks for the bytes
+/// itself.
 const QUEUE_LEN: usize = 256;
 
 /// Bytes of one inode, which is one version of one object.
@@ -27,7 +27,7 @@ pub(crate) struct Push {
     pub(crate) extent: Range<u64>,
 }
 
-/// A READ whose bytes are known.
+/// A READ whose bytes are known, to be answered after the pushes before it.
 #[derive(Debug)]
 pub(crate) struct Answer {
     pub(crate) ino: u64,
@@ -36,14 +36,14 @@ pub(crate) struct Answer {
     pub(crate) bytes: Vec<u8>,
 }
 
-/// What the thread does, one after the other.
+/// Jobs of the thread, in order.
 #[derive(Debug)]
 enum Job {
     Store(Push),
     Reply(Answer),
 }
 
-/// Where pushes are asked for.
+/// The sending end of the queue.
 #[derive(Debug)]
 pub(crate) struct Pusher {
     jobs: SyncSender<Job>,
@@ -51,7 +51,8 @@ pub(crate) struct Pusher {
 }
 
 impl Pusher {
-    /// Asks for `push`, which is not made if too many wait, or if a READ of its pages waits.
+    /// Queues `push`. Drops it if the queue is full, or if a READ of its pages waits to be
+    /// answered.
     pub(crate) fn push(&self, push: Push) {
         let queued = &mut *self.queued.lock();
         if queued.add_store(push.ino, &push.extent) {
@@ -62,8 +63,8 @@ impl Pusher {
         }
     }
 
-    /// Answers a READ once the pushes before have been made, so that its reader finds them; at
-    /// once if a push would wait for the page of this READ meanwhile.
+    /// Answers a READ after the queued pushes, so that its reader finds their pages. Answers at
+    /// once if a push would wait for a page of this READ.
     pub(crate) fn answer(&self, answer: Answer) {
         let mut queued = self.queued.lock();
         let mut answer = Some(answer);
@@ -91,7 +92,7 @@ pub(crate) struct PushQueue {
     queued: Arc<Mutex<Queued>>,
 }
 
-/// A queue that holds pushes until a thread makes them.
+/// A queue that holds pushes until its thread starts.
 pub(crate) fn push_queue() -> (Arc<Pusher>, PushQueue) {
     let (sender, jobs) = sync_channel(QUEUE_LEN);
     let queued = Arc::<Mutex<Queued>>::default();
@@ -99,8 +100,7 @@ pub(crate) fn push_queue() -> (Arc<Pusher>, PushQueue) {
 }
 
 impl PushQueue {
-    /// Starts the thread, which tells the kernel by `channel`. It ends when the
-    /// last [`Pusher`] is gone.
+    /// Starts the thread, which writes to `channel`. It ends with the last [`Pusher`].
     pub(crate) fn start(self, channel: Arc<Channel>, tally: Arc<Tally>) {
         let kernel = Kernel { channel, tally };
         let run = move || self.jobs.into_iter().for_each(|job| kernel.work(job, &self.queued));
@@ -132,7 +132,7 @@ impl Kernel {
         }
     }
 
-    /// Stores what is in memory still. A reader asks for the rest itself.
+    /// Stores the bytes if they are still in memory. Otherwise the reader asks for them itself.
     fn store(&self, push: &Push) {
         let Push { ino, reader, extent: Range { start, end } } = push;
         let store = |lease: &Lease<'_>| self.channel.store(*ino, *start, &lease.to_contiguous());

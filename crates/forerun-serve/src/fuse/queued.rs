@@ -1,12 +1,12 @@
-//! What the pushing thread has before it.
+//! The jobs of the pushing thread, by the pages they touch.
 //!
-//! A store waits for the lock of a page that is being read, until that READ is answered. The
-//! thread that stores also answers READs. So that it never waits for itself, no store that is
-//! queued or under way overlaps a READ that is queued to be answered.
+//! A store waits for the lock of a page that is being read, until that READ is answered. The thread
+//! that stores also answers READs. It must never wait for itself: no store that is queued or under
+//! way overlaps a READ that is queued to be answered.
 
 use std::ops::Range;
 
-/// Extents of inodes. There are few, so that looking at all of them is cheap.
+/// Extents of inodes. There are few, so a linear search is cheap.
 #[derive(Debug, Default)]
 pub(super) struct Queued {
     stores: Vec<(u64, Range<u64>)>,
@@ -14,12 +14,12 @@ pub(super) struct Queued {
 }
 
 impl Queued {
-    /// Takes a store in, unless a READ of its pages waits to be answered.
+    /// Adds a store, unless a READ of its pages waits to be answered.
     pub(super) fn add_store(&mut self, ino: u64, extent: &Range<u64>) -> bool {
         add(&mut self.stores, &self.replies, ino, extent)
     }
 
-    /// Takes a READ in, unless a store of its pages is queued or under way.
+    /// Adds a READ, unless a store of its pages is queued or under way.
     pub(super) fn add_reply(&mut self, ino: u64, extent: &Range<u64>) -> bool {
         add(&mut self.replies, &self.stores, ino, extent)
     }

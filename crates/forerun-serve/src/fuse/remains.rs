@@ -1,15 +1,15 @@
-//! Dead mounts: the program of each was killed, and the mount stayed.
+//! Dead mounts: their program was killed, and the mount stayed.
 
 use std::fs;
 use std::path::Path;
 
 use super::attach::Attachment;
 
-/// Takes a dead mount out of `directory`, if this user made it and it is one of Forerun's. False if
-/// it is somebody else's.
+/// Unmounts a dead mount of Forerun by this user from `directory`. Returns false if it belongs to
+/// another user or program.
 ///
 /// # Errors
-/// A message that says why it cannot be taken out.
+/// The reason why it cannot be unmounted.
 pub(crate) fn remove(directory: &Path) -> Result<bool, String> {
     let attachment = Attachment::of_own(directory);
     let mounts = fs::read_to_string("/proc/self/mountinfo").map_err(|error| error.to_string())?;
@@ -21,7 +21,7 @@ pub(crate) fn remove(directory: &Path) -> Result<bool, String> {
     Ok(is_own)
 }
 
-/// Whether `mounts`, which is a mountinfo file, has the file system `number` as a mount of Forerun by
+/// Whether the mountinfo file `mounts` has the file system `number` as a mount of Forerun by
 /// `user`.
 fn is_ours(mounts: &str, (major, minor): (u32, u32), user: u32) -> bool {
     let number = format!("{major}:{minor}");

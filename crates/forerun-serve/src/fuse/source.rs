@@ -1,7 +1,7 @@
-//! What `mount` and `df` show as mounted.
+//! The source that `mount` and `df` show.
 
-/// `url` as the name of a file system: commas, which separate mount options, and
-/// what would break a line of `/proc/mounts` are percent-encoded.
+/// `url` as the name of a file system. Commas, which separate mount options, and characters that
+/// would break a line of `/proc/mounts` are percent-encoded.
 pub(super) fn mount_source(url: &str) -> String {
     let mut source = String::new();
     for c in url.chars() {

@@ -1,9 +1,9 @@
-//! Whether a thread that waits for an answer will live to see it.
+//! Whether a thread that waits for an answer is about to end.
 //!
-//! The kernel tells that a signal came, and not which. A signal that has a handler must not end a
-//! wait: programs that are sent signals all the time (Go programs, by their own runtime) know no
-//! file system whose `stat` fails for one. A thread that is about to die must not wait at all, nor
-//! one whose handler was called to end it.
+//! The kernel tells that a signal came, but not which. A signal with a handler must not end a wait.
+//! Go programs, for one, are sent signals all the time by their own runtime, and expect no `stat`
+//! to fail for it. A thread that is about to die must not wait, nor one whose handler was called to
+//! end it.
 
 use std::fs;
 use std::io;
@@ -11,12 +11,12 @@ use std::io;
 use rustix::io::Errno;
 use rustix::process::{Pid, Signal, test_kill_process};
 
-/// What is known of a thread.
+/// The state of a thread.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Fate {
-    /// It is asked to end, and does so or runs its handler as soon as it no longer waits.
+    /// A signal asks it to end. It ends, or runs its handler, as soon as it no longer waits.
     Dying,
-    /// It goes on.
+    /// It continues.
     Living,
     /// It has ended.
     Ended,
@@ -24,12 +24,12 @@ pub(super) enum Fate {
     Unseen,
 }
 
-/// The fate of the thread `number`; 0 is in another PID namespace.
+/// The state of the thread `number`; 0 is in another PID namespace.
 pub(super) fn fate(number: u32) -> Fate {
     let Some(pid) = i32::try_from(number).ok().and_then(Pid::from_raw) else { return Fate::Unseen };
     match fs::read_to_string(format!("/proc/{number}/status")) {
         Ok(status) => fate_by(&status),
-        // `/proc` may hide the threads of other users (`hidepid`), and the system call does not.
+        // `/proc` may hide the threads of other users (`hidepid`); the system call does not.
         Err(error) if error.kind() == io::ErrorKind::NotFound => match test_kill_process(pid) {
             Err(Errno::SRCH) => Fate::Ended,
             _ => Fate::Unseen,
@@ -41,7 +41,7 @@ pub(super) fn fate(number: u32) -> Fate {
     }
 }
 
-/// The same by its `/proc/N/status`.
+/// The state by its `/proc/N/status`.
 fn fate_by(status: &str) -> Fate {
     let field =
         |name: &str| status.lines().find_map(|line| line.strip_prefix(name)).unwrap_or_default().trim();
@@ -51,18 +51,18 @@ fn fate_by(status: &str) -> Fate {
     let pending = (own | signals("ShdPnd:")) & !set_aside & !harmless();
     match field("State:").chars().next() {
         Some('Z' | 'X') => Fate::Ended,
-        // The kernel kills by KILL for most other signals as well, which nobody sets aside.
+        // The kernel turns most other fatal signals into KILL, which cannot be blocked or handled.
         _ if pending | own & bit(Signal::KILL) != 0 => Fate::Dying,
         _ => Fate::Living,
     }
 }
 
-/// Signals that people send to end a program, whatever its handler makes of them.
+/// Signals that people send to end a program, even if it has a handler for them.
 fn endings() -> u64 {
     bit(Signal::INT) | bit(Signal::TERM) | bit(Signal::QUIT)
 }
 
-/// Signals that end nobody who does not handle them.
+/// Signals whose default is not to end the process.
 fn harmless() -> u64 {
     [
         Signal::CHILD,
@@ -124,7 +124,7 @@ mod tests {
         .join()
         .unwrap();
         assert_eq!(ends, Fate::Living);
-        // The kernel lets go of the number shortly after the thread was waited for.
+        // The kernel releases the number shortly after the thread was joined.
         while fate(number) == Fate::Living {
             std::thread::yield_now();
         }

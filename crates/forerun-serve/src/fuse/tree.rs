@@ -22,7 +22,7 @@ use super::protocol::{self, Attributes, Directory};
 use super::push::Pusher;
 use super::waits::Waits;
 
-/// What requests are answered from; shared with those that are answered later.
+/// The state behind all answers. Requests that are answered later share it.
 #[derive(Debug)]
 pub(crate) struct Tree {
     pub(crate) forerun: Forerun,
@@ -31,13 +31,13 @@ pub(crate) struct Tree {
     pub(crate) directories: Handles<OpenDirectory>,
     pub(crate) advised: Advised,
     defaults: Defaults,
-    /// How long the kernel may keep what it is told.
+    /// How long the kernel may keep names and attributes.
     ttl: Duration,
     pub(super) tally: Arc<Tally>,
     pub(super) pusher: Option<Arc<Pusher>>,
-    /// The runs of each inode that is open: handles share them as they share its pages.
+    /// The runs of each open inode: handles share them, as they share its pages.
     pub(super) runs: Mutex<HashMap<u64, Weak<Mutex<Runs>>>>,
-    /// Nothing if all is to be read through the engine.
+    /// None if the engine reads all files.
     pub(crate) passthrough: Option<Arc<Passthrough>>,
     pub(crate) waits: Arc<Waits>,
 }
@@ -68,12 +68,12 @@ impl Tree {
         }
     }
 
-    /// The same, counting what the kernel asks for and pushing what it will ask for.
+    /// Adds the counters of the kernel's requests, and the pusher.
     pub(crate) fn with_governor(self, tally: Arc<Tally>, pusher: Option<Arc<Pusher>>) -> Tree {
         Tree { tally, pusher, ..self }
     }
 
-    /// The same, with files that the kernel reads itself where that is possible.
+    /// Adds passthrough.
     pub(crate) fn with_passthrough(self, passthrough: Option<Arc<Passthrough>>) -> Tree {
         Tree { passthrough, ..self }
     }
@@ -88,8 +88,8 @@ impl Tree {
                 let ino = self.inodes.remember(&entry);
                 Ok(protocol::entry(&self.attributes(ino, &entry), self.ttl))
             }
-            // Inode 0 lets the kernel remember for a while that nothing is there;
-            // it does not look at the attributes.
+            // Inode 0 lets the kernel remember for `ttl` that nothing is there; it ignores the
+            // attributes.
             Err(error) if error.kind == ErrorKind::NotFound => {
                 Ok(protocol::entry(&self.attributes(0, parent), self.ttl))
             }
@@ -101,8 +101,7 @@ impl Tree {
         let shown = match self.forerun.stat(&known.path).await {
             Ok(now) if same_inode(&now, known) => self.attributes(ino, &now),
             Ok(_) if known.kind == Kind::Directory => return Err(Errno::STALE),
-            // This inode is a version that is no more: whoever still has it open
-            // sees what it was.
+            // The inode is an old version: programs that have it open see its old attributes.
             Ok(_) => self.attributes(ino, known),
             Err(error) if error.kind == ErrorKind::NotFound && known.kind != Kind::Directory => {
                 self.attributes(ino, known)
@@ -116,7 +115,7 @@ impl Tree {
         self.forerun.read_link(path).await.map_err(|error| report(&error))
     }
 
-    /// The list of `directory` that `offset` refers to: a new one from the start.
+    /// The list of `directory` that `offset` refers to; a new one for offset 0.
     async fn list(&self, directory: &OpenDirectory, offset: u64) -> Result<Arc<[Entry]>, Errno> {
         if offset > 0
             && let Some(list) = directory.list()

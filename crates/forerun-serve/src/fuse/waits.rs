@@ -10,32 +10,33 @@ use tokio::sync::oneshot;
 
 use super::thread::{Fate, fate};
 
-/// How often the threads of waiting requests are looked at. A killed program ends within this time,
-/// and most waits are over sooner than they would be looked at.
+/// How often the threads of waiting requests are examined. A killed program ends within this time,
+/// and most waits end sooner.
 const INTERVAL: Duration = Duration::from_millis(100);
-/// How long a wait goes on after a signal if the thread that waits cannot be seen.
+/// How long a wait continues after a signal if its thread cannot be seen.
 const GRACE: Duration = Duration::from_millis(500);
-/// Signals that have come for requests which do not wait yet: an interrupt may be received while
-/// another thread has just received its request. Most are for requests that were answered meanwhile.
+/// Limit of early interrupts: signals for requests that do not wait yet. One thread may receive an
+/// interrupt while another has just received its request. Most are for requests that were answered
+/// meanwhile.
 const EARLY_MAX: usize = 256;
 
-/// What waits, and how its wait is ended.
+/// How a wait is ended.
 #[derive(Debug)]
 pub(super) enum Wait {
     Read(Pending),
     Task(oneshot::Sender<Error>),
 }
 
-/// Who waits.
+/// The origin of a waiting request.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Asker {
     /// The number of the request.
     pub(super) unique: u64,
     /// The thread that asks; 0 if it cannot be seen.
     pub(super) thread: u32,
-    /// Whether the page cache waits. A killed reader of it ends by itself, but its file is closed,
-    /// and its fetches end, once all reads are answered. The kernel asks again if another reader
-    /// waits for the same pages.
+    /// Whether the read fills the page cache. A killed reader of it ends by itself. But its file is
+    /// closed, and its fetches end, only once all its reads are answered. The kernel asks again if
+    /// another reader waits for the same pages.
     pub(super) is_for_cache: bool,
 }
 
@@ -43,7 +44,7 @@ pub(super) struct Asker {
 #[derive(Debug)]
 pub(crate) struct Waits {
     forerun: Forerun,
-    /// Whether numbers of threads are those that this process sees.
+    /// Whether thread numbers are those of this process's PID namespace.
     sees_threads: bool,
     table: Mutex<Table>,
 }
@@ -61,17 +62,17 @@ struct Waiting {
     asker: Asker,
     wait: Wait,
     interrupted: Option<Instant>,
-    /// Whether it has waited for a while.
+    /// Whether it has waited for an interval.
     is_old: bool,
 }
 
 impl Waits {
-    /// None so far. `forerun`'s runtime watches them.
+    /// No waits yet. The runtime of `forerun` examines them.
     pub(super) fn new(forerun: Forerun, sees_threads: bool) -> Waits {
         Waits { forerun, sees_threads, table: Mutex::default() }
     }
 
-    /// `asker` waits until [`Waits::remove`].
+    /// Adds the wait of `asker`, until [`Waits::remove`].
     pub(super) fn add(self: &Arc<Waits>, asker: Asker, wait: Wait) {
         let mut table = self.table.lock();
         if table.is_closed {
@@ -90,7 +91,7 @@ impl Waits {
         }
     }
 
-    /// The read that `asker` waits for may have ended before it was added.
+    /// Adds the wait of `asker` for `read`, which may have ended already.
     pub(super) fn add_read(self: &Arc<Waits>, asker: Asker, read: Pending) {
         self.add(asker, Wait::Read(read.clone()));
         if !read.is_waiting() {
@@ -98,12 +99,12 @@ impl Waits {
         }
     }
 
-    /// The request `unique` does not wait any more.
+    /// Removes the request `unique`, which no longer waits.
     pub(super) fn remove(&self, unique: u64) {
         self.table.lock().waiting.remove(&unique);
     }
 
-    /// A signal came for the thread that asks for `unique`.
+    /// Handles a signal for the thread that asks for `unique`.
     pub(super) fn interrupt(&self, unique: u64) {
         let mut table = self.table.lock();
         let Some(waiting) = table.waiting.get_mut(&unique) else { return table.add_early(unique) };
@@ -112,7 +113,7 @@ impl Waits {
         self.examine(unique);
     }
 
-    /// Ends all waits, and those that would begin: the mount is going away.
+    /// Ends all waits, present and future: the mount is going away.
     pub(super) fn close(&self) {
         let waiting = {
             let mut table = self.table.lock();
@@ -122,7 +123,7 @@ impl Waits {
         waiting.into_values().for_each(|waiting| waiting.wait.give_up(unmounted()));
     }
 
-    /// Looks at what waits for as long as something does.
+    /// Examines doubtful waits until none is left.
     async fn watch(self: Arc<Waits>) {
         loop {
             tokio::time::sleep(INTERVAL).await;
@@ -139,7 +140,7 @@ impl Waits {
         }
     }
 
-    /// Gives `unique` up if nobody will look at its answer.
+    /// Gives `unique` up if its answer is of no use any more.
     fn examine(&self, unique: u64) {
         let Some(thread) = self.table.lock().waiting.get(&unique).map(|waiting| waiting.asker.thread) else {
             return;
@@ -156,14 +157,14 @@ impl Waits {
 }
 
 impl Waiting {
-    /// Whether its thread should be looked at. The kernel tells of no signal while a thread waits
-    /// for several reads at a time, as it does for each direct read.
+    /// Whether to examine its thread. The kernel tells of no signal while a thread waits for
+    /// several reads at a time, as it does for each direct read.
     fn is_doubtful(&mut self) -> bool {
         let was_old = std::mem::replace(&mut self.is_old, true);
         self.interrupted.is_some() || was_old && matches!(self.wait, Wait::Read(_))
     }
 
-    /// Whether nobody will look at the answer, if this is the `fate` of the thread.
+    /// Whether the answer is of no use, given the `fate` of the thread.
     fn is_vain(&self, fate: Fate) -> bool {
         match (fate, self.interrupted) {
             (Fate::Living, _) => false,
@@ -193,7 +194,7 @@ impl Wait {
     fn give_up(self, error: Error) {
         match self {
             Wait::Read(read) => read.give_up(error),
-            // Nobody listens if the answer came meanwhile.
+            // The receiver is gone if the answer came meanwhile.
             Wait::Task(task) => drop(task.send(error)),
         }
     }

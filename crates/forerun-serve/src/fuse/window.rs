@@ -1,37 +1,36 @@
-//! How far the kernel reads ahead by itself.
+//! The kernel's own readahead.
 //!
-//! Its window is a setting of the mount. It goes two ways: a mount may ask for
-//! less than the kernel offers when they meet, and root may set more (or less)
-//! afterwards, which counts for files opened from then on. It is also how much the
-//! kernel reads around a page fault, wherever that is.
+//! Its window is a setting of the mount. A mount may ask for less than the kernel offers in the
+//! greeting. Root may set more, or less, afterwards, for files opened from then on. The kernel also
+//! reads a window around each page fault.
 
 use std::fs;
 use std::path::PathBuf;
 
 use forerun::{Error, ErrorKind, Result};
 
-/// How far the kernel reads ahead of one reader unless something else is chosen: a
-/// page. What reads forward loses nothing by it, and who touches pages of mapped
-/// memory at random gets one page for each, not 32: `docs/mount.md` has the numbers.
+/// The kernel's default readahead of a mount: a page. Sequential readers lose nothing by it. A
+/// random reader of mapped memory gets one page for each fault, not 32: `docs/mount.md` has the
+/// numbers.
 pub const KERNEL_READAHEAD_BYTES: u64 = PAGE_BYTES;
 
-/// The most that the kernel offers, and what it does if nobody asks for less.
+/// The kernel's offer, which is its window if a mount asks for no less.
 pub const KERNEL_READAHEAD_BYTES_OFFERED: u64 = 128 << 10;
 
-/// The least: with no window at all the kernel asks for page after page, whatever
-/// a program reads.
+/// The minimum. Without a window the kernel asks for one page at a time, whatever the length of a
+/// program's read.
 const PAGE_BYTES: u64 = 4096;
 
-/// What to ask the kernel for so that it reads `bytes` ahead.
+/// The readahead to ask the kernel for in the greeting.
 pub(crate) fn offer(bytes: u64) -> u32 {
     bytes.clamp(PAGE_BYTES, KERNEL_READAHEAD_BYTES_OFFERED) as u32
 }
 
-/// Sets the window of the mount that is `device` (its major and minor number) where
-/// it is larger than can be asked for.
+/// Sets the window of the mount with the device number `device` where the greeting cannot ask for
+/// that much.
 ///
 /// # Errors
-/// [`ErrorKind::Denied`] if the system does not let it be set.
+/// [`ErrorKind::Denied`] if the system does not allow it.
 pub(crate) fn raise(device: Option<(u32, u32)>, bytes: u64) -> Result<()> {
     if bytes <= KERNEL_READAHEAD_BYTES_OFFERED {
         return Ok(());

@@ -1,4 +1,4 @@
-//! What the kernel asks for, and that what it is given unasked is right.
+//! Counts the kernel's requests, and checks the bytes that are pushed into its page cache.
 
 use std::fs::{self, File};
 use std::os::unix::fs::FileExt;
@@ -61,7 +61,7 @@ fn readers_of_small_pieces_hardly_ask_and_get_the_right_bytes() {
     let file = File::open(mounted.at("file")).unwrap();
     let memory = map(&file);
     std::thread::scope(|scope| {
-        // Mapped forward, in small reads forward, and here and there, at once.
+        // Mapped forward, small reads forward, and random reads, at once.
         scope.spawn(|| {
             memory.chunks(PAGE_BYTES).zip(bytes.chunks(PAGE_BYTES)).for_each(|(a, b)| assert!(a == b))
         });
@@ -154,7 +154,7 @@ fn no_push_mixes_versions_of_a_file_that_is_replaced_and_shortened() {
     assert!(read_small(&file).as_ref() == versions.last());
 }
 
-/// All of `file`, a page at a time; nothing if it was replaced meanwhile.
+/// Reads `file` page by page; none if it was replaced meanwhile.
 fn read_small(file: &File) -> Option<Vec<u8>> {
     let mut bytes = Vec::new();
     let mut buffer = [0; PAGE_BYTES];

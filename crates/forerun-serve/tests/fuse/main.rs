@@ -1,5 +1,4 @@
-//! A mount as programs see it. These tests mount, for which they must be root
-//! or have `fusermount3`.
+//! A mount as programs see it. These tests mount, so they need root or `fusermount3`.
 
 mod kernel;
 mod support;

@@ -13,20 +13,19 @@ use tempfile::TempDir;
 /// A tree, and where it is mounted. Unmounts when dropped.
 pub(crate) struct Mounted {
     pub(crate) source: TempDir,
-    // Before the directory it is mounted on, so that it is unmounted first.
+    // Declared before the source directory, so that it is unmounted first.
     pub(crate) mount: Mount,
     directory: TempDir,
 }
 
 impl Mounted {
-    /// Mounts what `fill` puts into a directory, with the engine's and the
-    /// kernel's metadata as fresh as they are given.
+    /// Mounts a directory that `fill` has filled, with these metadata times of engine and kernel.
     pub(crate) fn new(engine_ttl: Duration, kernel_ttl: Duration, fill: impl FnOnce(&Path)) -> Mounted {
         let source = tempfile::tempdir().unwrap();
         fill(source.path());
         let options = Options {
             memory_bytes: 64 << 20,
-            // Reads only what is asked for, so that a test knows what is cached.
+            // No readahead, so that a test knows what is cached.
             policy: PolicyKind::None,
             metadata_ttl: engine_ttl,
             ..Options::default()
@@ -56,8 +55,7 @@ impl Mounted {
     }
 }
 
-/// Nested directories, an empty file, one of several requests, names that are
-/// not plain, links.
+/// Nested directories, an empty file, a file of several requests, unusual names, links.
 pub(crate) fn fill_with_everything(root: &Path) {
     fs::create_dir_all(root.join("a/b/c")).unwrap();
     fs::create_dir(root.join("no files")).unwrap();
@@ -73,7 +71,7 @@ pub(crate) fn fill_with_everything(root: &Path) {
     run(Command::new("touch").args(["-d", "2001-02-03 04:05:06.789"]).arg(root.join("hello.txt")));
 }
 
-/// `len` bytes that are different at every offset and for every `seed`.
+/// `len` bytes that differ at every offset and for every `seed`.
 pub(crate) fn pattern(len: usize, seed: u64) -> Vec<u8> {
     let word =
         |index: u64| (index + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15 ^ seed.rotate_left(32)).to_le_bytes();

@@ -1,4 +1,4 @@
-//! A mounted tree is the tree.
+//! A mounted tree equals its source.
 
 use std::collections::BTreeSet;
 use std::fs::{self, File, OpenOptions};

@@ -29,12 +29,12 @@ const FAILURES: [(&str, ErrorKind, i32); 7] = [
     ("invalid", ErrorKind::Invalid, 22),
 ];
 
-/// Objects whose names say how they fail: `stat NAME` cannot be looked up,
-/// `read NAME` cannot be read, and `slow N` is read when the test allows it.
+/// Objects that fail by their names: `stat NAME` cannot be looked up, `read NAME` cannot be read,
+/// and `slow N` is read when the test allows it.
 #[derive(Debug)]
 struct Troubled {
     objects: MemoryBackend,
-    /// Told of every fetch of a slow object.
+    /// Receives a message for every fetch of a slow object.
     waiting: mpsc::Sender<()>,
     allowed: Arc<Semaphore>,
 }
@@ -77,7 +77,7 @@ impl Backend for Troubled {
     }
 }
 
-/// A mount of `names`, what tells of slow fetches, and what allows them.
+/// A mount of `names`, the messages of slow fetches, and the semaphore that allows them.
 fn mount(names: &[String]) -> (Mounted, mpsc::Receiver<()>, Arc<Semaphore>) {
     let (waiting, told) = mpsc::channel();
     let allowed = Arc::new(Semaphore::new(0));
@@ -108,7 +108,7 @@ fn a_failure_is_the_error_that_programs_know_for_it() {
 
 #[test]
 fn readers_that_wait_hold_up_nobody_else() {
-    // More than there are threads that receive requests.
+    // More than the threads that receive requests.
     const SLOW: usize = 12;
     let mut names: Vec<String> = (0..SLOW).map(|index| format!("slow {index}")).collect();
     names.push("fast".to_owned());

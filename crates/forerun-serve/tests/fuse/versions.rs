@@ -10,7 +10,7 @@ const ESTALE: i32 = 116;
 const SIZE: usize = 8 << 20;
 const HOUR: Duration = Duration::from_secs(3600);
 
-/// Puts another file in the place of `name`, as programs do that replace a file.
+/// Replaces `name` by another file, as programs do that write a new file and rename it.
 fn replace(mounted: &Mounted, name: &str, bytes: &[u8]) {
     let source = mounted.source.path();
     fs::write(source.join("in the making"), bytes).unwrap();
@@ -28,14 +28,15 @@ fn an_old_handle_is_stale_and_a_new_one_reads_the_new_bytes() {
 
     replace(&mounted, "file", &new);
 
-    // What the kernel has cached stays readable; what it must ask for does not.
+    // Cached pages stay readable; the others fail.
     let error = before.read_exact_at(&mut buffer, SIZE as u64 - 4096).unwrap_err();
     assert_eq!(error.raw_os_error(), Some(ESTALE));
     before.read_exact_at(&mut buffer, 0).unwrap();
     assert_eq!(buffer, old[..4096]);
     let stale_inode = before.metadata().unwrap().ino();
 
-    // The kernel would remember the old inode for an hour: it is told otherwise.
+    // The kernel remembers the old inode for an hour, but the open of it fails as stale: it looks the
+    // name up again.
     let after = File::open(mounted.at("file")).unwrap();
     assert_ne!(after.metadata().unwrap().ino(), stale_inode);
     let mut all = vec![0; SIZE];

@@ -13,8 +13,8 @@ fn pages(extents: &[Range<u64>]) -> Pages {
     extents.iter().map(|extent| (extent.start / PAGE_BYTES, extent.end.div_ceil(PAGE_BYTES))).collect()
 }
 
-/// The kernel asks for one page, and all the room that there is gets pushed. What the reader
-/// came past, and what is stored.
+/// The kernel asks for one page, and the governor pushes all the room it offers. Returns the
+/// extents that the reader passed, and those to store.
 fn touch(runs: &mut Runs, index: u64, size: u64) -> (Pages, Pages) {
     let Step { passed, room } = runs.read(&page(index), size);
     let stored = room.map_or(Vec::new(), |(room, way)| runs.push(&room, way, room.end - room.start));
@@ -89,7 +89,7 @@ fn no_more_is_pushed_than_is_in_memory() {
 fn a_late_push_does_not_hide_how_far_the_reader_has_come() {
     let mut runs = Runs::default();
     (0..3).for_each(|index| _ = touch(&mut runs, index, SIZE));
-    // The kernel has none of it yet, and asks page by page.
+    // The kernel has none of these pages yet, and asks for each.
     assert_eq!(touch(&mut runs, 3, SIZE), (vec![], vec![]));
     assert_eq!(touch(&mut runs, 4, SIZE), (vec![], vec![]));
     assert_eq!(touch(&mut runs, 11, SIZE).0, [(5, 11)]);

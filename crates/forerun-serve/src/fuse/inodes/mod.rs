@@ -1,4 +1,4 @@
-//! Inodes: one per version of an object, for as long as the kernel remembers it.
+//! Inodes: one for each version of an object, for as long as the kernel remembers it.
 
 mod numbers;
 mod record;
@@ -16,11 +16,10 @@ use table::Table;
 /// The root directory's inode, by the protocol.
 pub(crate) const ROOT: u64 = 1;
 
-/// The inodes the kernel knows.
+/// The inodes that the kernel knows.
 ///
-/// The table holds what the kernel holds and nothing else: it says with every
-/// `forget` what may go. Their [`Numbers`] are known for longer, so that a listing can
-/// name numbers without making inodes.
+/// The table holds exactly those: the kernel says with every `forget` which it dropped. [`Numbers`]
+/// lasts longer, so that a listing can show numbers without making inodes.
 #[derive(Debug)]
 pub(crate) struct Inodes {
     known: Mutex<Known>,
@@ -33,14 +32,14 @@ struct Known {
 }
 
 impl Inodes {
-    /// The table with nothing but the root directory, which is never forgotten.
+    /// A table of the root directory alone, which is never forgotten.
     pub(crate) fn new(root: &Entry) -> Inodes {
         let mut table = Table::default();
         table.remember(ROOT, root);
         Inodes { known: Mutex::new(Known { table, numbers: Numbers::new(ROOT + 1) }) }
     }
 
-    /// What `ino` stands for.
+    /// The entry of inode `ino`.
     pub(crate) fn get(&self, ino: u64) -> Option<Arc<Entry>> {
         self.known.lock().table.get(ino).map(Arc::new)
     }
@@ -53,13 +52,13 @@ impl Inodes {
         ino
     }
 
-    /// The number of `entry` for a listing, which is no promise to keep it.
+    /// The number of `entry` for a listing, which does not make an inode.
     pub(crate) fn number_of(&self, entry: &Entry) -> u64 {
         let Known { table, numbers } = &mut *self.known.lock();
         table.number_of(entry).unwrap_or_else(|| numbers.show(numbers.key(identity(entry))))
     }
 
-    /// The kernel has forgotten `ino` `count` times.
+    /// Counts `count` forgets of `ino`.
     pub(crate) fn forget(&self, ino: u64, count: u64) {
         if ino == ROOT {
             return;
@@ -71,7 +70,7 @@ impl Inodes {
     }
 }
 
-/// Whether two descriptions are of the same inode.
+/// Whether `a` and `b` are of the same inode.
 pub(crate) fn same_inode(a: &Entry, b: &Entry) -> bool {
     identity(a) == identity(b)
 }

@@ -1,51 +1,50 @@
-//! Which number an inode has. Numbers follow the order in which inodes are first
-//! shown, hence that of their directory's listing: programs that sort a listing by
-//! number, to spare a disk's head the way, then go through it as it was listed.
+//! Giving numbers to inodes. Numbers follow the order in which inodes are first shown, so that of
+//! their directory's listing. Programs that sort a listing by number, to spare a disk's head the
+//! way, then keep the listing's order.
 
 use std::collections::HashMap;
 use std::hash::{BuildHasher, RandomState};
 use std::mem;
 
-/// Numbers that nobody holds are known until so many others were given: enough to look
-/// up in peace what a listing has shown, and at 32 bytes each, some 8 MiB at most.
+/// Numbers that nobody holds are dropped after this many newer ones. That leaves time to look up
+/// the names of a listing. At 32 bytes each, both halves take some 8 MiB.
 const SHOWN_MAX: usize = 65_536;
 
-/// What makes an inode, as [`Numbers::key`] makes it.
+/// A hash of an inode's identity: see [`Numbers::key`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Key(u64, u64);
 
-/// The numbers of inodes, none of which is ever another's.
+/// The numbers of inodes. Each is given once.
 #[derive(Debug)]
 pub(super) struct Numbers {
-    /// Two, since one is too short to take different hashes for different inodes.
+    /// Two: one hash is too short to tell all inodes apart.
     hashers: [RandomState; 2],
-    /// Those that were only shown, or are forgotten; the later and the earlier half.
+    /// Numbers that were only shown, or were released: the later and the earlier half.
     shown: HashMap<Key, u64>,
     shown_before: HashMap<Key, u64>,
     next: u64,
 }
 
 impl Numbers {
-    /// Numbers from `first` on.
     pub(super) fn new(first: u64) -> Numbers {
         let hashers = [RandomState::new(), RandomState::new()];
         Numbers { hashers, shown: HashMap::new(), shown_before: HashMap::new(), next: first }
     }
 
-    /// Stands for `identity`, without keeping it.
+    /// The key of `identity`, which is not stored.
     pub(super) fn key(&self, identity: impl std::hash::Hash) -> Key {
         let [first, second] = &self.hashers;
         Key(first.hash_one(&identity), second.hash_one(&identity))
     }
 
-    /// The number of `key`, which nobody holds: the next if it has none.
+    /// The number of `key`, which nobody holds; a new one if it has none.
     pub(super) fn show(&mut self, key: Key) -> u64 {
         let number = self.hold(key);
         self.release(key, number);
         number
     }
 
-    /// The same. It is known to whoever holds it until [`Numbers::release`].
+    /// As [`Numbers::show`], but the holder keeps the number until [`Numbers::release`].
     pub(super) fn hold(&mut self, key: Key) -> u64 {
         let shown = self.shown.remove(&key).or_else(|| self.shown_before.remove(&key));
         shown.unwrap_or_else(|| {
@@ -54,7 +53,7 @@ impl Numbers {
         })
     }
 
-    /// Nobody holds `number`, which is `key`'s, any more.
+    /// Releases `number` of `key`, which nobody holds any more.
     pub(super) fn release(&mut self, key: Key, number: u64) {
         if self.shown.len() >= SHOWN_MAX {
             self.shown_before = mem::take(&mut self.shown);

@@ -1,11 +1,11 @@
-//! How an entry lies in memory while nobody looks at it: without gaps, since there may be millions.
+//! Entries in memory, encoded without gaps: there may be millions.
 
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use forerun::{Entry, Kind, Version};
 use serde::{Deserialize, Serialize};
 
-/// An entry as it is written down.
+/// An entry as it is encoded.
 #[derive(Debug, PartialEq, Serialize, Deserialize)]
 pub(super) struct Record<'a> {
     kind: u8,
@@ -23,7 +23,7 @@ enum Time {
     Since1970(Duration),
 }
 
-/// What makes an inode: a directory stays the same whatever is put into it.
+/// The identity of an inode: a directory stays the same when its contents change.
 pub(super) type Identity<'a> = (u8, &'a str, Option<&'a str>);
 
 pub(super) fn identity(entry: &Entry) -> Identity<'_> {
@@ -80,31 +80,31 @@ impl Time {
     }
 }
 
-/// Records one after the other.
+/// Records, one after the other.
 #[derive(Debug, Default)]
 pub(super) struct Records(Vec<u8>);
 
 impl Records {
-    /// Adds `record`, and says where it is.
+    /// Adds `record` and returns its position.
     pub(super) fn add(&mut self, record: &Record<'_>) -> u64 {
         let at = self.0.len() as u64;
         self.0 = postcard::to_extend(record, std::mem::take(&mut self.0)).expect("memory takes every record");
         at
     }
 
-    /// The record at `at`, where one was added.
+    /// The record at position `at`.
     pub(super) fn get(&self, at: u64) -> Record<'_> {
         postcard::from_bytes(&self.0[at as usize..]).expect("it was written here")
     }
 
-    /// How many bytes the record at `at` takes.
+    /// The length of the record at `at`, in bytes.
     pub(super) fn len_at(&self, at: u64) -> usize {
         let bytes = &self.0[at as usize..];
         let (_, rest) = postcard::take_from_bytes::<Record<'_>>(bytes).expect("it was written here");
         bytes.len() - rest.len()
     }
 
-    /// How many bytes all take that were added.
+    /// The length of all records, in bytes.
     pub(super) fn len(&self) -> usize {
         self.0.len()
     }

@@ -1,4 +1,4 @@
-//! The table of inodes: it grows at its end, and is written anew once most of it is forgotten.
+//! The table of inodes. It grows at its end, and is rewritten once most of it is forgotten.
 
 use std::hash::{BuildHasher, RandomState};
 
@@ -7,15 +7,15 @@ use hashbrown::HashTable;
 
 use super::record::{Identity, Record, Records};
 
-/// A table with fewer nodes is not worth the time that it takes to make it smaller.
+/// A table with fewer nodes is not worth rewriting.
 const NODES_MIN: usize = 4096;
-/// The same of records that nobody needs.
+/// Nor is one with fewer bytes of records.
 const RECORD_BYTES_MIN: usize = 256 << 10;
-/// Spreads numbers that follow each other over all bits: 2^64 divided by the golden ratio.
+/// Spreads successive numbers over all bits: 2^64 divided by the golden ratio.
 const SPREAD: u64 = 0x9e37_79b9_7f4a_7c15;
 
 /// Inodes by number and by identity. One takes 24 bytes, its record, and 5 bytes in each of two
-/// tables that are half full or more.
+/// hash tables that are at least half full.
 #[derive(Debug, Default)]
 pub(super) struct Table {
     nodes: Vec<Node>,
@@ -30,28 +30,28 @@ pub(super) struct Table {
 #[derive(Clone, Copy, Debug)]
 struct Node {
     number: u64,
-    /// Where its record is.
+    /// The position of its record.
     record: u64,
-    /// Of its identity.
+    /// The hash of its identity.
     hash: u32,
-    /// How often the kernel was told the number and has not forgotten it; 0 if it is no longer here.
+    /// How often the kernel was told the number and has not forgotten it. 0: the node is unused.
     lookups: u32,
 }
 
 impl Table {
-    /// What is known by `number`.
+    /// The entry of `number`.
     pub(super) fn get(&self, number: u64) -> Option<Entry> {
         let node = &self.nodes[self.slot_of(number)?];
         Some(self.records.get(node.record).entry())
     }
 
-    /// The number of what is the same inode as `entry`.
+    /// The number of the inode that `entry` describes.
     pub(super) fn number_of(&self, entry: &Entry) -> Option<u64> {
         let slot = self.slot_like(Record::of(entry).identity())?;
         Some(self.nodes[slot].number)
     }
 
-    /// The kernel is told `number` of `entry`, which is in the table from now on, as it is now.
+    /// Counts a lookup of `number`, and stores `entry` as it is now.
     pub(super) fn remember(&mut self, number: u64, entry: &Entry) {
         let record = Record::of(entry);
         let Some(slot) = self.slot_of(number) else { return self.add(number, &record, 1) };
@@ -64,7 +64,7 @@ impl Table {
         }
     }
 
-    /// The kernel has forgotten `number` `count` times. What it was, if that was the last time.
+    /// Counts `count` forgets of `number`. Returns its entry if those were the last.
     pub(super) fn forget(&mut self, number: u64, count: u64) -> Option<Entry> {
         let slot = self.slot_of(number)?;
         let node = &mut self.nodes[slot];
@@ -111,7 +111,7 @@ impl Table {
         self.hasher.hash_one(identity) as u32
     }
 
-    /// Writes the table anew once more than half of it is unused.
+    /// Rewrites the table once more than half of it is unused.
     fn shrink(&mut self) {
         let is_sparse = self.nodes.len() > NODES_MIN && self.by_number.len() < self.nodes.len() / 2;
         let is_patchy = self.records.len() > RECORD_BYTES_MIN && self.unused_bytes > self.records.len() / 2;
@@ -129,7 +129,7 @@ fn spread(number: u64) -> u64 {
     number.wrapping_mul(SPREAD)
 }
 
-/// The table looks at both ends of a hash.
+/// A 64-bit hash: the hash table uses both ends.
 fn wide(hash: u32) -> u64 {
     u64::from(hash) << 32 | u64::from(hash)
 }

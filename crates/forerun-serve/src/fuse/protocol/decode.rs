@@ -1,4 +1,4 @@
-//! The bytes of what the kernel sends.
+//! Decoding the kernel's messages.
 
 use super::Malformed;
 use super::fields::{Fields, TooShort};
@@ -8,10 +8,10 @@ use super::request::{Forgets, Message, Operation, Request, Which};
 const IOCTL_DIRECTORY: u32 = 1 << 4;
 
 impl<'a> Message<'a> {
-    /// The message that `bytes` are.
+    /// Decodes `bytes`.
     ///
     /// # Errors
-    /// [`Malformed`] if it is none; an answer goes to its number.
+    /// [`Malformed`] if they are no message; it has the number to answer to.
     pub fn decode(bytes: &'a [u8]) -> Result<Message<'a>, Malformed> {
         let mut fields = Fields(bytes);
         let head = Head::decode(&mut fields).map_err(|TooShort| Malformed { unique: None })?;
@@ -175,7 +175,7 @@ mod tests {
         assert_eq!(asked(1, b"no end"), Err(malformed));
         assert_eq!(asked(42, &[0xFF; 8]).unwrap_err(), malformed);
         assert_eq!(Message::decode(&[0; 39]).unwrap_err(), Malformed { unique: None });
-        // A length that is not that of the message.
+        // The length field disagrees with the message.
         assert_eq!(Message::decode(&message(3, &[])[..40].repeat(2)).unwrap_err(), malformed);
         let mut state = 1_u64;
         let mut random = || {

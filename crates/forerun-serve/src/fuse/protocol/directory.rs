@@ -1,4 +1,4 @@
-//! Entries of a directory, as many as there is room for.
+//! Directory entries, up to the room that the kernel offers.
 
 use std::time::Duration;
 
@@ -11,18 +11,18 @@ pub struct Directory {
     room: usize,
 }
 
-/// Bytes before a name, and before those of a Readdirplus.
+/// Bytes before a name, and before the entry of a Readdirplus.
 const HEAD_BYTES: usize = 24;
 const ENTRY_BYTES: usize = 128;
 
 impl Directory {
-    /// With no entries, and `room` bytes for them.
+    /// An empty answer with room for `room` bytes.
     pub fn new(room: u32) -> Directory {
         Directory { bytes: Vec::with_capacity(room as usize), room: room as usize }
     }
 
-    /// Adds the entry `name`, after which a listing goes on at `next_offset`. `mode` has its type.
-    /// False if it has no room: it is left out.
+    /// Adds the entry `name`, after which a listing continues at `next_offset`. `mode` has its
+    /// type. Returns false, and leaves the entry out, if it has no room.
     #[must_use]
     pub fn add(&mut self, inode: u64, next_offset: u64, mode: u32, name: &str) -> bool {
         let has_room = self.has_room(HEAD_BYTES, name);
@@ -32,7 +32,7 @@ impl Directory {
         has_room
     }
 
-    /// The same, with attributes that are believed for `ttl`, which counts as a lookup.
+    /// As [`Directory::add`], with attributes that stay valid for `ttl`. Counts as a lookup.
     #[must_use]
     pub fn add_with_attributes(
         &mut self,
@@ -49,7 +49,7 @@ impl Directory {
         has_room
     }
 
-    /// All entries that had room.
+    /// The entries that had room.
     pub fn into_bytes(self) -> Vec<u8> {
         self.bytes
     }

@@ -3,11 +3,11 @@
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 
-/// There are fewer bytes than a field needs.
+/// The message ends within a field.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct TooShort;
 
-/// The bytes that were not looked at yet.
+/// The bytes that were not decoded yet.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Fields<'a>(pub(super) &'a [u8]);
 

@@ -1,10 +1,10 @@
-//! The first request, by which the kernel and a file system agree on what they may do.
+//! The first request: the kernel and a file system agree on capabilities.
 
 use super::fields::{Fields, TooShort};
 use super::payload::{put, put_u32};
 use super::{Malformed, REQUEST_BYTES_MAX};
 
-/// What kernel and file system can do, each a bit of a number.
+/// Capabilities of kernel and file system, one bit each.
 #[allow(missing_docs, reason = "the names are those of the kernel's fuse.h")]
 pub mod capabilities {
     pub const ASYNC_READ: u64 = 1;
@@ -15,7 +15,7 @@ pub mod capabilities {
     pub const PARALLEL_DIROPS: u64 = 1 << 18;
     pub(crate) const MAX_PAGES: u64 = 1 << 22;
     pub const CACHE_SYMLINKS: u64 = 1 << 23;
-    /// The upper half of the number is there.
+    /// Whether the upper half of the number is present.
     pub(crate) const INIT_EXT: u64 = 1 << 30;
     pub const PASSTHROUGH: u64 = 1 << 37;
     pub const NO_EXPORT_SUPPORT: u64 = 1 << 38;
@@ -25,10 +25,10 @@ pub mod capabilities {
 const VERSION: (u32, u32) = (7, 40);
 /// Before 7.23 (Linux 3.15) the answer has another length.
 const MINOR_MIN: u32 = 23;
-/// The smallest page there is: the kernel takes fewer where pages are larger.
+/// The smallest page size. The kernel takes fewer pages where they are larger.
 const PAGE_BYTES: u32 = 4096;
 
-/// What the kernel offers.
+/// The kernel's offer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Offer {
     pub(crate) unique: u64,
@@ -37,26 +37,26 @@ pub struct Offer {
     capabilities: u64,
 }
 
-/// What a file system asks for.
+/// The file system's requests.
 #[derive(Clone, Copy, Debug)]
 pub struct Wishes {
-    /// Of [`capabilities`]. Those that the kernel does not offer are left out.
+    /// Bits of [`capabilities`]. Those that the kernel does not offer are left out.
     pub capabilities: u64,
-    /// How far the kernel may read ahead, if that is less than it offers.
+    /// Limit of the kernel's readahead, if lower than its offer.
     pub readahead_bytes_max: u32,
-    /// How many requests nobody waits for may be in flight.
+    /// Limit of background requests in flight.
     pub background_requests_max: u16,
-    /// With how many of them the kernel begins to hold back.
+    /// Background requests in flight at which the kernel begins to hold back.
     pub congested_requests: u16,
-    /// How many file systems may lie one above the other, if files are passed through.
+    /// How many file systems may be stacked, if files are passed through.
     pub stack_depth_max: u32,
 }
 
 impl Offer {
-    /// The offer that `bytes` are.
+    /// Decodes an offer.
     ///
     /// # Errors
-    /// [`Malformed`] if it is another request, or none.
+    /// [`Malformed`] if `bytes` are another request, or none.
     pub(crate) fn decode(bytes: &[u8]) -> Result<Offer, Malformed> {
         const INIT: u32 = 26;
         let mut head = Fields(bytes);
@@ -81,7 +81,7 @@ impl Offer {
         Ok(Offer { unique, version, readahead_bytes_max, capabilities })
     }
 
-    /// Whether this protocol is the kernel's.
+    /// Whether the kernel's protocol is this one.
     pub(crate) fn is_supported(&self) -> bool {
         self.version.0 == VERSION.0 && self.version.1 >= MINOR_MIN
     }
@@ -91,12 +91,12 @@ impl Offer {
         self.version
     }
 
-    /// Which of `capabilities` the kernel lacks.
+    /// The bits of `capabilities` that the kernel lacks.
     pub fn lacks(&self, capabilities: u64) -> u64 {
         capabilities & !self.capabilities
     }
 
-    /// The answer with what is agreed on.
+    /// The answer with the agreed capabilities.
     pub(crate) fn accept(&self, wishes: &Wishes) -> Vec<u8> {
         use capabilities::{BIG_WRITES, INIT_EXT, MAX_PAGES};
         let agreed = (wishes.capabilities | BIG_WRITES | MAX_PAGES | INIT_EXT) & self.capabilities;

@@ -1,44 +1,44 @@
-//! What answers carry.
+//! Payloads of answers.
 
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-/// What `stat` shows of an inode. All of its times are the one of the last change.
+/// Attributes of an inode, as `stat` shows them. All of its times are that of the last change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Attributes {
     /// The number of the inode.
     pub inode: u64,
     /// In bytes.
     pub size: u64,
-    /// When it was changed last.
+    /// The time of the last change.
     pub modified: SystemTime,
     /// Type and permissions.
     pub mode: u32,
     /// User and group.
     pub owner: (u32, u32),
-    /// How many bytes programs read at a time for preference.
+    /// The preferred length of reads, in bytes.
     pub block_bytes: u32,
 }
 
-/// How a file is open.
+/// Flags of an open file.
 pub mod open_flags {
-    /// Nothing of it is kept in the page cache.
+    /// The page cache is bypassed.
     pub const DIRECT_IO: u32 = 1;
-    /// What the page cache has of the inode stays.
+    /// Pages of the inode that are cached stay.
     pub const KEEP_CACHE: u32 = 1 << 1;
-    /// Direct writes need not wait for one another.
+    /// Direct writes may run in parallel.
     pub const PARALLEL_DIRECT_WRITES: u32 = 1 << 6;
-    /// The kernel reads the file of a backing number itself.
+    /// The kernel reads the backing file itself.
     pub const PASSTHROUGH: u32 = 1 << 7;
 }
 
-/// The inode that a name leads to, believed for `ttl`; number 0 says that there is none.
+/// The inode of a name, valid for `ttl`. Number 0 says that there is none.
 pub fn entry(attributes: &Attributes, ttl: Duration) -> Vec<u8> {
     let mut bytes = Vec::with_capacity(128);
     put_entry(&mut bytes, attributes, ttl);
     bytes
 }
 
-/// The attributes of an inode, believed for `ttl`.
+/// The attributes of an inode, valid for `ttl`.
 pub fn attributes(attributes: &Attributes, ttl: Duration) -> Vec<u8> {
     let mut bytes = Vec::with_capacity(104);
     put(&mut bytes, [ttl.as_secs()]);
@@ -47,7 +47,7 @@ pub fn attributes(attributes: &Attributes, ttl: Duration) -> Vec<u8> {
     bytes
 }
 
-/// A new handle; `backing` is the number of the file that the kernel reads itself, or 0.
+/// A new handle. `backing` is the number of the file that the kernel reads itself, or 0.
 pub fn opened(handle: u64, flags: u32, backing: u32) -> Vec<u8> {
     let mut bytes = Vec::with_capacity(16);
     put(&mut bytes, [handle]);
@@ -55,34 +55,34 @@ pub fn opened(handle: u64, flags: u32, backing: u32) -> Vec<u8> {
     bytes
 }
 
-/// How many bytes were written.
+/// The count of bytes written.
 pub fn written(len: u32) -> Vec<u8> {
     size(len)
 }
 
-/// How many bytes an attribute, or a list of their names, has.
+/// The size of an attribute, or of a list of their names.
 pub fn size(len: u32) -> Vec<u8> {
     let mut bytes = Vec::with_capacity(8);
     put_u32(&mut bytes, [len, 0]);
     bytes
 }
 
-/// What an ioctl returns.
+/// The result of an ioctl.
 pub fn ioctl(result: i32) -> Vec<u8> {
     let mut bytes = Vec::with_capacity(16);
     put_u32(&mut bytes, [result.cast_unsigned(), 0, 0, 0]);
     bytes
 }
 
-/// A file system that says nothing of its size, with names of up to `name_bytes_max`.
+/// A file system of unknown size, with names of up to `name_bytes_max`.
 pub fn statfs(block_bytes: u32, name_bytes_max: u32) -> Vec<u8> {
     let mut bytes = vec![0; 40];
     put_u32(&mut bytes, [block_bytes, name_bytes_max, block_bytes, 0, 0, 0, 0, 0, 0, 0]);
     bytes
 }
 
-/// What comes before the payload of an answer: `error` is 0, or a negative `errno`, or what a
-/// notification is about.
+/// The bytes before the payload of an answer. `error` is 0, a negative `errno`, or the code of a
+/// notification.
 pub(crate) fn header(unique: u64, error: i32, payload_len: usize) -> [u8; 16] {
     let mut bytes = [0; 16];
     // No payload is longer than a request allows.
@@ -92,7 +92,7 @@ pub(crate) fn header(unique: u64, error: i32, payload_len: usize) -> [u8; 16] {
     bytes
 }
 
-/// What comes before `len` bytes that go into the page cache of `inode`.
+/// The bytes before `len` bytes for the page cache of `inode`.
 pub(crate) fn notify_store(inode: u64, offset: u64, len: u32) -> [u8; 24] {
     let mut bytes = [0; 24];
     bytes[..8].copy_from_slice(&inode.to_ne_bytes());
@@ -102,7 +102,7 @@ pub(crate) fn notify_store(inode: u64, offset: u64, len: u32) -> [u8; 24] {
 }
 
 pub(super) fn put_entry(bytes: &mut Vec<u8>, attributes: &Attributes, ttl: Duration) {
-    // A number is never used for another inode: the generation is always 0.
+    // A number is never given to another inode: the generation is always 0.
     put(bytes, [attributes.inode, 0, ttl.as_secs(), ttl.as_secs()]);
     put_u32(bytes, [ttl.subsec_nanos(); 2]);
     put_attributes(bytes, attributes);
@@ -114,12 +114,12 @@ fn put_attributes(bytes: &mut Vec<u8>, attributes: &Attributes) {
     put(bytes, [inode, size, size.div_ceil(512)]);
     put(bytes, [seconds.cast_unsigned(); 3]);
     put_u32(bytes, [nanoseconds; 3]);
-    // One link, directories too: 2 would promise `find` that there are no directories below, 1
-    // promises nothing.
+    // One link, for directories too: 2 would tell `find` that there are no directories below, and 1
+    // tells it nothing.
     put_u32(bytes, [mode, 1, user, group, 0, block_bytes, 0]);
 }
 
-/// Seconds, which are negative before 1970, and nanoseconds after them.
+/// Seconds, negative before 1970, and the nanoseconds after them.
 fn since_1970(time: SystemTime) -> (i64, u32) {
     match time.duration_since(UNIX_EPOCH) {
         Ok(after) => (after.as_secs().try_into().unwrap_or(i64::MAX), after.subsec_nanos()),

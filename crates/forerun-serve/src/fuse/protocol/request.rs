@@ -1,4 +1,4 @@
-//! What the kernel sends.
+//! The kernel's messages.
 
 use std::ffi::OsStr;
 
@@ -7,9 +7,9 @@ use super::fields::Fields;
 /// One message of the kernel.
 #[derive(Clone, Copy, Debug)]
 pub enum Message<'a> {
-    /// Waits for an answer.
+    /// It waits for an answer.
     Request(Request<'a>),
-    /// These inodes are forgotten; no answer.
+    /// The kernel has forgotten these inodes; no answer.
     Forget(Forgets<'a>),
     /// A signal came for the thread that waits for the request of this number; no answer.
     Interrupt(u64),
@@ -17,20 +17,19 @@ pub enum Message<'a> {
     Destroy(u64),
 }
 
-/// A request, and who asks.
+/// A request, and the thread that asks.
 #[derive(Clone, Copy, Debug)]
 pub struct Request<'a> {
-    /// The number of the request, which no other ever has.
+    /// The number of the request, which is unique.
     pub unique: u64,
-    /// The inode that it is about.
+    /// The inode it is about.
     pub inode: u64,
     /// The thread that asks, as the PID namespace of the mount numbers it; 0 if it is in another.
     pub thread: u32,
-    /// What is asked for.
     pub operation: Operation<'a>,
 }
 
-/// What is asked for, as far as a file system here may have an answer.
+/// The operations that a file system here may answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[allow(missing_docs, reason = "the names are those of the system calls")]
 pub enum Operation<'a> {
@@ -98,7 +97,7 @@ pub enum Operation<'a> {
     Other,
 }
 
-/// Inodes that are forgotten, and how often each.
+/// Forgotten inodes, each with its count.
 #[derive(Clone, Copy, Debug)]
 pub struct Forgets<'a>(pub(super) Which<'a>);
 

@@ -26,7 +26,7 @@ pub(crate) struct Channel {
     device: OwnedFd,
 }
 
-/// A file that the kernel may read itself. The kernel lets go of it when this is dropped.
+/// A file that the kernel may read itself. The kernel releases it when this is dropped.
 #[derive(Debug)]
 pub(crate) struct Backing {
     channel: Weak<Channel>,
@@ -41,7 +41,6 @@ struct BackingMap {
 }
 
 impl Channel {
-    /// Requests that come by `device`.
     pub(crate) fn new(device: OwnedFd) -> Channel {
         Channel { device }
     }
@@ -55,14 +54,14 @@ impl Channel {
         Ok(Channel { device })
     }
 
-    /// The next message, which is as many bytes of `buf` as it says; none once the kernel has hung
-    /// up. Blocks until one comes.
+    /// Receives the next message into `buf` and returns its length; none once the kernel has hung
+    /// up. Blocks until a message comes.
     pub(crate) fn receive(&self, buf: &mut [u8]) -> io::Result<Option<usize>> {
         loop {
             match rustix::io::read(&self.device, &mut *buf) {
                 Ok(len) => return Ok(Some(len)),
                 Err(Errno::NODEV) => return Ok(None),
-                // A request that its program has given up, or a signal for this thread.
+                // The program has given its request up, or this thread got a signal.
                 Err(Errno::NOENT | Errno::INTR | Errno::AGAIN) => {}
                 Err(errno) => return Err(errno.into()),
             }
@@ -86,7 +85,7 @@ impl Channel {
         }
     }
 
-    /// Has the kernel keep `file`, which opens can then be answered with.
+    /// Registers `file` with the kernel, so that opens can be answered with it.
     pub(crate) fn open_backing(self: &Arc<Channel>, file: &impl AsFd) -> io::Result<Backing> {
         let map = BackingMap { descriptor: file.as_fd().as_raw_fd(), flags: 0, padding: 0 };
         // SAFETY: the kernel reads a map of this type.
@@ -95,7 +94,7 @@ impl Channel {
         Ok(Backing { channel: Arc::downgrade(self), number: number.cast_unsigned() })
     }
 
-    /// The kernel takes an answer whole or not at all.
+    /// The kernel takes an answer as a whole or not at all.
     fn write(&self, parts: &[IoSlice<'_>]) -> io::Result<()> {
         rustix::io::writev(&self.device, parts)?;
         Ok(())

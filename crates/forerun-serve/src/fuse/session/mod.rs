@@ -1,4 +1,4 @@
-//! Requests of the kernel: the threads that receive them, and their way back.
+//! Sessions with the kernel: the threads that receive requests, and the replies.
 
 mod channel;
 mod reply;
@@ -10,9 +10,9 @@ pub(crate) use threads::{Queues, Session, end_of};
 
 use super::protocol::{Offer, Request, Wishes};
 
-/// What answers the kernel.
+/// A file system that answers the kernel.
 pub trait Filesystem: Send + Sync + 'static {
-    /// What it asks of the kernel, which offers `offer`.
+    /// Answers the kernel's `offer` at the start.
     fn greet(&self, offer: &Offer) -> Wishes;
 
     /// Answers `request` by `reply`, now or later. The calling thread receives further requests, so
@@ -22,7 +22,7 @@ pub trait Filesystem: Send + Sync + 'static {
     /// The kernel has forgotten `lookups` lookups of `inode`.
     fn forget(&self, _inode: u64, _lookups: u64) {}
 
-    /// A signal came for the thread that waits for the request `unique`, which may not have
-    /// arrived yet or have been answered. The kernel says so once for each request.
+    /// A signal came for the thread that waits for the request `unique`. The kernel tells it once
+    /// for each request, which may not have arrived yet or may have been answered.
     fn interrupt(&self, _unique: u64) {}
 }

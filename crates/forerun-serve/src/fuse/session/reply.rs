@@ -6,8 +6,8 @@ use rustix::io::Errno;
 
 use super::channel::Channel;
 
-/// Answers one request, once. Dropped without an answer it is an error, so that nobody waits for
-/// what does not come.
+/// Answers one request, once. Dropping it answers with an error, so that the program does not wait
+/// for ever.
 #[derive(Debug)]
 pub struct Reply {
     channel: Arc<Channel>,
@@ -20,17 +20,17 @@ impl Reply {
         Reply { channel: Arc::clone(channel), unique, is_sent: false }
     }
 
-    /// It worked: `payload` is what was asked for.
+    /// Answers with `payload`.
     pub fn bytes(mut self, payload: &[u8]) {
         self.send(0, payload);
     }
 
-    /// It did not work.
+    /// Answers with an error.
     pub fn error(mut self, errno: Errno) {
         self.send(-errno.raw_os_error(), &[]);
     }
 
-    /// Either.
+    /// Answers with a payload or an error.
     pub fn result<T: AsRef<[u8]>>(self, result: Result<T, Errno>) {
         match result {
             Ok(payload) => self.bytes(payload.as_ref()),

@@ -12,18 +12,18 @@ use super::super::protocol::{Malformed, Message, Offer, REQUEST_BYTES_MAX};
 use super::channel::Channel;
 use super::{Filesystem, Reply};
 
-/// How long the kernel may take to hang up after an unmount: it does so at once,
-/// unless the file system is also mounted elsewhere.
+/// How long the kernel may take to hang up after an unmount. It does so at once, unless the file
+/// system is also mounted elsewhere.
 const HANG_UP_TIME: Duration = Duration::from_secs(5);
-/// The bytes before those of the longest request.
+/// Room for the header of the longest request.
 const HEAD_BYTES_MAX: usize = 4096;
 
-/// Where threads receive requests.
+/// The queues that threads receive from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Queues {
-    /// All from one queue.
+    /// All threads share one queue.
     Shared,
-    /// Each from its own, for which the device has to be opened again.
+    /// Each thread has its own queue, for which the device is opened again.
     Own,
 }
 
@@ -35,11 +35,11 @@ pub(crate) struct Session {
 }
 
 impl Session {
-    /// Agrees with the kernel at the other end of `device`, and serves `filesystem` until it hangs up.
+    /// Greets the kernel at the other end of `device`, then serves `filesystem` until it hangs up.
     pub(crate) fn start(filesystem: impl Filesystem, device: OwnedFd, queues: Queues) -> io::Result<Session> {
         let channel = Arc::new(Channel::new(device));
         greet(&channel, &filesystem)?;
-        // Receiving a request and copying a cached reply is all that the threads do.
+        // The threads only receive requests and copy cached replies.
         let count = thread::available_parallelism().map_or(2, |count| count.get().clamp(2, 4));
         let mut channels = vec![Arc::clone(&channel)];
         while channels.len() < count {
@@ -58,7 +58,7 @@ impl Session {
         Ok(Session { channel, threads })
     }
 
-    /// The connection, by which the kernel can be told something.
+    /// The connection, for notifications to the kernel.
     pub(crate) fn channel(&self) -> &Arc<Channel> {
         &self.channel
     }
@@ -71,10 +71,10 @@ impl Session {
     }
 }
 
-/// How `session` ended, or none if it has not within [`HANG_UP_TIME`].
+/// The result of `session`, or none if it has not ended within [`HANG_UP_TIME`].
 pub(crate) fn end_of(session: Session) -> Option<io::Result<()>> {
     let (ended, end) = mpsc::channel();
-    // Without the thread the channel closes, and nothing is known of the end.
+    // If the thread does not start, the channel closes and the result is unknown.
     let _ =
         thread::Builder::new().name("forerun-unmount".to_owned()).spawn(move || ended.send(session.join()));
     end.recv_timeout(HANG_UP_TIME).ok()
@@ -123,7 +123,7 @@ fn serve(channel: &Arc<Channel>, filesystem: &impl Filesystem) -> io::Result<()>
     Ok(())
 }
 
-/// Its pages are there once they are used.
+/// Zeroed pages take memory only once they are used.
 fn buffer() -> Vec<u8> {
     vec![0; REQUEST_BYTES_MAX as usize + HEAD_BYTES_MAX]
 }

@@ -2,25 +2,32 @@
 
 use std::ffi::CString;
 use std::fs::{self, OpenOptions};
-use std::io::{self, IoSliceMut};
-use std::mem::MaybeUninit;
+use std::io;
 use std::os::fd::{AsRawFd, OwnedFd};
-use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
 
 use forerun::{Error, ErrorKind, Result};
 use rustix::fs::{AtFlags, CWD, StatxFlags, statx};
 use rustix::io::Errno;
 use rustix::mount::{MountFlags, UnmountFlags};
-use rustix::net::{RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, recvmsg};
 
+use super::access::Access;
 use super::check::is_dead_mount;
-use super::mount::Unmounted;
+use super::helper::{attach_by_helper, unmount_by_helper};
 use super::session::DEVICE;
 
-/// The set-user-id program that mounts for ordinary users.
-const HELPER: &str = "fusermount3";
+/// How a mount was unmounted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Unmounted {
+    /// It is gone.
+    Clean,
+    /// The mount was in use. It is gone from the directory tree, or covered by another mount.
+    /// Programs that have files of it open can use them until this process ends.
+    Detached,
+    /// Another program has mounted it, and has to unmount it. This process serves it until it ends;
+    /// after that its users get errors.
+    Left,
+}
 
 /// A place in the directory tree where a file system is mounted.
 #[derive(Debug)]
@@ -46,18 +53,6 @@ impl Mounter {
     fn of_this_user() -> Mounter {
         if rustix::process::geteuid().is_root() { Mounter::Us } else { Mounter::Helper }
     }
-}
-
-/// Permissions of a mount.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Access {
-    /// Whether users other than the one that mounts may use it. For ordinary users this needs
-    /// `user_allow_other` in `/etc/fuse.conf`.
-    pub allow_other: bool,
-    /// Whether the kernel passes writes on.
-    pub writable: bool,
-    /// Whether the kernel refuses to run programs from the mount.
-    pub noexec: bool,
 }
 
 /// The device number of a file system, unique while the file system is in use.
@@ -158,15 +153,7 @@ impl Attachment {
             return rustix::mount::unmount(&self.directory, flags | UnmountFlags::NOFOLLOW)
                 .map_err(|error| io::Error::from(error).to_string());
         }
-        let flags = if lazily { "-uz" } else { "-u" };
-        let output = Command::new(HELPER)
-            .arg(flags)
-            .arg("--")
-            .arg(&self.directory)
-            .stdin(Stdio::null())
-            .output()
-            .map_err(|error| format!("`{HELPER}` does not start: {error}"))?;
-        if output.status.success() { Ok(()) } else { Err(said(&output.stderr)) }
+        unmount_by_helper(&self.directory, lazily)
     }
 }
 
@@ -229,71 +216,13 @@ fn no_device(error: io::Error) -> Error {
     )
 }
 
-/// Mounts by the helper, which sends the connection over a socket. The environment names the
-/// socket's descriptor.
-fn attach_by_helper(directory: &Path, source: &str, access: Access) -> Result<OwnedFd> {
-    let failed = |what: String| {
-        let message = format!("{} cannot be mounted on: {what}", directory.display());
-        Error::new(ErrorKind::Permanent, message)
-    };
-    let (ours, theirs) = UnixStream::pair().map_err(|error| failed(error.to_string()))?;
-    let mode = if access.writable { "rw" } else { "ro" };
-    let mut options = format!("{mode},nosuid,nodev,default_permissions,subtype=forerun,fsname={source}");
-    if access.allow_other {
-        options.push_str(",allow_other");
-    }
-    if access.noexec {
-        options.push_str(",noexec");
-    }
-    let mut command = Command::new(HELPER);
-    command.args(["-o", &options, "--"]).arg(directory);
-    // A child can be given standard input by number, and no other descriptor.
-    command.env("_FUSE_COMMFD", "0").stdin(OwnedFd::from(theirs));
-    command.stdout(Stdio::null()).stderr(Stdio::piped());
-    let child = command.spawn().map_err(|error| match error.kind() {
-        io::ErrorKind::NotFound => failed(format!("`{HELPER}` is not there: install the package fuse3")),
-        _ => failed(format!("`{HELPER}` does not start: {error}")),
-    })?;
-    // Drops this process's copy of the helper's socket: with it open, a failed helper would never
-    // be noticed.
-    drop(command);
-    let device = receive_descriptor(&ours);
-    let output = child.wait_with_output().map_err(|error| failed(error.to_string()))?;
-    match device {
-        Ok(Some(device)) if output.status.success() => Ok(device),
-        Err(error) if output.status.success() => Err(failed(error.to_string())),
-        _ => Err(failed(said(&output.stderr))),
-    }
-}
-
-/// The descriptor sent over `socket`, or none if it was closed instead.
-fn receive_descriptor(socket: &UnixStream) -> io::Result<Option<OwnedFd>> {
-    let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];
-    let mut control = RecvAncillaryBuffer::new(&mut space);
-    let mut byte = [0];
-    rustix::io::retry_on_intr(|| {
-        recvmsg(socket, &mut [IoSliceMut::new(&mut byte)], &mut control, RecvFlags::CMSG_CLOEXEC)
-    })?;
-    Ok(control.drain().find_map(|message| match message {
-        RecvAncillaryMessage::ScmRights(mut descriptors) => descriptors.next(),
-        _ => None,
-    }))
-}
-
-/// The helper's messages, as the end of a sentence.
-fn said(stderr: &[u8]) -> String {
-    let text = String::from_utf8_lossy(stderr);
-    let text = text.trim();
-    if text.is_empty() { format!("`{HELPER}` failed and did not say why") } else { text.replace('\n', "; ") }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     /// Nobody serves this mount: a request to it would block for ever.
     #[test]
-    fn a_mount_is_told_from_others_without_a_word_from_it() {
+    fn recognises_its_mount_without_a_request_to_it() {
         let temp = tempfile::tempdir().unwrap();
         let (_device, attachment) =
             attach(temp.path().canonicalize().unwrap(), "test", Access::default()).unwrap();

@@ -68,7 +68,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_backend_does_not_know_is_the_mounts() {
+    fn unknown_attributes_are_those_of_the_mount() {
         let attr = defaults().attributes(5, &entry(Kind::File, 513));
         assert_eq!((attr.inode, attr.size), (5, 513));
         assert_eq!((attr.mode, attr.owner), (0o100444, (7, 8)));
@@ -77,7 +77,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_backend_knows_is_shown() {
+    fn attributes_of_the_backend_are_shown() {
         let known = Entry {
             modified: Some(UNIX_EPOCH),
             mode: Some(0o100640),

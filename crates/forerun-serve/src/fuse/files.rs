@@ -1,50 +1,21 @@
-//! Open files: how each is read, and the answers to its reads.
+//! Opening and closing files, and the answers to their reads.
 
 use std::ops::Range;
 use std::sync::{Arc, Weak};
 
-use forerun::{Entry, ErrorKind, Extent, Reader};
+use forerun::{Entry, ErrorKind, Extent};
 use parking_lot::Mutex;
 use rustix::io::Errno;
 
 use super::errno::{report, report_read};
 use super::governor::{Runs, Step, Way};
 use super::inodes::same_inode;
+use super::open_file::{OpenFile, Route};
 use super::protocol::{self, open_flags};
-use super::push::{Answer, Push, Pusher};
+use super::push::{Push, Pusher, ReadyRead};
 use super::session::Reply;
 use super::tree::Tree;
 use super::waits::Asker;
-
-/// A file that is open.
-#[derive(Debug)]
-pub(crate) struct OpenFile {
-    ino: u64,
-    route: Route,
-}
-
-/// How an open file is read.
-#[derive(Debug)]
-enum Route {
-    /// Through the engine.
-    Engine {
-        reader: Reader,
-        /// The runs of its inode, unless it bypasses the page cache.
-        runs: Option<Arc<Mutex<Runs>>>,
-    },
-    /// By the kernel itself.
-    Passed,
-}
-
-impl OpenFile {
-    /// Its reader, if it is read through the engine.
-    pub(crate) fn reader(&self) -> Option<&Reader> {
-        match &self.route {
-            Route::Engine { reader, .. } => Some(reader),
-            Route::Passed => None,
-        }
-    }
-}
 
 impl Tree {
     pub(crate) async fn open(&self, ino: u64, known: &Entry, is_direct: bool) -> Result<Vec<u8>, Errno> {
@@ -70,7 +41,7 @@ impl Tree {
             }
         }
         let reader = self.forerun.reader_of(&now);
-        self.advised.tell(ino, &reader);
+        self.advised.apply(ino, &reader);
         let runs = (self.pusher.is_some() && !is_direct).then(|| self.runs_of(ino));
         let handle = self.files.insert(OpenFile { ino, route: Route::Engine { reader, runs } });
         // An inode is one version, so pages cached for other readers stay valid.
@@ -116,7 +87,7 @@ impl Tree {
                 passed.push(read);
                 reader.consume(&passed);
                 let extent = offset..offset + len as u64;
-                return push_ahead(pusher, &file, &room, Answer { ino: file.ino, extent, reply, bytes });
+                return push_ahead(pusher, &file, &room, ReadyRead { ino: file.ino, extent, reply, bytes });
             }
         }
         if !passed.is_empty() {
@@ -145,7 +116,7 @@ impl Tree {
 
 /// Pushes the readahead in `room` that is in memory into the page cache of `ino`. The READ beside
 /// it is answered after the first push.
-fn push_ahead(pusher: &Pusher, file: &OpenFile, room: &(Range<u64>, Way), answer: Answer) {
+fn push_ahead(pusher: &Pusher, file: &OpenFile, room: &(Range<u64>, Way), answer: ReadyRead) {
     let mut answer = Some(answer);
     if let Route::Engine { reader, runs: Some(runs) } = &file.route {
         let (room, way) = room;
@@ -157,7 +128,7 @@ fn push_ahead(pusher: &Pusher, file: &OpenFile, room: &(Range<u64>, Way), answer
         }
     }
     // Nothing was pushed.
-    if let Some(Answer { reply, bytes, .. }) = answer {
+    if let Some(ReadyRead { reply, bytes, .. }) = answer {
         reply.bytes(&bytes);
     }
 }

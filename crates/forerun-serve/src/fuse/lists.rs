@@ -143,7 +143,7 @@ mod tests {
     }
 
     #[test]
-    fn what_makes_no_sense_is_refused_and_changes_nothing() {
+    fn a_malformed_piece_is_refused_and_changes_nothing() {
         let lists = Lists::default();
         for wrong in ["a\tb", "a\n\nb", "a\t0\t0"] {
             assert_eq!(add(&lists, DIRECTORY, wrong.as_bytes()).unwrap_err(), Errno::INVAL);
@@ -154,7 +154,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_held_has_a_bound() {
+    fn incomplete_lists_have_a_memory_bound() {
         let lists = Lists::default();
         let many = "a\n".repeat(8000);
         let told = (0..9).map(|_| add(&lists, DIRECTORY, many.as_bytes()).map(|_| ())).collect::<Vec<_>>();

@@ -7,10 +7,12 @@
 //! The threads that receive requests never wait. The engine's runtime answers metadata requests;
 //! the thread that receives the bytes answers a read.
 
+mod access;
 mod advice;
 mod asked;
 mod attach;
 mod attr;
+mod attributes;
 mod check;
 mod device;
 mod errno;
@@ -18,10 +20,12 @@ mod files;
 mod filesystem;
 mod governor;
 mod handles;
+mod helper;
 mod inodes;
 mod listing;
 mod lists;
 mod mount;
+mod open_file;
 mod options;
 mod passthrough;
 pub mod protocol;
@@ -35,10 +39,11 @@ mod tree;
 mod waits;
 mod window;
 
+pub use access::Access;
 pub use asked::Asked;
-pub use attach::{Access, unmount};
+pub use attach::{Unmounted, unmount};
 pub use check::check_mount_point;
-pub use mount::{Mount, Unmounted};
+pub use mount::Mount;
 pub use options::MountOptions;
 pub use session::{Filesystem, Reply};
 pub use window::{KERNEL_READAHEAD_BYTES, KERNEL_READAHEAD_BYTES_OFFERED};

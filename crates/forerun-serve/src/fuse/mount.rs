@@ -9,8 +9,9 @@ use std::time::SystemTime;
 use forerun::{Error, ErrorKind, Forerun, Kind, Result};
 use tokio::sync::watch;
 
+use super::access::Access;
 use super::asked::{Asked, Tally};
-use super::attach::{Access, Attachment, attach};
+use super::attach::{Attachment, Unmounted, attach};
 use super::attr::Defaults;
 use super::check::check_mount_point;
 use super::device::prepare;
@@ -23,19 +24,6 @@ use super::source::mount_source;
 use super::tree::Tree;
 use super::waits::Waits;
 use super::window;
-
-/// How a mount was unmounted.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Unmounted {
-    /// It is gone.
-    Clean,
-    /// The mount was in use. It is gone from the directory tree, or covered by another mount.
-    /// Programs that have files of it open can use them until this process ends.
-    Detached,
-    /// Another program has mounted it, and has to unmount it. This process serves it until it ends;
-    /// after that its users get errors.
-    Left,
-}
 
 /// A mounted [`Forerun`], or another file system. Dropping it unmounts.
 #[derive(Debug)]

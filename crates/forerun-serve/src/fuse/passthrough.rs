@@ -180,7 +180,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn all_who_have_an_inode_open_agree_with_the_first() {
+    fn all_opens_of_an_inode_follow_the_first() {
         let mut opens = Opens::default();
         let file = |name| Some(Arc::new(name));
         assert_eq!(opens.join(1), None);

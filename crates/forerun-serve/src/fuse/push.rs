@@ -29,7 +29,7 @@ pub(crate) struct Push {
 
 /// A READ whose bytes are known, to be answered after the pushes before it.
 #[derive(Debug)]
-pub(crate) struct Answer {
+pub(crate) struct ReadyRead {
     pub(crate) ino: u64,
     pub(crate) extent: Range<u64>,
     pub(crate) reply: Reply,
@@ -40,7 +40,7 @@ pub(crate) struct Answer {
 #[derive(Debug)]
 enum Job {
     Store(Push),
-    Reply(Answer),
+    Reply(ReadyRead),
 }
 
 /// The sending end of the queue.
@@ -65,10 +65,10 @@ impl Pusher {
 
     /// Answers a READ after the queued pushes, so that its reader finds their pages. Answers at
     /// once if a push would wait for a page of this READ.
-    pub(crate) fn answer(&self, answer: Answer) {
+    pub(crate) fn answer(&self, answer: ReadyRead) {
         let mut queued = self.queued.lock();
         let mut answer = Some(answer);
-        if let Some(Answer { ino, extent, .. }) = &answer
+        if let Some(ReadyRead { ino, extent, .. }) = &answer
             && queued.add_reply(*ino, extent)
         {
             let (ino, extent) = (*ino, extent.clone());
@@ -79,7 +79,7 @@ impl Pusher {
             }
         }
         drop(queued);
-        if let Some(Answer { reply, bytes, .. }) = answer {
+        if let Some(ReadyRead { reply, bytes, .. }) = answer {
             reply.bytes(&bytes);
         }
     }
@@ -125,7 +125,7 @@ impl Kernel {
                 self.store(&push);
                 queued.lock().end_store(push.ino, &push.extent);
             }
-            Job::Reply(Answer { ino, extent, reply, bytes }) => {
+            Job::Reply(ReadyRead { ino, extent, reply, bytes }) => {
                 reply.bytes(&bytes);
                 queued.lock().end_reply(ino, &extent);
             }

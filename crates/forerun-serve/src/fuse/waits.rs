@@ -46,11 +46,11 @@ pub(crate) struct Waits {
     forerun: Forerun,
     /// Whether thread numbers are those of this process's PID namespace.
     sees_threads: bool,
-    table: Mutex<Table>,
+    table: Mutex<WaitTable>,
 }
 
 #[derive(Debug, Default)]
-struct Table {
+struct WaitTable {
     waiting: HashMap<u64, Waiting>,
     early: VecDeque<u64>,
     is_watched: bool,
@@ -176,7 +176,7 @@ impl Waiting {
     }
 }
 
-impl Table {
+impl WaitTable {
     fn add_early(&mut self, unique: u64) {
         if self.early.len() == EARLY_MAX {
             self.early.pop_front();

@@ -92,7 +92,7 @@ fn pages_of_mapped_slices_that_are_touched_downward_are_pushed() {
 }
 
 #[test]
-fn readers_who_meet_in_one_file_from_both_ends_wait_for_nobody() {
+fn readers_that_meet_in_one_file_from_both_ends_do_not_deadlock() {
     const PAGES: usize = 4096;
     let bytes = pattern(PAGES * PAGE_BYTES, 6);
     for _ in 0..4 {

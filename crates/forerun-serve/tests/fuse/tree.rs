@@ -118,7 +118,7 @@ fn nothing_can_be_written() {
 }
 
 #[test]
-fn what_is_not_there_is_not_found() {
+fn a_missing_name_is_not_found() {
     const ENOENT: i32 = 2;
     const ENOTDIR: i32 = 20;
     let mounted = Mounted::new(TTL, TTL, fill_with_everything);

@@ -78,7 +78,7 @@ fn no_read_of_a_file_that_is_replaced_again_and_again_mixes_versions() {
 }
 
 #[test]
-fn a_removed_file_is_stale_for_who_has_it_open_and_gone_for_others() {
+fn a_removed_file_is_stale_on_open_handles_and_gone_for_new_opens() {
     let mounted = Mounted::new(Duration::ZERO, Duration::ZERO, |root| {
         fs::write(root.join("file"), pattern(SIZE, 1)).unwrap();
     });

@@ -78,7 +78,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_shown_long_ago_is_dropped() {
+    fn numbers_shown_long_ago_are_dropped() {
         let mut numbers = Numbers::new(2);
         let key = numbers.key("shown");
         let before = numbers.show(key);

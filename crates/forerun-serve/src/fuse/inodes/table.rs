@@ -161,7 +161,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_left_of_a_large_table_is_what_was_not_forgotten() {
+    fn a_table_shrinks_to_the_inodes_that_are_not_forgotten() {
         let mut table = table(100_000);
         table.remember(77_777, &entry(77_777));
         for number in 0..100_000 {

@@ -134,7 +134,7 @@ mod tests {
     };
 
     #[test]
-    fn only_what_both_can_do_is_agreed_on() {
+    fn only_capabilities_of_both_are_agreed_on() {
         let offer = Offer::decode(&init(&[7, 45, 131072, 1 | 1 << 30, 1 << 5, 0])).unwrap();
         assert!(offer.is_supported());
         assert_eq!(offer.lacks(WISHES.capabilities | capabilities::ASYNC_DIO), capabilities::ASYNC_DIO);

@@ -26,6 +26,7 @@ pub struct Request<'a> {
     pub inode: u64,
     /// The thread that asks, as the PID namespace of the mount numbers it; 0 if it is in another.
     pub thread: u32,
+    /// The operation, with its arguments.
     pub operation: Operation<'a>,
 }
 

@@ -1,12 +1,12 @@
-//! Work that takes long, away from the threads that serve others.
+//! Long computations, away from the threads that serve other tasks.
 
 use tokio::runtime::{Handle, RuntimeFlavor};
 
-/// The result of `work`. A runtime of one thread does it there: it promises nobody else to be served
-/// meanwhile, and its tasks run in the same order each time.
+/// Runs `work` on another thread and returns its result. A runtime of one thread runs it in place:
+/// such a runtime serves no other task meanwhile, and its tasks keep the same order in each run.
 ///
 /// # Panics
-/// Where `work` does.
+/// If `work` panics.
 pub(crate) async fn run<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> T {
     if Handle::current().runtime_flavor() == RuntimeFlavor::CurrentThread {
         return work();
@@ -15,7 +15,7 @@ pub(crate) async fn run<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'st
         Ok(result) => result,
         Err(stopped) => match stopped.try_into_panic() {
             Ok(panic) => std::panic::resume_unwind(panic),
-            // The runtime is shutting down: this task ends as well, at this wait.
+            // The runtime is shutting down, and drops this task at this wait.
             Err(_) => std::future::pending().await,
         },
     }

@@ -1,4 +1,4 @@
-//! Bounds on the size and the slowness of answers: a bad server costs only its own readers.
+//! Bounds on the size and the time of answers: a bad server harms only its own readers.
 
 use std::time::Duration;
 
@@ -10,40 +10,40 @@ use tokio::time::{Instant, timeout_at};
 use crate::http::client_error;
 use crate::{Error, ErrorKind};
 
-/// The largest page of a listing: some 200,000 links of a web server. Object stores
-/// send a thousand keys a page, which is at most 4 MiB.
+/// The largest page of a listing: some 200,000 links of a web server. Object stores send a thousand
+/// keys in a page, at most 4 MiB.
 pub(crate) const PAGE_BYTES_MAX: usize = 32 << 20;
-/// How long one page of a listing may take.
+/// The longest time for one page of a listing.
 pub(crate) const PAGE_TIME_MAX: Duration = Duration::from_secs(120);
-/// Pages of one listing: a store may send pages without entries.
+/// The most pages of one listing: a store may send pages without entries.
 pub(crate) const PAGES_MAX: usize = 16 << 10;
-/// Entries of one directory.
+/// The most entries of one directory.
 pub(crate) const ENTRIES_MAX: usize = 1 << 20;
-/// The client reads a refusal up to this size, for at most this time.
+/// The client reads up to this many bytes of a refusal, for at most this time.
 pub(crate) const REFUSAL_BYTES_MAX: usize = 64 << 10;
 pub(crate) const REFUSAL_TIME_MAX: Duration = Duration::from_secs(5);
-/// Of what a server says, a message quotes so much.
+/// The length of a server's words in a message.
 pub(crate) const QUOTE_CHARS_MAX: usize = 500;
-/// The longest wait that a server can ask for: `--retry-timeout` may be longer.
+/// The longest wait that a server can ask for. `--retry-timeout` may be longer.
 pub(crate) const RETRY_AFTER_MAX: Duration = Duration::from_secs(300);
-/// Redirects of one request to a web server, and how long they may take, with the answer that they
-/// lead to. Each answer must begin within [`IDLE_TIMEOUT`](crate::http::IDLE_TIMEOUT).
+/// The most redirects of one request to a web server, and the time for them and the answer. Each
+/// answer must begin within [`IDLE_TIMEOUT`](crate::http::IDLE_TIMEOUT).
 pub(crate) const REDIRECTS_MAX: usize = 10;
 pub(crate) const REDIRECTS_TIME_MAX: Duration = Duration::from_secs(30);
-/// The longest version of an object: it is kept with each name. The client reads answers with headers of
-/// up to 400 KiB, and stores use less than 100 bytes.
+/// The longest version of an object, which is kept with each name. The client reads up to 400 KiB
+/// of headers, and stores use less than 100 bytes.
 pub(crate) const VERSION_BYTES_MAX: usize = 1 << 10;
-/// The longest URL that a web server may redirect a listing to, and the longest link there:
-/// each link is resolved against that URL.
+/// The longest URL that a web server may redirect a listing to, and the longest link in it: each
+/// link is resolved against that URL.
 pub(crate) const URL_BYTES_MAX: usize = 8 << 10;
 
-/// In so much time of waiting
+/// A transfer must bring [`PROGRESS_BYTES_MIN`] in this time of waiting.
 const PROGRESS_TIME: Duration = Duration::from_secs(10);
-/// so much must arrive. The slowest links that people use carry ten times as much.
+/// A tenth of the speed of the slowest links that people use.
 pub(crate) const PROGRESS_BYTES_MIN: u64 = 4 << 10;
 
-/// Whether bytes arrive fast enough to wait for more: a server may send one every few seconds,
-/// for ever.
+/// Whether bytes arrive fast enough to wait for more: a server may send one every few seconds, for
+/// ever.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Pace {
     waited: Duration,
@@ -51,7 +51,7 @@ pub(crate) struct Pace {
 }
 
 impl Pace {
-    /// `bytes` arrived after a wait of `waited`. False if that is too slow.
+    /// Counts `bytes` that arrived after a wait of `waited`. Returns false if that is too slow.
     pub(crate) fn keeps_up(&mut self, waited: Duration, bytes: usize) -> bool {
         self.waited += waited;
         self.bytes += bytes as u64;
@@ -64,11 +64,11 @@ impl Pace {
     }
 }
 
-/// All of a page of a listing that comes in `pieces`.
+/// Collects a page of a listing from its `pieces`.
 ///
 /// # Errors
-/// Of a page that is larger than [`PAGE_BYTES_MAX`], takes longer than [`PAGE_TIME_MAX`] or hardly
-/// arrives, or what `pieces` fail with.
+/// If the page exceeds [`PAGE_BYTES_MAX`] or [`PAGE_TIME_MAX`], if its pieces arrive too slowly, or
+/// if one of them fails.
 pub(crate) async fn page(
     mut pieces: impl Stream<Item = Result<Bytes, HttpError>> + Unpin,
 ) -> crate::Result<Vec<u8>> {
@@ -91,7 +91,7 @@ pub(crate) async fn page(
     }
 }
 
-/// The body of an answer that refuses a request, as far as it arrives soon.
+/// The part of a refusal's body that arrives in time.
 pub(crate) async fn refusal<E>(mut pieces: impl Stream<Item = Result<Bytes, E>> + Unpin) -> Vec<u8> {
     let deadline = Instant::now() + REFUSAL_TIME_MAX;
     let mut said = Vec::new();
@@ -110,7 +110,7 @@ mod tests {
 
     use super::*;
 
-    /// `bytes` each second, for ever.
+    /// Sends `bytes` each second, for ever.
     fn trickle(bytes: usize) -> impl Stream<Item = Result<Bytes, HttpError>> + Unpin {
         Box::pin(stream::unfold((), move |()| async move {
             tokio::time::sleep(Duration::from_secs(1)).await;

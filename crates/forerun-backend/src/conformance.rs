@@ -1,4 +1,4 @@
-//! What every backend and every layer must do, as a check that tests call.
+//! The contract of backends and layers, as a check that tests call.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::Read;
@@ -10,8 +10,8 @@ use futures::TryStreamExt;
 
 use crate::{Backend, Entry, ErrorKind, Kind, Result, Version};
 
-/// A tree that exercises what backends get wrong: nested directories, an empty
-/// object, names that URLs must encode, and objects larger than one piece.
+/// A tree of difficult cases: nested directories, an empty object, names that URLs must encode, and
+/// objects larger than one piece.
 pub fn sample_tree() -> Vec<(String, Bytes)> {
     let large: Bytes = (0..3_000_017_u32).map(|at| (at.wrapping_mul(2_654_435_761) >> 23) as u8).collect();
     let objects: [(&str, Bytes); 12] = [
@@ -31,11 +31,11 @@ pub fn sample_tree() -> Vec<(String, Bytes)> {
     objects.into_iter().map(|(path, bytes)| (path.to_owned(), bytes)).collect()
 }
 
-/// Checks that `backend` serves exactly `tree` (path and bytes of every object)
-/// as [`Backend`] documents it.
+/// Checks that `backend` serves exactly `tree` (path and bytes of every object), as [`Backend`]
+/// documents it.
 ///
 /// # Panics
-/// At the first thing that is wrong, saying what.
+/// At the first difference, with a description of it.
 pub async fn check(backend: Arc<dyn Backend>, tree: &[(String, Bytes)]) {
     check_listings(&*backend, tree).await;
     for (path, bytes) in tree {
@@ -45,10 +45,10 @@ pub async fn check(backend: Arc<dyn Backend>, tree: &[(String, Bytes)]) {
     check_concurrent(&backend, tree).await;
 }
 
-/// Fetches `extent` of the object that `entry` describes, whole.
+/// Fetches all of `extent` of the object `entry`.
 ///
 /// # Errors
-/// Whatever the fetch or its stream ends in.
+/// As the fetch or its stream.
 pub async fn fetch(backend: &dyn Backend, entry: &Entry, extent: Range<u64>) -> Result<Vec<u8>> {
     let mut stream = backend.fetch(&entry.path, &entry.version, extent).await?;
     let mut bytes = Vec::new();
@@ -76,7 +76,7 @@ async fn check_listings(backend: &dyn Backend, tree: &[(String, Bytes)]) {
         for listed in listed {
             let entry = backend.stat(&listed.path).await.unwrap();
             assert_eq!((listed.kind, listed.size), (entry.kind, entry.size), "{:?} as listed", entry.path);
-            // The version may be told in another way, and must serve as well.
+            // A stat may give the version in another form, which must serve as well.
             if entry.size > 0 {
                 let last = fetch(backend, &listed, entry.size - 1..entry.size).await;
                 last.unwrap_or_else(|error| panic!("fetch {:?} as listed: {error}", entry.path));
@@ -85,7 +85,7 @@ async fn check_listings(backend: &dyn Backend, tree: &[(String, Bytes)]) {
     }
 }
 
-/// Every directory of `tree` with the paths it holds.
+/// Every directory of `tree`, with the paths it holds.
 fn directories(tree: &[(String, Bytes)]) -> BTreeMap<String, BTreeSet<String>> {
     let mut directories = BTreeMap::from([(String::new(), BTreeSet::new())]);
     for (path, _) in tree {
@@ -121,7 +121,7 @@ async fn check_object(backend: &dyn Backend, path: &str, bytes: &Bytes) {
     check_local(backend, &entry, bytes).await;
 }
 
-/// The object as a file of this system, if there is one.
+/// Checks the object as a file of this system, if there is one.
 async fn check_local(backend: &dyn Backend, entry: &Entry, bytes: &Bytes) {
     let path = &entry.path;
     let local = backend.open_local(path, &entry.version).await;
@@ -133,8 +133,8 @@ async fn check_local(backend: &dyn Backend, entry: &Entry, bytes: &Bytes) {
     assert_eq!(error.expect_err("another version as a file").kind, ErrorKind::Changed, "{path:?}");
 }
 
-/// First, last and single bytes, the whole, and extents across every boundary
-/// that a backend might cut at.
+/// First, last and single bytes, the whole, and extents across every boundary at which a backend
+/// might cut.
 fn extents(size: u64) -> Vec<Range<u64>> {
     const BOUNDARIES: [u64; 5] = [1, 4096, 64 << 10, 1 << 20, 2 << 20];
     let mut extents = vec![0..1, size.saturating_sub(1)..size, 0..size, size / 2..size, size / 3..size / 2];
@@ -154,7 +154,7 @@ async fn check_missing(backend: &dyn Backend, tree: &[(String, Bytes)]) {
         let fetched = backend.fetch(path, &version, 0..1).await;
         assert_eq!(fetched.map(|_| ()).unwrap_err().kind, ErrorKind::NotFound, "fetch {path:?}");
     }
-    // The beginning of a name is not a name.
+    // A prefix of a name is not a name.
     for (path, _) in tree {
         let cut = path.char_indices().last().map_or("", |(at, _)| &path[..at]);
         let known = cut.is_empty() || cut.ends_with('/') || directories(tree).contains_key(cut);
@@ -164,7 +164,7 @@ async fn check_missing(backend: &dyn Backend, tree: &[(String, Bytes)]) {
     }
 }
 
-/// Many fetches at once, of the same and of different objects.
+/// Many concurrent fetches, of the same and of different objects.
 async fn check_concurrent(backend: &Arc<dyn Backend>, tree: &[(String, Bytes)]) {
     let mut fetches = Vec::new();
     for (path, bytes) in tree.iter().filter(|(_, bytes)| !bytes.is_empty()) {

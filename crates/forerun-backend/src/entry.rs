@@ -1,4 +1,4 @@
-//! What a backend says of an object.
+//! An object's description.
 
 use std::sync::Arc;
 use std::time::SystemTime;
@@ -6,10 +6,10 @@ use std::time::SystemTime;
 use crate::bounds::VERSION_BYTES_MAX;
 use crate::{Error, ErrorKind, Result};
 
-/// The most bytes a file can have: offsets are signed.
+/// The largest size of a file: offsets are signed.
 const SIZE_MAX: u64 = i64::MAX as u64;
 
-/// What kind of thing is at a path.
+/// The kind of an entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// Bytes.
@@ -20,43 +20,42 @@ pub enum Kind {
     Symlink,
 }
 
-/// Names one state of an object's bytes: an ETag, a generation, or time and size.
-/// Equal versions mean equal bytes.
+/// Names one state of an object's bytes: an ETag, a generation, or time and size. Equal versions
+/// mean equal bytes.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Version(pub Arc<str>);
 
-/// An object, directory or link as the backend describes it.
+/// The description of an object, directory or link.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Entry {
-    /// Full path from the backend's root.
+    /// The full path from the backend's root.
     pub path: String,
-    /// What it is.
+    /// Its kind.
     pub kind: Kind,
-    /// Bytes of a file; length of a link's target; 0 for a directory.
+    /// The size of a file in bytes; the length of a link's target; 0 for a directory.
     pub size: u64,
-    /// When it was last modified, where the backend knows.
+    /// The time of the last modification, if the backend knows it.
     pub modified: Option<SystemTime>,
-    /// Which version this describes. Directories may have an empty one.
+    /// The version described. It may be empty for a directory.
     pub version: Version,
-    /// Permission bits, where the backend has them.
+    /// Permission bits, if the backend has them.
     pub mode: Option<u32>,
-    /// Owner (user, group), where the backend has them.
+    /// Owner (user, group), if the backend has them.
     pub owner: Option<(u32, u32)>,
 }
 
 impl Entry {
-    /// A file of `size` bytes about which nothing else is known.
+    /// A file of `size` bytes, with no other attributes.
     pub fn file(path: impl Into<String>, size: u64, version: Version) -> Entry {
         let path = path.into();
         Entry { path, kind: Kind::File, size, modified: None, version, mode: None, owner: None }
     }
 
-    /// A file as a server describes it, about which nothing else is known.
+    /// A file as a server describes it, with no other attributes.
     ///
     /// # Errors
-    /// [`ErrorKind::Permanent`] for a size that no file can have: such a size
-    /// does not fit into what programs are told of a file, and sums of offsets
-    /// would overflow. The same for a version that would take too much memory.
+    /// [`ErrorKind::Permanent`] for a size that no file can have: programs could not be told of it,
+    /// and sums of offsets would overflow. The same for a version that would take too much memory.
     pub(crate) fn described(path: &str, size: u64, version: Version) -> Result<Entry> {
         if size > SIZE_MAX {
             let message = format!(
@@ -73,7 +72,7 @@ impl Entry {
         Ok(Entry::file(path, size, version))
     }
 
-    /// A directory about which nothing else is known.
+    /// A directory with no other attributes.
     pub fn directory(path: impl Into<String>) -> Entry {
         Entry { kind: Kind::Directory, ..Entry::file(path, 0, Version("".into())) }
     }

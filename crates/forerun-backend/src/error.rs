@@ -1,4 +1,4 @@
-//! What can go wrong with a backend, in words a user can act on.
+//! Errors of backends, in sentences that a user can act on.
 
 use std::error::Error as StdError;
 use std::fmt;
@@ -6,23 +6,24 @@ use std::io;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// A backend's answer.
+/// The result of a backend's operation.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
-/// What went wrong, to which object, and what to do next.
+/// An error of a backend: its message names the object, the failure and the remedy.
 ///
-/// [`source`](StdError::source) has the error of the system that is behind it, if one is. Its
-/// text is in the message already. Errors of servers are not kept: they may hold secrets,
-/// which messages leave out.
+/// [`source`](StdError::source) has the error of the system behind it, if there is one. The message
+/// contains its text. Errors of servers are not kept: they may hold secrets, which messages leave
+/// out.
 #[derive(Clone, Debug)]
 pub struct Error {
     /// The class, for programs.
     pub kind: ErrorKind,
     /// The sentence, for people.
     pub message: String,
-    /// How long the server asked to wait before the next request, as far as it may.
+    /// The wait that the server asked for before the next request, up to
+    /// [`RETRY_AFTER_MAX`](crate::bounds::RETRY_AFTER_MAX).
     pub(crate) retry_after: Option<Duration>,
-    /// It has been tried often enough.
+    /// Whether enough tries were made.
     pub(crate) is_given_up: bool,
     pub(crate) source: Option<Arc<dyn StdError + Send + Sync>>,
 }
@@ -30,45 +31,45 @@ pub struct Error {
 /// Classes of errors.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ErrorKind {
-    /// Nothing is there.
+    /// Nothing exists at the path.
     NotFound,
     /// The path is not a directory.
     NotADirectory,
-    /// Credentials are missing, wrong or not enough.
+    /// Credentials are missing, wrong or insufficient.
     Denied,
-    /// The object is not the version that was asked for.
+    /// The object no longer has the version that was asked for.
     Changed,
     /// The server cannot serve a part of an object.
     NoRange,
-    /// The body ended early, the connection broke, the server failed: trying again may help.
+    /// The body ended early, the connection broke or the server failed. A retry may help.
     Transient,
-    /// The server asks for fewer requests: trying again later helps.
+    /// The server asks for fewer requests. A later retry helps.
     Busy,
     /// The server cannot be reached.
     Unreachable,
-    /// The request makes no sense: a malformed URL, an option that does not apply.
+    /// The request is malformed, such as a wrong URL or an option that does not apply.
     Invalid,
     /// Nobody waits for the answer any more.
     Interrupted,
-    /// Whoever was asked has ended meanwhile, as a mount does that is unmounted.
+    /// The other side has ended, such as a mount that was unmounted.
     Ended,
-    /// Anything else; trying again does not help.
+    /// Anything else: a retry does not help.
     Permanent,
 }
 
 impl Error {
-    /// An error of `kind` that says `message`.
+    /// An error of `kind` with `message`.
     pub fn new(kind: ErrorKind, message: impl Into<String>) -> Error {
         Error { kind, message: message.into(), retry_after: None, is_given_up: false, source: None }
     }
 
-    /// The same with the error behind it, which holds no secrets: it is shown as it is.
+    /// Adds the error behind it, which must hold no secrets: it is shown as it is.
     #[must_use]
     pub fn with_source(self, source: impl StdError + Send + Sync + 'static) -> Error {
         Error { source: Some(Arc::new(source)), ..self }
     }
 
-    /// The same of the request about `what`.
+    /// Adds to the message that the request was about `what`.
     pub(crate) fn about(self, what: &str) -> Error {
         Error { message: format!("{what}: {}", self.message), ..self }
     }
@@ -113,7 +114,7 @@ impl From<Error> for io::Error {
             ErrorKind::Unreachable => io::ErrorKind::HostUnreachable,
             ErrorKind::Invalid => io::ErrorKind::InvalidInput,
             ErrorKind::Ended => io::ErrorKind::NotConnected,
-            // `std::io` tries an interrupted call again, and this one is to end.
+            // `std::io` repeats an interrupted call, and this one must end.
             ErrorKind::Interrupted | ErrorKind::Permanent => io::ErrorKind::Other,
         };
         io::Error::new(kind, error)

@@ -1,9 +1,8 @@
-//! Where Forerun's bytes come from.
+//! Backends: the sources of Forerun's bytes.
 //!
-//! A [`Backend`] is a read-only tree of objects that can say what an object is
-//! and stream any extent of one *version* of it. Layers ([`layer`]) are backends
-//! around a backend: retry, delay, bandwidth, faults. [`connect`] turns a URL
-//! into a backend with the layers everybody wants.
+//! A [`Backend`] is a read-only tree of objects. It describes objects, and streams extents of one
+//! *version* of an object. Layers ([`layer`]) are backends around a backend: retry, delay,
+//! bandwidth, faults. [`connect`] turns a URL into a backend with the usual layers.
 
 mod apart;
 mod bounds;
@@ -39,7 +38,7 @@ pub use memory::MemoryBackend;
 pub use object::ObjectBackend;
 pub use secrets::without_secrets;
 
-/// The terms in which HTTP requests are sent and answered, for [`ConnectOptions::http`].
+/// The types of HTTP requests and answers, for [`ConnectOptions::http`].
 pub use object_store::client::{
     HttpClient, HttpError, HttpErrorKind, HttpRequest, HttpResponse, HttpResponseBody, HttpService,
 };
@@ -47,29 +46,30 @@ pub use object_store::client::{
 /// The bytes of an extent, in order, as they arrive.
 pub type ByteStream = BoxStream<'static, Result<Bytes>>;
 
-/// A tree of objects to read from. Paths are relative to the tree's root, use
-/// `/`, have no empty, `.` or `..` component and no leading or trailing `/`; the
-/// root is the empty path.
+/// A tree of objects to read from.
+///
+/// Paths are relative to the tree's root, which is the empty path. They use `/`, have no empty, `.`
+/// or `..` component, and no leading or trailing `/`.
 #[async_trait]
 pub trait Backend: Debug + Send + Sync + 'static {
-    /// Where this is, for messages: a URL without credentials.
+    /// The backend's URL for messages, without credentials.
     fn url(&self) -> String;
 
-    /// What is at `path`, symbolic links not followed.
+    /// The entry at `path`. Symbolic links are not followed.
     ///
     /// # Errors
-    /// [`ErrorKind::NotFound`] where nothing is.
+    /// [`ErrorKind::NotFound`] if nothing is there.
     async fn stat(&self, path: &str) -> Result<Entry>;
 
-    /// What the directory `path` holds, in the backend's own order; the entries'
-    /// paths are full paths from the root.
+    /// The entries of the directory `path`, in the backend's own order. Their paths are full paths
+    /// from the root.
     ///
     /// # Errors
     /// [`ErrorKind::NotFound`] or [`ErrorKind::NotADirectory`].
     async fn list(&self, path: &str) -> Result<Vec<Entry>>;
 
-    /// As [`Backend::list`], or none if the directory holds more than `entries_max`
-    /// entries: then no more was asked for than it took to find out.
+    /// As [`Backend::list`], or none if the directory holds more than `entries_max` entries. Then
+    /// it asks for no more pages than it takes to find that out.
     ///
     /// # Errors
     /// As [`Backend::list`].
@@ -78,39 +78,36 @@ pub trait Backend: Debug + Send + Sync + 'static {
         Ok((entries.len() <= entries_max).then_some(entries))
     }
 
-    /// Whether a list shows everything that [`Backend::stat`] finds, and costs one request
-    /// for each thousand entries or so. Then a list is the cheaper way to ask about many
-    /// files of a directory.
+    /// Whether a list shows everything that [`Backend::stat`] finds, at about one request for each
+    /// thousand entries. Then a list is the cheaper way to ask about many files of a directory.
     fn has_whole_lists(&self) -> bool {
         false
     }
 
-    /// How often the store has asked for fewer requests so far: a front end then keeps
-    /// fewer in flight.
+    /// How often the store has asked for fewer requests. A front end then keeps fewer in flight.
     fn busy_count(&self) -> u64 {
         0
     }
 
-    /// Where the symbolic link `path` points, verbatim.
+    /// The target of the symbolic link `path`, verbatim.
     async fn read_link(&self, path: &str) -> Result<Vec<u8>>;
 
-    /// Streams the bytes `extent` (not empty, within the object's size) of
-    /// `version` of the object `path`. The stream yields exactly `extent`'s
-    /// bytes or ends in an error; it never mixes versions.
+    /// Streams the bytes `extent` (not empty, within the object's size) of `version` of the object
+    /// `path`. The stream yields exactly `extent`'s bytes or ends in an error. It never mixes
+    /// versions.
     ///
     /// # Errors
-    /// [`ErrorKind::Changed`] if the object has another version by now,
-    /// [`ErrorKind::NoRange`] if the server cannot serve part of an object.
+    /// * [`ErrorKind::Changed`] if the object has another version now.
+    /// * [`ErrorKind::NoRange`] if the server cannot serve part of an object.
     async fn fetch(&self, path: &str, version: &Version, extent: Range<u64>) -> Result<ByteStream>;
 
-    /// The object `path` as an open file of this system, which was `version` when it
-    /// was opened, for who can do without this backend from then on; none where
-    /// there is no such file, or where reading it would pass by what a layer does to
-    /// fetches. What writes to that file later is seen through it.
+    /// The object `path` as an open file of this system, which had `version` when it was opened. A
+    /// caller can read it without this backend from then on, and sees later writes to it. None if
+    /// there is no such file, or if a layer changes fetches, which reading the file would bypass.
     ///
     /// # Errors
-    /// [`ErrorKind::Changed`] if the object has another version by now,
-    /// [`ErrorKind::NotFound`] where nothing is any more.
+    /// * [`ErrorKind::Changed`] if the object has another version now.
+    /// * [`ErrorKind::NotFound`] if it is gone.
     async fn open_local(&self, _path: &str, _version: &Version) -> Result<Option<File>> {
         Ok(None)
     }

@@ -1,4 +1,4 @@
-//! Objects in memory, for tests of whatever reads a backend.
+//! Objects in memory, for tests of the readers of backends.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -10,11 +10,10 @@ use futures::StreamExt;
 
 use crate::{Backend, ByteStream, Entry, Error, ErrorKind, Result, Version, path};
 
-/// How many bytes one piece of a fetched extent carries at most, so that even
-/// small extents arrive in several pieces.
+/// The largest piece of a fetched extent: even small extents arrive in several pieces.
 const PIECE_BYTES_MAX: usize = 64 << 10;
 
-/// Objects in memory; directories are the prefixes they share.
+/// Objects in memory. Directories are the prefixes that they share.
 #[derive(Debug, Default)]
 pub struct MemoryBackend {
     objects: RwLock<BTreeMap<String, Object>>,
@@ -32,7 +31,7 @@ impl MemoryBackend {
         MemoryBackend::default()
     }
 
-    /// Puts `bytes` at `path`, as a new version of what was there.
+    /// Puts `bytes` at `path`, as a new version of the object there.
     pub fn replace(&self, path: &str, bytes: impl Into<Bytes>) {
         let mut objects = self.objects.write().unwrap_or_else(PoisonError::into_inner);
         let version = objects.get(path).map_or(0, |object| object.version) + 1;
@@ -48,7 +47,7 @@ impl MemoryBackend {
         self.objects.read().unwrap_or_else(PoisonError::into_inner).get(path).cloned()
     }
 
-    /// What the directory `path` holds; `None` where no object is below it.
+    /// The entries of the directory `path`; none if no object is below it.
     fn children(&self, path: &str) -> Option<Vec<Entry>> {
         let prefix = if path.is_empty() { String::new() } else { format!("{path}/") };
         let objects = self.objects.read().unwrap_or_else(PoisonError::into_inner);

@@ -1,7 +1,7 @@
-//! A store that is away: one request at a time finds out whether it is back, and the others wait for that.
+//! Outages of a store: one waiting request at a time probes whether the store is back.
 //!
-//! Each request is sent once whatever is known of the store, since an object that always fails must not
-//! stand in the way of others. It waits here only once it has failed.
+//! Each request is sent once, even during an outage: an object that always fails must not block the
+//! others. A request waits here only after it has failed.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -9,37 +9,37 @@ use std::time::Duration;
 use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore};
 use tokio::time::{Instant, sleep_until};
 
-/// So many requests in a row failed: the store is away. Fewer happen to a store that
-/// fails one request in a hundred.
+/// Consecutive failures that begin an outage. A store that fails one request in a hundred hardly
+/// ever reaches it.
 const AWAY_MIN: u32 = 3;
 
 /// See the module's page.
 #[derive(Debug)]
 pub(crate) struct Outage {
     row: Mutex<Row>,
-    /// Wakes the requests that wait in the order in which they came: equal runs stay equal.
+    /// Wakes waiting requests in the order of their arrival: equal runs stay equal.
     back: Notify,
-    /// The right to ask next, which goes to the request that waits longest.
+    /// The right to probe next, which goes to the request that has waited longest.
     probe: Arc<Semaphore>,
 }
 
-/// Failures since the store last answered.
+/// The failures since the store last answered.
 #[derive(Clone, Copy, Debug)]
 struct Row {
     failed_count: u32,
     probed_count: u32,
-    /// When to ask again.
+    /// The time of the next probe.
     due: Instant,
 }
 
-/// How waiting for a store ends.
+/// The end of a wait for the store.
 #[derive(Debug)]
-pub(crate) enum Turn {
+pub(crate) enum WaitEnd {
     /// The store is back.
     Back,
-    /// It is this request's turn to ask.
+    /// This request probes the store.
     Probe(OwnedSemaphorePermit),
-    /// It is too late.
+    /// The deadline has passed.
     Late,
 }
 
@@ -65,7 +65,7 @@ impl Outage {
         self.row.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The store answered.
+    /// Ends the outage: the store answered.
     pub(crate) fn end(&self) {
         let was_outage = {
             let mut row = self.row();
@@ -78,9 +78,9 @@ impl Outage {
         }
     }
 
-    /// A request failed at its try `count`, by which it was to find out whether the store is back if it
-    /// `is_probe`. The next one finds that out after `wait`, of the number of tries so far.
-    pub(crate) fn note_failure(&self, is_probe: bool, count: u32, wait: impl FnOnce(u32) -> Duration) {
+    /// Counts a request's failure at its try `count`. `is_probe` says whether that try was the
+    /// probe. The next probe is due after `wait` of the number of probes so far.
+    pub(crate) fn record_failure(&self, is_probe: bool, count: u32, wait: impl FnOnce(u32) -> Duration) {
         let mut row = self.row();
         row.failed_count = row.failed_count.saturating_add(1);
         if is_probe || row.failed_count == AWAY_MIN {
@@ -89,11 +89,11 @@ impl Outage {
         }
     }
 
-    /// Waits until the store is back, it is the turn of this request to find that out, or `deadline`.
-    pub(crate) async fn turn(&self, deadline: Instant) -> Turn {
+    /// Waits until the store is back, this request may probe, or `deadline`.
+    pub(crate) async fn wait(&self, deadline: Instant) -> WaitEnd {
         let back = async {
             loop {
-                // It hears of every end from here on.
+                // Created before the check, so that no end of the outage is missed.
                 let end = self.back.notified();
                 if !self.is_on() {
                     return;
@@ -103,16 +103,16 @@ impl Outage {
         };
         let probe = async {
             // The semaphore is never closed.
-            let Ok(probe) = Arc::clone(&self.probe).acquire_owned().await else { return Turn::Late };
+            let Ok(probe) = Arc::clone(&self.probe).acquire_owned().await else { return WaitEnd::Late };
             let due = self.row().due;
             sleep_until(due.min(deadline)).await;
-            Turn::Probe(probe)
+            WaitEnd::Probe(probe)
         };
         tokio::select! {
             biased;
-            () = back => Turn::Back,
-            turn = probe => turn,
-            () = sleep_until(deadline) => Turn::Late,
+            () = back => WaitEnd::Back,
+            end = probe => end,
+            () = sleep_until(deadline) => WaitEnd::Late,
         }
     }
 }

@@ -1,8 +1,8 @@
-//! Paths inside a backend: checking them and taking them apart.
+//! Paths inside a backend: checking and splitting them.
 
 use crate::{Error, ErrorKind, Result};
 
-/// The longest name that Linux lets a program use, in bytes.
+/// The longest name that Linux allows, in bytes.
 const NAME_BYTES_MAX: usize = 255;
 
 /// Whether `name` can be one component of a path.
@@ -13,8 +13,8 @@ pub(crate) fn is_name(name: &str) -> bool {
 /// The components of `path`; none for the root.
 ///
 /// # Errors
-/// [`ErrorKind::Invalid`] for a path that could leave the tree or names
-/// nothing: an empty, `.` or `..` component.
+/// [`ErrorKind::Invalid`] for an empty, `.` or `..` component: such a path could leave the tree, or
+/// names nothing.
 pub(crate) fn components(path: &str) -> Result<Vec<&str>> {
     if path.is_empty() {
         return Ok(Vec::new());

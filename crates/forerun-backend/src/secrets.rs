@@ -1,8 +1,7 @@
-//! URLs without what must not be seen.
+//! URLs without their secrets.
 
-/// `url` as messages and reports may show it: without user and password, and without the query,
-/// which may be a signature. Keys of object stores are shown as they are, except for a signature.
-/// So are paths of files.
+/// `url` for messages and reports: without user and password, and without the query, which may be a
+/// signature. Keys of object stores lose only a signature. Paths of files stay as they are.
 pub fn without_secrets(url: &str) -> String {
     let Some((scheme, rest)) = url.split_once("://") else { return url.to_owned() };
     let is = |known: &[&str]| known.iter().any(|known| scheme.eq_ignore_ascii_case(known));
@@ -24,7 +23,7 @@ pub fn without_secrets(url: &str) -> String {
     format!("{scheme}://{host}{path}")
 }
 
-/// Whether `query` is one that a store has signed.
+/// Whether `query` contains a store's signature.
 fn is_signed(query: &str) -> bool {
     let query = query.to_ascii_lowercase();
     ["sig=", "signature=", "token="].iter().any(|name| query.contains(name))

@@ -1,4 +1,4 @@
-//! How often and when requests to a store are tried again.
+//! Retries of requests to a store.
 
 use std::hash::{BuildHasher, BuildHasherDefault, DefaultHasher};
 use std::sync::Arc;
@@ -8,13 +8,13 @@ use std::time::Duration;
 use tokio::sync::OwnedSemaphorePermit;
 use tokio::time::Instant;
 
-use crate::outage::{Outage, Turn};
+use crate::outage::{Outage, WaitEnd};
 use crate::{Error, ErrorKind, Result, RetryOptions};
 
 /// Longer than any request waits that never gives up; an instant that far away exists.
 const DEADLINE_MAX: Duration = Duration::from_secs(10 * 365 * 24 * 3600);
 
-/// The requests to one store: they share the knowledge of whether it answers.
+/// The requests to one store, which share their knowledge of outages.
 #[derive(Debug)]
 pub(crate) struct Retries {
     options: RetryOptions,
@@ -23,12 +23,12 @@ pub(crate) struct Retries {
     busy_count: AtomicU64,
 }
 
-/// The tries one request has had.
+/// The tries of one request.
 pub(crate) struct Tries {
     retries: Arc<Retries>,
     count: u32,
     first: Instant,
-    /// Held while this request is the one that asks whether the store is back.
+    /// Held while this request probes whether the store is back.
     probe: Option<OwnedSemaphorePermit>,
 }
 
@@ -38,7 +38,7 @@ impl Retries {
         Arc::new(Retries { options, outage, busy_count })
     }
 
-    /// The answer to `ask`, tried again while its errors are transient.
+    /// The answer to `ask`, which is repeated after transient errors.
     pub(crate) async fn repeat<T, F: Future<Output = Result<T>>>(
         self: &Arc<Retries>,
         ask: impl Fn() -> F,
@@ -59,34 +59,35 @@ impl Retries {
         Tries { retries: Arc::clone(self), count: 0, first: Instant::now(), probe: None }
     }
 
-    /// The store answered: requests that wait for it go on.
+    /// Tells the waiting requests that the store answered.
     pub(crate) fn answered(&self) {
         self.outage.end();
     }
 
-    /// How often the store asked for fewer requests so far.
+    /// Answers so far that asked for fewer requests.
     pub(crate) fn busy_count(&self) -> u64 {
         self.busy_count.load(Ordering::Relaxed)
     }
 }
 
 impl Tries {
-    /// Counts anew, for a request that got on in between.
+    /// Starts counting anew, for a request that made progress.
     pub(crate) fn reset(&mut self) {
         (self.count, self.first) = (0, Instant::now());
     }
 
-    /// The store answered this request.
+    /// Tells that the store answered this request.
     pub(crate) fn answered(&mut self) {
         self.retries.answered();
         self.probe = None;
     }
 
-    /// Waits until the next try is due: for a while after the failure of this request, and, while the
-    /// store fails all requests, until it is back or this one is to find that out.
+    /// Waits until the next try: a pause after this request's failure and, during an outage, until
+    /// the store is back or this request may probe.
     ///
     /// # Errors
-    /// `error` itself if trying again does not help, or with the number of tries if there were enough.
+    /// `error` itself if a retry does not help; `error` with the number of tries after the last
+    /// one.
     pub(crate) async fn again(&mut self, error: Error) -> Result<()> {
         if !error.is_transient() {
             self.answered();
@@ -103,7 +104,7 @@ impl Tries {
         let asked_for = error.retry_after.unwrap_or_default();
         let probe = self.probe.take();
         let wait = |count| self.backoff(count).max(asked_for);
-        self.retries.outage.note_failure(probe.is_some(), self.count, wait);
+        self.retries.outage.record_failure(probe.is_some(), self.count, wait);
         drop(probe);
         let RetryOptions { attempts, deadline, .. } = self.retries.options;
         let left = deadline.saturating_sub(self.first.elapsed());
@@ -115,19 +116,19 @@ impl Tries {
             tokio::time::sleep(wait(self.count).min(left)).await;
             return Ok(());
         }
-        match self.retries.outage.turn(Instant::now() + left.min(DEADLINE_MAX)).await {
-            Turn::Back => Ok(()),
-            Turn::Probe(probe) => {
+        match self.retries.outage.wait(Instant::now() + left.min(DEADLINE_MAX)).await {
+            WaitEnd::Back => Ok(()),
+            WaitEnd::Probe(probe) => {
                 self.probe = Some(probe);
                 Ok(())
             }
-            Turn::Late => Err(self.exhausted(error)),
+            WaitEnd::Late => Err(self.exhausted(error)),
         }
     }
 
-    /// Half of the wait doubled `count` times is certain and half is chance, so that readers
-    /// that failed together do not come back together. The nanoseconds that the tries took are chance
-    /// enough, and the same again where the clock is.
+    /// The pause doubles `count` times; half of it is fixed and half random. Requests that failed
+    /// together must not come back together. The nanoseconds of the tries are random enough, and
+    /// repeatable where the clock is.
     fn backoff(&self, count: u32) -> Duration {
         let RetryOptions { backoff_first, backoff_max, .. } = self.retries.options;
         let wait = backoff_first.saturating_mul(1 << (count - 1).min(31)).min(backoff_max);

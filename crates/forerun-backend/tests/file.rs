@@ -52,7 +52,7 @@ async fn urls_and_plain_paths_name_directories_and_files() {
 }
 
 #[tokio::test]
-async fn what_cannot_be_connected_says_why() {
+async fn a_failed_connection_names_its_reason() {
     let anonymous = ConnectOptions { anonymous: true, ..ConnectOptions::default() };
     let plain = ConnectOptions::default();
     for (url, options, kind, word) in [

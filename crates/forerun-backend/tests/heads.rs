@@ -15,24 +15,24 @@ use futures::future::{BoxFuture, join_all};
 /// How a server answers a request.
 enum Answer {
     Whole(String),
-    /// Nothing more than this ever comes.
+    /// Sends this and nothing more.
     Silent(&'static str),
-    /// This, and then a byte of a header in half a second.
+    /// Sends this, then a byte of a header each half second.
     Trickle(&'static str),
-    /// The first text, and the second one again and again, with a pause after each.
+    /// Sends the first text, then the second again and again, with a pause after each.
     Flood(String, &'static str, Duration),
 }
 
-/// What a server did.
+/// A record of the requests and answers of a server.
 #[derive(Default)]
 struct Log {
     /// The first line of each request.
     requests: Vec<String>,
-    /// The most bytes of a flood that a client took.
+    /// The most bytes of a flood that a client read.
     flood_max: usize,
 }
 
-/// A server that answers each request, given as its first line, with what `answer` makes of it.
+/// A server that passes the first line of each request to `answer`.
 fn serve(answer: impl Fn(&str) -> Answer + Clone + Send + 'static) -> (String, Arc<Mutex<Log>>) {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let url = format!("http://{}", listener.local_addr().unwrap());
@@ -41,7 +41,7 @@ fn serve(answer: impl Fn(&str) -> Answer + Clone + Send + 'static) -> (String, A
     thread::spawn(move || {
         for connection in listener.incoming() {
             let (connection, answer, log) = (connection.unwrap(), answer.clone(), seen.clone());
-            // A client that hangs up ends its connection with an error, and nothing else.
+            // A client that hangs up ends its connection with an error; nothing else does.
             thread::spawn(move || _ = serve_connection(connection, answer, &log));
         }
     });
@@ -62,14 +62,14 @@ fn serve_connection(
             Answer::Whole(text) => connection.write_all(text.as_bytes())?,
             Answer::Silent(text) => {
                 connection.write_all(text.as_bytes())?;
-                // Until the client hangs up.
+                // Reads until the client hangs up.
                 lines.by_ref().find(Result::is_err);
             }
             Answer::Trickle(text) => {
                 connection.write_all(text.as_bytes())?;
                 for byte in b"X-Header: value\r\n".iter().cycle() {
                     connection.write_all(&[*byte])?;
-                    // The pause is the misbehaviour: a head that hardly arrives.
+                    // The pause is the misbehaviour: the head hardly arrives.
                     thread::sleep(Duration::from_millis(500));
                 }
             }
@@ -83,7 +83,7 @@ fn serve_connection(
                     let mut log = log.lock().unwrap();
                     log.flood_max = log.flood_max.max(sent);
                     drop(log);
-                    // The pause bounds how much this server writes while the client decides.
+                    // The pause bounds the bytes that this server writes until the client hangs up.
                     thread::sleep(pause);
                 }
             }
@@ -97,7 +97,7 @@ const OBJECT: &str =
 const PAGE: &str = "HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: 0\r\n\r\n";
 const KEYS: &str = "HTTP/1.1 200 OK\r\nContent-Length: 39\r\n\r\n<ListBucketResult></ListBucketResult>\r\n";
 
-/// Requests get the answer that their path names. One for `fetch` does so once the object is found.
+/// The answer that a request's path names. A path with `fetch` misbehaves once the object is found.
 fn named(request: &str) -> Answer {
     let is_head = request.starts_with("HEAD");
     match request {
@@ -123,7 +123,7 @@ fn options(endpoint: Option<&str>, deadline: Duration) -> ConnectOptions {
     }
 }
 
-/// What the request `what` for the object or the directory of that name fails with.
+/// The error of the request `what` for the object or directory `name`.
 async fn ask(backend: &dyn Backend, what: &str) -> Error {
     if what.starts_with("list") {
         return backend.list(what).await.unwrap_err();
@@ -173,14 +173,14 @@ async fn each_kind_of_request_that_is_not_answered_is_tried_again_and_fails_in_t
         let requests = &log.lock().unwrap().requests;
         let method = if name.starts_with("stat") { "HEAD " } else { "GET " };
         let is_try = |line: &&String| line.starts_with(method) && line.contains(&**name);
-        // The store was asked whether the object of a fetch is a directory, too.
+        // For a fetch, the store was also asked whether the object is a directory.
         let found = usize::from(name.starts_with("fetch") && name.ends_with("key"));
         assert_eq!(requests.iter().filter(is_try).count() - found, 2, "{name}: {requests:?}");
     }
 }
 
-/// Heads and frames without end: what begins each, what goes on for ever, and what the error says. The
-/// client reads those that hold nothing until they are late.
+/// Heads and frames without end: the start, the part that repeats, and the error's words. The
+/// client reads empty ones until its deadline.
 const FLOODS: [(&str, &str, &str); 8] = [
     ("HTTP/1.1 200 ", "reason ", "head is too large"),
     ("HTTP/1.1 200 OK\r\nX: ", "value ", "head is too large"),
@@ -193,11 +193,11 @@ const FLOODS: [(&str, &str, &str); 8] = [
 ];
 const LATE: &str = "timed out";
 
-/// A head before chunks.
+/// The head before a body in chunks.
 const CHUNKED: &str = "HTTP/1.1 206 Part\r\nTransfer-Encoding: chunked\r\nContent-Range: bytes 10-19/100000\r\n\
     Last-Modified: Sat, 21 Nov 2026 10:00:00 GMT\r\n\r\n";
 
-/// The memory of this process now.
+/// The memory that this process uses now.
 fn resident_bytes() -> usize {
     let status = std::fs::read_to_string("/proc/self/status").unwrap();
     let (_, rest) = status.split_once("VmRSS:").unwrap();
@@ -208,7 +208,7 @@ fn resident_bytes() -> usize {
 async fn heads_and_frames_without_end_are_refused_within_their_bounds() {
     let before = resident_bytes();
     let attacks = FLOODS.map(|(first, again, said)| async move {
-        // A pause, or such a flood would take a processor for 10 s.
+        // Without a pause such a flood would use a processor for 10 s.
         let pause = if said == LATE { Duration::from_millis(20) } else { Duration::ZERO };
         let (url, log) = serve(move |request| match request {
             found if found.starts_with("HEAD") => Answer::Whole(OBJECT.to_owned()),
@@ -217,7 +217,7 @@ async fn heads_and_frames_without_end_are_refused_within_their_bounds() {
         let web = connect(&format!("{url}/"), &options(None, Duration::ZERO)).await.unwrap();
         let error = ask(&*web.backend, "object").await;
         assert!(error.kind == ErrorKind::Transient && error.message.contains(said), "{first:?}: {error}");
-        // What the client read, and what fits into the buffers of two sockets.
+        // The bytes that the client read, and those in the buffers of two sockets.
         let flood_max = log.lock().unwrap().flood_max;
         assert!(said == LATE || flood_max < 32 << 20, "{first:?}: {flood_max} bytes were taken");
     });

@@ -1,4 +1,4 @@
-//! Servers that send more than they may, less than they should, or nonsense.
+//! Servers that send too much, too little, or nonsense.
 
 use std::convert::Infallible;
 use std::sync::Arc;
@@ -21,7 +21,7 @@ use tokio::net::TcpListener;
 
 type Answer = Response<BoxBody<Bytes, Infallible>>;
 
-/// A server that answers each request with what `answer` makes of it; its address.
+/// Starts a server that passes each request to `answer`. Returns its address.
 async fn serve(answer: impl Fn(&Request<Incoming>) -> Answer + Clone + Send + 'static) -> String {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = listener.local_addr().unwrap();

@@ -1,4 +1,4 @@
-//! TLS, as far as it can be tested without a certificate that this machine trusts.
+//! TLS, as far as tests reach without a certificate that this machine trusts.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -9,8 +9,8 @@ use rustls::server::Acceptor;
 use tokio::net::TcpListener;
 use tokio_rustls::LazyConfigAcceptor;
 
-/// A server with a certificate that nobody signed; its host and port. It serves clients alone that know
-/// nothing but HTTP/1.1: attacks on HTTP/2 cannot happen then.
+/// A server with a self-signed certificate; its host and port. It refuses clients that offer more
+/// than HTTP/1.1: a client without HTTP/2 cannot be attacked through it.
 async fn serve() -> String {
     let own = rcgen::generate_simple_self_signed(["localhost".to_owned()]).unwrap();
     let key = PrivateKeyDer::Pkcs8(own.signing_key.serialize_der().into());

@@ -75,7 +75,7 @@ async fn a_replaced_object_is_changed() -> Result<()> {
 }
 
 #[tokio::test]
-async fn a_profile_and_the_environment_say_where_and_who() {
+async fn a_profile_and_the_environment_give_endpoint_and_credentials() {
     let (root, endpoint) = bucket().await;
     let file = root.path().join("credentials");
     let profile = "[local]\naws_access_key_id = id\naws_secret_access_key = key\nendpoint_url = ";
@@ -94,7 +94,7 @@ async fn a_profile_and_the_environment_say_where_and_who() {
 }
 
 #[tokio::test]
-async fn what_cannot_be_connected_says_why() {
+async fn a_failed_connection_names_its_reason() {
     let (_root, endpoint) = bucket().await;
     let good = options(&endpoint, &KEYS);
     check_error("s3://nobucket", &good, ErrorKind::NotFound, &["s3://nobucket", "NoSuchBucket", &endpoint])
@@ -131,8 +131,8 @@ async fn other_stores_ask_for_their_own_credentials() {
     let (_root, endpoint) = bucket().await;
     let azure = options(&endpoint, &[]);
     check_error("az://container", &azure, ErrorKind::Invalid, &["AZURE_STORAGE_ACCOUNT_NAME"]).await;
-    // The S3 server refuses what is not signed as it knows, which proves that
-    // the clients are built and asked.
+    // The S3 server refuses other signatures than its own. That proves that the clients are built
+    // and used.
     let bearer = options(&endpoint, &[("GOOGLE_BEARER_TOKEN", "t")]);
     let anonymous = ConnectOptions { anonymous: true, ..bearer };
     check_error("gs://bucket/data/", &anonymous, ErrorKind::Denied, &["GOOGLE_APPLICATION_CREDENTIALS"])

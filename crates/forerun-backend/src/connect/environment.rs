@@ -1,17 +1,17 @@
-//! Where credentials come from.
+//! Environment variables that hold credentials.
 
 use std::collections::BTreeMap;
 use std::fmt;
 
-/// The environment variables that credentials and endpoints are read from. The
-/// default is the process's own, read when connecting.
+/// The environment variables with credentials and endpoints. The default is the process's own
+/// environment, read when connecting.
 #[derive(Clone, Default)]
 pub struct Environment {
     variables: Option<BTreeMap<String, String>>,
 }
 
 impl Environment {
-    /// Just these variables, whatever the process has.
+    /// These variables alone, whatever the process has.
     pub fn of<K: Into<String>, V: Into<String>>(variables: impl IntoIterator<Item = (K, V)>) -> Environment {
         let variables = variables.into_iter().map(|(name, value)| (name.into(), value.into()));
         Environment { variables: Some(variables.collect()) }

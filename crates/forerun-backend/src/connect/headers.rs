@@ -1,5 +1,5 @@
-//! Headers that a web server gets with each request, such as the token of `Authorization: Bearer`,
-//! from a file that may change.
+//! Headers for each request to a web server, such as `Authorization: Bearer TOKEN`, from a file
+//! that may change.
 
 use std::fmt;
 use std::fs;
@@ -15,7 +15,7 @@ use url::{Origin, Url};
 
 use crate::{Error, ErrorKind, Result, apart};
 
-/// Headers that the requests have in any case.
+/// Headers that the requests have already.
 const OWN: [&str; 9] = [
     "accept-encoding",
     "connection",
@@ -28,18 +28,20 @@ const OWN: [&str; 9] = [
     "transfer-encoding",
 ];
 
-/// A file of headers, a line `Name: value` for each. It is read again when it has changed.
+/// A file of headers, one line `Name: value` for each. It is read again when it has changed.
 #[derive(Clone)]
 pub(super) struct HeaderFile {
     path: PathBuf,
     last: Arc<Mutex<(Stamp, HeaderMap)>>,
 }
 
-/// What tells versions of a file apart.
+/// Tells versions of a file apart.
 #[derive(Clone, PartialEq, Eq)]
 struct Stamp([i64; 6]);
 
 impl HeaderFile {
+    /// Reads the file at `path`.
+    ///
     /// # Errors
     /// [`ErrorKind::Invalid`] for a file that cannot be read, or that has other lines.
     pub(super) async fn open(path: &Path) -> Result<HeaderFile> {
@@ -53,12 +55,12 @@ impl HeaderFile {
         .await
     }
 
-    /// Whether the file has a header of that name.
+    /// Whether the file has the header `name`.
     pub(super) fn has(&self, name: &HeaderName) -> bool {
         self.last().1.contains_key(name)
     }
 
-    /// The headers as the file has them now.
+    /// The headers of the file now.
     fn now(&self) -> Result<HeaderMap> {
         let unreadable = |error: io::Error| cannot_read(&self.path, error);
         let stamp = Stamp::of(&fs::metadata(&self.path).map_err(unreadable)?);
@@ -96,7 +98,7 @@ fn cannot_read(path: &Path, error: io::Error) -> Error {
 
 fn read(path: &Path) -> Result<(Stamp, HeaderMap)> {
     let unreadable = |error: io::Error| cannot_read(path, error);
-    // If it changes in between, the stamp is older than the text, and it is read once more.
+    // If the file changes in between, the stamp is older than the text, and it is read once more.
     let stamp = Stamp::of(&fs::metadata(path).map_err(unreadable)?);
     let text = fs::read_to_string(path).map_err(unreadable)?;
     let headers = parse(&text).map_err(|(line, why)| {
@@ -127,8 +129,8 @@ fn parse(text: &str) -> Result<HeaderMap, (usize, &'static str)> {
     if headers.is_empty() { Err((1, FORM)) } else { Ok(headers) }
 }
 
-/// Says so if other users can read the secrets in `file`. That is no error: in a container, secrets
-/// are often mounted so, and there are no other users.
+/// Warns if other users can read the secrets in `file`. That is no error: secrets are often mounted
+/// so in containers, which have no other users.
 pub(super) fn warn_if_others_read(file: &Path) {
     if fs::metadata(file).is_ok_and(|found| found.mode() & 0o004 != 0) {
         tracing::warn!(
@@ -138,8 +140,8 @@ pub(super) fn warn_if_others_read(file: &Path) {
     }
 }
 
-/// A client that sends the headers of a file along, to one server alone: a redirect to another
-/// server carries none.
+/// A client that adds the headers of a file for one server alone: a redirect to another server
+/// carries none.
 pub(super) struct WithHeaders {
     client: HttpClient,
     origin: Origin,
@@ -147,8 +149,8 @@ pub(super) struct WithHeaders {
 }
 
 impl WithHeaders {
-    /// For requests to the server of `url`. A user and a password in a URL go before `Authorization` in the
-    /// file.
+    /// Adds the headers of `file` to requests to the server of `url`. A user and password in a URL
+    /// take precedence over `Authorization` in the file.
     pub(super) fn client(client: HttpClient, url: &Url, file: HeaderFile) -> HttpClient {
         HttpClient::new(WithHeaders { client, origin: url.origin(), file })
     }

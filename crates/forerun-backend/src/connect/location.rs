@@ -1,4 +1,4 @@
-//! What kind of storage a URL names.
+//! The kind of storage that a URL names.
 
 use std::path::PathBuf;
 
@@ -14,7 +14,7 @@ pub(super) enum Location {
     Store(StoreUrl),
 }
 
-/// A URL, or a plain path where there is no `scheme://`.
+/// Parses a URL, or a plain path if there is no `scheme://`.
 pub(super) fn parse(text: &str) -> Result<Location> {
     let shown = crate::without_secrets(text);
     let invalid = |why: &str| Error::new(ErrorKind::Invalid, format!("cannot read {shown:?}: {why}"));
@@ -40,8 +40,8 @@ pub(super) fn parse(text: &str) -> Result<Location> {
     }
 }
 
-/// Keys are taken verbatim, as the stores' own tools do: `%20`, `?` and `#` are
-/// characters like any other.
+/// Keys are taken verbatim, as the stores' own tools do: `%20`, `?` and `#` are ordinary
+/// characters.
 fn store(text: &str) -> Option<Result<StoreUrl>> {
     let (scheme, rest) = text.split_once("://")?;
     let provider = match scheme.to_ascii_lowercase().as_str() {

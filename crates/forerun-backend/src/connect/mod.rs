@@ -1,12 +1,12 @@
-//! From a URL to a backend with the layers everybody wants.
+//! From a URL to a backend with the usual layers.
 
 mod environment;
 mod headers;
-mod http;
 mod location;
 mod netrc;
 mod options;
 mod store;
+mod web;
 
 use std::path::Path;
 use std::sync::Arc;
@@ -21,8 +21,8 @@ use crate::{Backend, Error, ErrorKind, FileBackend, Result};
 /// A backend that answered.
 #[derive(Clone, Debug)]
 pub struct Connected {
-    /// The tree the URL names; of a URL that names one object, a directory that
-    /// holds just that object.
+    /// The tree that the URL names. If it names one object, a directory that holds just that
+    /// object.
     pub backend: Arc<dyn Backend>,
     /// The path of that one object.
     pub object: Option<String>,
@@ -30,7 +30,7 @@ pub struct Connected {
 
 /// Turns `url` into a backend and verifies that something is there.
 ///
-/// | `url` | what is read |
+/// | `url` | storage |
 /// | --- | --- |
 /// | `/usr/share`, `./image.iso`, `file:///usr/share` | a local directory or file |
 /// | `http://host/dir/`, `https://host/file.bin` | a web server's listing, or one file |
@@ -38,17 +38,18 @@ pub struct Connected {
 /// | `gs://bucket/prefix` | the same of Google Cloud Storage |
 /// | `az://container/prefix`, `azure://`, `abfs://`, `abfss://` | the same of Azure Blob Storage |
 ///
-/// Transient errors are tried again as `options.retry` says.
+/// Transient errors are retried as `options.retry` says.
 ///
 /// # Errors
-/// [`ErrorKind::Invalid`] for a URL that makes no sense, [`ErrorKind::NotFound`]
-/// where nothing is, [`ErrorKind::Denied`] for credentials that are missing or
-/// wrong, [`ErrorKind::Unreachable`] for a server that does not answer.
+/// * [`ErrorKind::Invalid`] for a malformed URL.
+/// * [`ErrorKind::NotFound`] if nothing is there.
+/// * [`ErrorKind::Denied`] for credentials that are missing or wrong.
+/// * [`ErrorKind::Unreachable`] for a server that does not answer.
 pub async fn connect(url: &str, options: &ConnectOptions) -> Result<Connected> {
     match location::parse(url)? {
         Location::Http(location) => {
             options.refuse_remote_options(url)?;
-            http::http(location, options).await
+            web::connect_web(location, options).await
         }
         Location::Store(location) => {
             options.refuse_headers(url)?;
@@ -92,7 +93,8 @@ fn file(path: &Path, retry: RetryOptions) -> Result<Connected> {
     Ok(Connected { backend: Arc::new(only.with_url(url)), object: Some(shown) })
 }
 
-/// Just the object `path` of `backend`, whose URL names it, called `name`.
+/// A directory with the object `path` of `backend` alone, called `name`. The URL of `backend` names
+/// the object.
 fn single(backend: Arc<dyn Backend>, path: String, name: String) -> Connected {
     let backend = Arc::new(Only::new(backend, path, name.clone()));
     Connected { backend, object: Some(name) }

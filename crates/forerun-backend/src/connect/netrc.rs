@@ -9,11 +9,11 @@ use super::Environment;
 use super::headers::warn_if_others_read;
 use crate::{Error, ErrorKind, Result};
 
-/// Gives `url` the user and the password that the file in `NETRC`, or `~/.netrc`, has for its host.
-/// What `url` says itself stays: a password counts, and a user selects among the file's.
+/// Adds to `url` the user and password that `~/.netrc`, or the file named by `NETRC`, has for its
+/// host. A password in `url` stays; a user in `url` selects among the file's entries.
 ///
 /// # Errors
-/// [`ErrorKind::Denied`] for a file that is there and cannot be read.
+/// [`ErrorKind::Denied`] for a file that exists and cannot be read.
 pub(super) fn complete(url: &mut Url, environment: &Environment) -> Result<()> {
     let named = environment.get("NETRC").map(PathBuf::from);
     let usual = || Some(Path::new(&environment.get("HOME")?).join(".netrc"));
@@ -34,7 +34,7 @@ pub(super) fn complete(url: &mut Url, environment: &Environment) -> Result<()> {
         return Ok(());
     };
     warn_if_others_read(&file);
-    // Neither fails for a URL with a host.
+    // Neither call fails for a URL with a host.
     let _ = (url.set_username(&login.user), url.set_password(Some(&login.password)));
     Ok(())
 }
@@ -45,7 +45,7 @@ struct Login {
     password: String,
 }
 
-/// The first entry for `host` and, if it is given, `user`; or else the default one.
+/// The first entry for `host` and, if given, `user`; otherwise the default entry.
 fn find(text: &str, host: &str, user: Option<&str>) -> Option<Login> {
     let mut words = Words(text);
     let mut entry: Option<(bool, Login)> = None;
@@ -106,7 +106,7 @@ impl Iterator for Words<'_> {
                     return Some(word);
                 }
                 '\\' if is_quoted => word.extend(letters.next().map(|(_, letter)| letter)),
-                // A line that ends ends a comment too: the blank stays.
+                // A comment ends with its line: the blank stays.
                 letter if letter.is_whitespace() && !is_quoted => {
                     self.0 = &self.0[place..];
                     return Some(word);

@@ -18,11 +18,12 @@ use crate::{Backend, ByteStream, Entry, Error, ErrorKind, Kind, Result, Version,
 
 /// The tree below a local directory.
 ///
-/// The directory is opened once, so a file system mounted over it later does not
-/// hide it. No symbolic link is followed below it. Sockets, pipes, devices and
-/// names that are not UTF-8 are not shown. A file's version is its modification
-/// time, size and inode number: a write that keeps the size within one tick of the
-/// file system's clock (some milliseconds) after another goes unnoticed.
+/// The directory is opened once, so a file system mounted over it later does not hide it. No
+/// symbolic link below it is followed. Sockets, pipes, devices and names that are not UTF-8 are not
+/// shown.
+///
+/// A file's version is its modification time, size and inode number. So a second write is missed if
+/// it keeps the size and follows within one tick of the file system's clock (some milliseconds).
 #[derive(Clone, Debug)]
 pub struct FileBackend {
     root: Arc<File>,
@@ -33,8 +34,8 @@ impl FileBackend {
     /// The tree below the directory `root`.
     ///
     /// # Errors
-    /// [`ErrorKind::NotFound`], [`ErrorKind::NotADirectory`] or
-    /// [`ErrorKind::Denied`] if it cannot be opened.
+    /// [`ErrorKind::NotFound`], [`ErrorKind::NotADirectory`] or [`ErrorKind::Denied`] if it cannot
+    /// be opened.
     pub fn new(root: impl AsRef<Path>) -> Result<FileBackend> {
         let name = std::path::absolute(root.as_ref()).map_err(|error| io_error(root.as_ref(), error))?;
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
@@ -42,7 +43,7 @@ impl FileBackend {
         Ok(FileBackend { root: Arc::new(root.into()), name })
     }
 
-    /// Runs a blocking `work` on `path` away from the async threads.
+    /// Runs the blocking `work` on `path` away from the async threads.
     async fn blocking<T: Send + 'static>(
         &self,
         path: &str,
@@ -61,8 +62,8 @@ impl FileBackend {
         self.name.join(path)
     }
 
-    /// Opens the directory that holds `path`, one component at a time so that no
-    /// link is followed, and names the last component.
+    /// Opens the directory of `path`, one component at a time so that no link is followed. Returns
+    /// it with the last component.
     fn parent<'p>(&self, path: &'p str) -> Result<(OwnedFd, &'p str)> {
         let names = path::components(path)?;
         let (last, directories) = names.split_last().map_or((".", &[][..]), |(last, rest)| (*last, rest));
@@ -75,7 +76,7 @@ impl FileBackend {
         Ok((parent, last))
     }
 
-    /// A file or link where a directory should be means that nothing is below it.
+    /// A file or link in place of a directory means that nothing is below it.
     fn no_parent(&self, path: &str, errno: Errno) -> Error {
         let errno = if matches!(errno, Errno::NOTDIR | Errno::LOOP) { Errno::NOENT } else { errno };
         io_error(&self.local(path), errno)

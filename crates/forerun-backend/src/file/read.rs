@@ -11,22 +11,22 @@ use futures::StreamExt;
 use super::{changed, io_error, version_of};
 use crate::{ByteStream, Error, ErrorKind, Result, Version};
 
-/// The most bytes one piece carries: large enough to keep a disk busy, small
-/// enough that a reader of the first bytes does not wait for a whole extent.
+/// The largest piece: large enough to keep a disk busy, and small enough that a reader of the first
+/// bytes does not wait for the whole extent.
 const PIECE_BYTES_MAX: u64 = 1 << 20;
 
-/// The bytes `extent` of `file`, while it is `version`.
+/// Streams the bytes `extent` of `file`, as long as it is `version`.
 pub(super) async fn stream(
     file: File,
     name: PathBuf,
     version: Version,
     extent: Range<u64>,
 ) -> Result<ByteStream> {
-    // What is read here was decided on; were the kernel to read ahead of it too, the
-    // disk would be read twice as far. Where it does not listen, it is only slower.
+    // The caller has planned its readahead: the kernel's own would double it. Without this advice
+    // reads are only slower.
     let _ = rustix::fs::fadvise(&file, 0, None, rustix::fs::Advice::Random);
-    let source = Arc::new(Source { file, name, version });
-    // The first piece is read here so that a changed file fails the fetch itself.
+    let source = Arc::new(VersionedFile { file, name, version });
+    // Reads the first piece here, so that a changed file fails the fetch itself.
     let first = source.clone().piece(extent.start, extent.end).await?;
     let next = extent.start + first.len() as u64;
     let rest = futures::stream::try_unfold((source, next), move |(source, offset)| async move {
@@ -40,13 +40,13 @@ pub(super) async fn stream(
     Ok(futures::stream::once(async { Ok(first) }).chain(rest).boxed())
 }
 
-struct Source {
+struct VersionedFile {
     file: File,
     name: PathBuf,
     version: Version,
 }
 
-impl Source {
+impl VersionedFile {
     async fn piece(self: Arc<Self>, offset: u64, end: u64) -> Result<Bytes> {
         let len = (end - offset).min(PIECE_BYTES_MAX);
         match tokio::task::spawn_blocking(move || self.read(offset, len)).await {
@@ -55,10 +55,10 @@ impl Source {
         }
     }
 
-    /// The bytes at `offset`: `len` of them, or fewer where an error follows.
+    /// The `len` bytes at `offset`, or fewer if an error follows.
     ///
-    /// Checked before and after: a write in between changes the time or the
-    /// size, so bytes of two versions are never mixed.
+    /// Checks the version before and after: a write in between changes the time or the size, so
+    /// bytes of two versions are never mixed.
     fn read(&self, offset: u64, len: u64) -> Result<Bytes> {
         self.check()?;
         let len = usize::try_from(len).expect("a piece fits in memory");
@@ -72,7 +72,7 @@ impl Source {
                 Ok(0) => return Err(changed(&self.name)),
                 Ok(_) => {}
                 Err(errno) if buffer.is_empty() => return Err(io_error(&self.name, errno)),
-                // What came before a bad block is good; the next piece meets the error.
+                // The bytes before a bad block are good; the next piece meets the error.
                 Err(_) => break,
             }
         }
@@ -87,7 +87,7 @@ impl Source {
     }
 }
 
-/// Whether `file`, called `name`, is `version` now.
+/// Checks that `file`, called `name`, is `version` now.
 ///
 /// # Errors
 /// [`ErrorKind::Changed`] if not.

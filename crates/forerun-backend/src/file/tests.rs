@@ -31,7 +31,7 @@ async fn links_are_shown_and_not_followed() {
 }
 
 #[tokio::test]
-async fn what_is_no_file_is_not_shown() {
+async fn special_files_and_undecodable_names_are_not_shown() {
     let (directory, backend) = tree();
     let pipe = directory.path().join("pipe");
     rustix::fs::mknodat(rustix::fs::CWD, &pipe, FileType::Fifo, Mode::RWXU, 0).unwrap();
@@ -94,9 +94,9 @@ fn a_root_that_is_missing_or_a_file_says_so() {
     assert_eq!(FileBackend::new(directory.path().join("file")).unwrap_err().kind, ErrorKind::NotADirectory);
 }
 
-/// A file with a bad block: this program's own memory, where the stack ends.
+/// The file with a bad block is this program's own memory, beyond the end of the stack.
 #[tokio::test]
-async fn what_was_read_before_a_bad_block_arrives_before_the_error() {
+async fn bytes_before_a_bad_block_arrive_before_the_error() {
     const GOOD: u64 = 4096;
     let maps = std::fs::read_to_string("/proc/self/maps").unwrap();
     let stack = maps.lines().find(|line| line.ends_with("[stack]")).unwrap();

@@ -1,4 +1,4 @@
-//! A body that must have a certain length.
+//! A response body of a known length.
 
 use bytes::Bytes;
 use futures::stream::BoxStream;
@@ -16,7 +16,7 @@ struct Body {
     left: u64,
 }
 
-/// The bytes of `response`; an error if they are fewer or more than `len`.
+/// Streams the body of `response`; fails if it has fewer or more than `len` bytes.
 pub(super) fn stream(response: Response, url: Url, len: u64) -> ByteStream {
     let body = Body { pieces: response.bytes_stream(), url, left: len };
     futures::stream::try_unfold(body, Body::next).boxed()

@@ -1,4 +1,4 @@
-//! The HTTP client, and what its failures mean.
+//! The HTTP client, and the classes of its failures.
 
 use std::error::Error as StdError;
 use std::time::{Duration, SystemTime};
@@ -21,13 +21,12 @@ use crate::bounds::{REDIRECTS_MAX, REDIRECTS_TIME_MAX, RETRY_AFTER_MAX};
 use crate::{Error, ErrorKind, Result};
 
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
-/// How long a connection may be silent before it counts as broken. Three such
-/// silences fit into the deadline of [`RetryOptions`](crate::RetryOptions).
+/// The silence after which a connection counts as broken. Three of them fit into the deadline of
+/// [`RetryOptions`](crate::RetryOptions).
 pub(crate) const IDLE_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// A client that opens a connection for each request in flight: extents that
-/// are fetched at once must not share one connection's throughput. It follows no redirect:
-/// [`send`] does, and object stores refuse them.
+/// A client with a connection for each request in flight: concurrent extents must not share one
+/// connection's throughput. It follows no redirect. [`send`] does, and object stores refuse them.
 pub(crate) fn client() -> Result<HttpClient> {
     crate::tls::install();
     let identity = HeaderMap::from_iter([(ACCEPT_ENCODING, HeaderValue::from_static("identity"))]);
@@ -47,7 +46,7 @@ pub(crate) fn client() -> Result<HttpClient> {
     })
 }
 
-/// An answer, and the URL that it came from after redirects.
+/// An answer, and its URL after redirects.
 pub(super) struct Response {
     url: Url,
     answer: HttpResponse,
@@ -71,7 +70,7 @@ impl Response {
     }
 }
 
-/// Asks for `url` and waits for the head of the answer, wherever redirects lead. The client bounds the
+/// Requests `url`, follows redirects, and waits for the head of the answer. The client bounds the
 /// time of each answer.
 pub(super) async fn send(
     client: &HttpClient,
@@ -100,7 +99,7 @@ pub(super) async fn send(
 
 fn request(method: &Method, url: &Url, headers: &HeaderMap) -> Result<HttpRequest> {
     let mut bare = url.clone();
-    // Neither fails for a URL with a host, and no other is asked for.
+    // Neither call fails for a URL with a host, and all have one.
     let _ = (bare.set_username(""), bare.set_password(None));
     bare.set_fragment(None);
     let mut request = HttpRequest::new(HttpRequestBody::empty());
@@ -115,7 +114,7 @@ fn request(method: &Method, url: &Url, headers: &HeaderMap) -> Result<HttpReques
     Ok(request)
 }
 
-/// What the user and the password in `url` are sent as.
+/// The header for the user and password in `url`.
 fn credentials(url: &Url) -> Option<HeaderValue> {
     if url.username().is_empty() && url.password().is_none() {
         return None;
@@ -126,8 +125,8 @@ fn credentials(url: &Url) -> Option<HeaderValue> {
     Some(value)
 }
 
-/// Where `answer` sends a request for `from`. The user and the password go along only to the
-/// same server.
+/// The target of a redirect in the `answer` to a request for `from`. It keeps user and password
+/// only for the same server.
 fn redirected(from: &Url, answer: &HttpResponse) -> Option<Url> {
     if !matches!(answer.status().as_u16(), 301 | 302 | 303 | 307 | 308) {
         return None;
@@ -142,7 +141,7 @@ fn redirected(from: &Url, answer: &HttpResponse) -> Option<Url> {
     Some(to)
 }
 
-/// What a failure without an answer means.
+/// The error for a failure without an answer.
 pub(crate) fn client_error(error: &HttpError, url: &str) -> Error {
     let causes = innermost(error);
     let is_connect = error.source().and_then(|source| source.downcast_ref::<reqwest::Error>());
@@ -159,7 +158,7 @@ pub(crate) fn client_error(error: &HttpError, url: &str) -> Error {
     Error::new(kind, format!("{url}: {causes}{advice}"))
 }
 
-/// What an answer other than the object means.
+/// The error for an answer other than the object.
 pub(super) fn status_error(response: &Response, url: &Url) -> Error {
     let status = response.status();
     let (kind, advice) = match status.as_u16() {
@@ -181,7 +180,7 @@ pub(super) fn status_error(response: &Response, url: &Url) -> Error {
     Error { retry_after: retry_after(response.headers()), ..error }
 }
 
-/// How long the server asks to wait before the next request, up to [`RETRY_AFTER_MAX`].
+/// The wait that the server asks for before the next request, up to [`RETRY_AFTER_MAX`].
 pub(crate) fn retry_after(headers: &HeaderMap) -> Option<Duration> {
     let text = |name| headers.get(name).and_then(|value| value.to_str().ok()).map(str::trim);
     let after = text(RETRY_AFTER)?;
@@ -189,7 +188,7 @@ pub(crate) fn retry_after(headers: &HeaderMap) -> Option<Duration> {
         Ok(seconds) => Duration::from_secs(seconds),
         Err(_) => {
             let date = httpdate::parse_http_date(after).ok()?;
-            // The clock of the server, where it tells it, is not that of this machine.
+            // The server's clock, if it is sent, differs from this machine's.
             let now = text(DATE).and_then(|date| httpdate::parse_http_date(date).ok());
             date.duration_since(now.unwrap_or_else(SystemTime::now)).unwrap_or_default()
         }
@@ -197,7 +196,7 @@ pub(crate) fn retry_after(headers: &HeaderMap) -> Option<Duration> {
     Some(wait.min(RETRY_AFTER_MAX))
 }
 
-/// `url` as messages show it.
+/// `url` for messages.
 pub(super) fn shown(url: &Url) -> String {
     crate::without_secrets(url.as_str())
 }
@@ -208,14 +207,14 @@ fn is_certificate(error: &HttpError) -> bool {
         if let Some(rustls::Error::InvalidCertificate(_)) = cause.downcast_ref() {
             return true;
         }
-        // An I/O error's source is that of the error inside it, which is passed over.
+        // The source of an I/O error skips the error inside it.
         let inside = cause.downcast_ref::<std::io::Error>().and_then(std::io::Error::get_ref);
         next = inside.map(|inside| inside as &(dyn StdError + 'static)).or_else(|| cause.source());
     }
     false
 }
 
-/// The innermost cause says most; reqwest's own words carry the URL.
+/// The innermost cause says most; reqwest's own text carries the URL.
 fn innermost(error: &(dyn StdError + 'static)) -> String {
     let mut innermost = error;
     while let Some(cause) = innermost.source() {

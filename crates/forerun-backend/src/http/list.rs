@@ -5,19 +5,20 @@ use reqwest::Method;
 use reqwest::header::HeaderMap;
 use url::Url;
 
+use super::describe::{is_directory, is_page};
 use super::listing::{self, Link};
-use super::{HttpBackend, client, is_directory, is_page};
+use super::{HttpBackend, client};
 use crate::bounds::{self, URL_BYTES_MAX};
 use crate::{Backend, Entry, Error, ErrorKind, Kind, Result, apart, path};
 
-/// How many files of a listing are asked about at once.
+/// Concurrent requests about the files of a listing.
 const STATS_IN_FLIGHT_MAX: usize = 16;
 
 impl HttpBackend {
     pub(super) async fn list_page(&self, path: &str) -> Result<Vec<Entry>> {
         let url = self.address(path, true)?;
         match self.page(path, &url).await {
-            // Nothing at `file/` says nothing about `file`.
+            // A missing `file/` does not mean that `file` is missing.
             Err(error) if error.kind == ErrorKind::NotFound && !path.is_empty() => {
                 match self.stat(path).await?.kind {
                     Kind::Directory => Err(error),
@@ -52,15 +53,15 @@ impl HttpBackend {
         }
         let page = bounds::page(response.bytes_stream()).await;
         let page = page.map_err(|error| error.about(&client::shown(url)))?;
-        // Long pages take long to take apart; others are served meanwhile.
+        // Long pages take long to parse; other tasks run meanwhile.
         Ok(apart::run(move || listing::links(&page, &base)).await)
     }
 
-    /// Asks for what a page of links does not tell: sizes and versions. Each file
-    /// is tried by itself: among hundreds of requests some fail, and starting the
-    /// listing over would only meet the next failure.
+    /// Asks for each file's size and version, which a page of links lacks. Each file is retried
+    /// alone: of hundreds of requests some fail, and a new listing would only meet the next
+    /// failure.
     async fn entries(&self, directory: &str, links: Vec<Link>) -> Result<Vec<Entry>> {
-        // They are not to wait until this listing has found out whether the server is back.
+        // The server has answered the page, so these requests need not wait for a probe.
         self.retries.answered();
         let entries = futures::stream::iter(links).map(|link| async move {
             let path = path::join(directory, &link.name);

@@ -1,4 +1,4 @@
-//! The page of links that web servers make of a directory.
+//! The page of links by which web servers show a directory.
 
 use std::collections::HashSet;
 
@@ -8,16 +8,15 @@ use url::Url;
 use crate::bounds::URL_BYTES_MAX;
 use crate::path;
 
-/// Something a directory holds.
+/// An entry of a directory.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Link {
     pub(super) name: String,
     pub(super) directory: bool,
 }
 
-/// What the page `html` at `base` links to directly below itself. Links to
-/// elsewhere, to the parent and to other sort orders are no part of the listing.
-/// It takes time in proportion to the page, whatever that holds.
+/// The links of the page `html` at `base` to entries of its directory. Links to other places, to
+/// the parent and to other sort orders are left out. Takes time in proportion to any page's length.
 pub(super) fn links(html: &[u8], base: &Url) -> Vec<Link> {
     let Some(segments) = base.path_segments() else { return Vec::new() };
     let mut above: Vec<Vec<u8>> = segments.map(decode).collect();
@@ -27,13 +26,13 @@ pub(super) fn links(html: &[u8], base: &Url) -> Vec<Link> {
     links.filter(|link| seen.insert(link.name.clone())).collect()
 }
 
-/// The link of `href` on the page at `base`, whose path has the segments `above`.
+/// The entry of `href` on the page at `base`, whose path has the segments `above`.
 fn link(href: &str, base: &Url, above: &[Vec<u8>]) -> Option<Link> {
     let url = base.join(href).ok()?;
     if url.origin() != base.origin() || url.query().is_some() {
         return None;
     }
-    // Compared decoded, as servers disagree on what to encode.
+    // Compared decoded, as servers disagree on the characters to encode.
     let mut below = url.path_segments()?.map(decode);
     if !above.iter().all(|segment| below.next().as_ref() == Some(segment)) {
         return None;
@@ -57,7 +56,7 @@ fn hrefs(html: &[u8]) -> impl Iterator<Item = String> {
     })
 }
 
-/// Undoes percent-encoding; a `%` that encodes nothing stays.
+/// Decodes percent-encoding; a `%` that encodes nothing stays.
 pub(super) fn decode(text: &str) -> Vec<u8> {
     let mut bytes = Vec::with_capacity(text.len());
     let mut rest = text.as_bytes();

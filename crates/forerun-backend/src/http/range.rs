@@ -1,4 +1,4 @@
-//! Whether an answer is the extent that was asked for.
+//! Checking that an answer is the extent that was asked for.
 
 use std::ops::Range;
 
@@ -7,15 +7,15 @@ use reqwest::header::{CONTENT_RANGE, HeaderMap};
 use url::Url;
 
 use super::client::{Response, shown, status_error};
+use super::describe::{content_length, refuse_encoding};
 use super::validator::State;
-use super::{content_length, refuse_encoding};
 use crate::{Error, ErrorKind, Result};
 
 /// A parsed `Content-Range: bytes first-last/total`.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct ContentRange {
     pub(crate) extent: Range<u64>,
-    /// `None` where the server does not know it.
+    /// None if the server does not know it.
     pub(crate) total: Option<u64>,
 }
 
@@ -38,15 +38,15 @@ pub(super) fn unsatisfied_total(headers: &HeaderMap) -> Option<u64> {
     in_bytes(headers)?.strip_prefix("*/")?.parse().ok()
 }
 
-/// The value of Content-Range after its unit. Servers write the unit in capitals or not.
+/// The value of Content-Range after its unit, which servers write in either case.
 fn in_bytes(headers: &HeaderMap) -> Option<&str> {
     let value = headers.get(CONTENT_RANGE)?.to_str().ok()?.trim();
     let (unit, value) = value.split_at_checked("bytes".len())?;
     unit.eq_ignore_ascii_case("bytes").then(|| value.trim_start())
 }
 
-/// Checks that the answer is `extent` of the object in the state `known`, whether
-/// or not the server minded the conditions it was sent. How many bytes it has.
+/// Checks that the answer is `extent` of the object in the state `known`: a server may ignore the
+/// conditions of the request. Returns the number of its bytes.
 pub(super) fn check(
     response: &Response,
     url: &Url,
@@ -69,7 +69,7 @@ pub(super) fn check(
         return Err(changed(url));
     }
     let len = range.extent.end - range.extent.start;
-    // A part may end early; what is missing is asked for again.
+    // A part may end early: the rest is asked for again.
     if range.extent.start != extent.start || range.extent.end > extent.end {
         return Err(confused(url, &format!("sent the bytes {:?} instead of {extent:?}", range.extent)));
     }
@@ -79,8 +79,8 @@ pub(super) fn check(
     Ok(len)
 }
 
-/// The server sends the whole object whatever was asked for. Its beginning would be of use, but a
-/// reader is better off without it than with the error of the next part.
+/// The error for a server that ignores `Range`. The beginning of the object would be of use, but
+/// then the next part would fail.
 fn check_whole(url: &Url, known: &State, answer: &State, extent: &Range<u64>) -> Result<u64> {
     if !known.matches(answer) {
         return Err(changed(url));

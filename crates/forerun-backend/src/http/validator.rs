@@ -1,4 +1,4 @@
-//! Which state of an object a server describes.
+//! The state of an object, as a server's headers describe it.
 
 use reqwest::header::{ETAG, HeaderMap, HeaderName, IF_MATCH, IF_UNMODIFIED_SINCE, LAST_MODIFIED};
 
@@ -7,7 +7,7 @@ use crate::Version;
 /// One state of an object, as far as the server tells states apart.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct State {
-    /// Bytes of the whole object.
+    /// The size of the whole object in bytes.
     pub(super) size: u64,
     validator: Validator,
 }
@@ -20,12 +20,12 @@ enum Validator {
     Weak(String),
     /// A Last-Modified date, verbatim.
     Modified(String),
-    /// The server tells nothing but the size.
+    /// The server sends nothing but the size.
     Size,
 }
 
 impl State {
-    /// What the headers of an answer say of an object of `size` bytes.
+    /// The state in the headers of an answer about an object of `size` bytes.
     pub(super) fn of(headers: &HeaderMap, size: u64) -> State {
         let text = |name| headers.get(name).and_then(|value| value.to_str().ok()).map(str::trim);
         let validator = match (text(ETAG), text(LAST_MODIFIED)) {
@@ -54,7 +54,7 @@ impl State {
         Version(format!("{} {kind} {value}", self.size).into())
     }
 
-    /// The state that [`State::version`] wrote.
+    /// Parses a version that [`State::version`] wrote.
     pub(super) fn parse(version: &Version) -> Option<State> {
         let mut parts = version.0.splitn(3, ' ');
         let (size, kind, value) = (parts.next()?.parse().ok()?, parts.next()?, parts.next()?.to_owned());
@@ -68,8 +68,8 @@ impl State {
         Some(State { size, validator })
     }
 
-    /// The header by which the server itself refuses another state. A weak ETag
-    /// never satisfies If-Match, so there the answer has to be compared.
+    /// The header that makes the server refuse another state. A weak ETag never satisfies If-Match,
+    /// so its answer has to be compared.
     pub(super) fn condition(&self) -> Option<(HeaderName, &str)> {
         match &self.validator {
             Validator::Strong(etag) => Some((IF_MATCH, etag)),
@@ -78,8 +78,8 @@ impl State {
         }
     }
 
-    /// Whether `answer` describes this state. A server may send a fresh file's
-    /// ETag as weak at first and as strong later: that is no change.
+    /// Whether `answer` describes this state. A server may send a fresh file's ETag as weak at
+    /// first and as strong later: that is no change.
     pub(super) fn matches(&self, answer: &State) -> bool {
         let same = match (&self.validator, &answer.validator) {
             (Validator::Weak(known), Validator::Strong(now)) => known == now,

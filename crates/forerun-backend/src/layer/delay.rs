@@ -1,4 +1,4 @@
-//! Storage that is further away.
+//! A layer that makes storage more distant.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -8,7 +8,7 @@ use async_trait::async_trait;
 
 use crate::{Backend, ByteStream, Entry, Result, Version};
 
-/// Waits a fixed time before each request, as a longer way to the storage would.
+/// Waits a fixed time before each request.
 #[derive(Debug)]
 pub struct Delay {
     inner: Arc<dyn Backend>,
@@ -16,7 +16,7 @@ pub struct Delay {
 }
 
 impl Delay {
-    /// `inner`, with every request's first byte `latency` later.
+    /// `inner`, with every request's first byte delayed by `latency`.
     pub fn new(inner: Arc<dyn Backend>, latency: Duration) -> Delay {
         Delay { inner, latency }
     }

@@ -1,4 +1,4 @@
-//! Storage that fails on purpose.
+//! A layer that fails on purpose.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -9,24 +9,24 @@ use futures::{StreamExt, TryStreamExt};
 
 use crate::{Backend, ByteStream, Entry, Error, ErrorKind, Result, Version};
 
-/// What happens to one request.
+/// A fault of one request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Harm {
     /// It fails with this kind of error.
     Fail(ErrorKind),
-    /// Its body breaks, transiently, after this many bytes.
+    /// Its body breaks with a transient error after this many bytes.
     Cut(u64),
 }
 
-/// Which requests fail and how. Requests of every kind are counted together,
-/// from 0; [`Faults::cut`] harms only fetches.
+/// The requests that fail, and how. Requests of all kinds are counted together, from 0.
+/// [`Faults::cut`] affects only fetches.
 #[derive(Clone, Debug, Default)]
 pub struct Faults {
     script: BTreeMap<u64, Harm>,
     chance: Option<Chance>,
 }
 
-/// Harm by the throw of a seeded die.
+/// Faults at random, from a seed.
 #[derive(Clone, Copy, Debug)]
 struct Chance {
     seed: u64,
@@ -40,29 +40,29 @@ impl Faults {
         Faults::default()
     }
 
-    /// The request `index` fails with `kind`.
+    /// Lets request `index` fail with `kind`.
     #[must_use]
     pub fn fail(mut self, index: u64, kind: ErrorKind) -> Faults {
         self.script.insert(index, Harm::Fail(kind));
         self
     }
 
-    /// The body of the fetch that is request `index` breaks after `bytes` bytes
-    /// with a transient error.
+    /// Lets the body of the fetch that is request `index` break after `bytes` bytes, with a
+    /// transient error.
     #[must_use]
     pub fn cut(mut self, index: u64, bytes: u64) -> Faults {
         self.script.insert(index, Harm::Cut(bytes));
         self
     }
 
-    /// The fetch that is request `index` finds another version of its object.
+    /// Lets the fetch that is request `index` find another version of its object.
     #[must_use]
     pub fn change(self, index: u64) -> Faults {
         self.fail(index, ErrorKind::Changed)
     }
 
-    /// Of all other requests, `per_mille` of a thousand fail with `kind`; equal
-    /// seeds fail equal requests.
+    /// Lets `per_mille` of a thousand other requests fail with `kind`. Equal seeds fail equal
+    /// requests.
     #[must_use]
     pub fn random(mut self, seed: u64, per_mille: u64, kind: ErrorKind) -> Faults {
         self.chance = Some(Chance { seed, per_mille, kind });
@@ -91,11 +91,12 @@ impl Chance {
 #[derive(Debug)]
 pub struct Fault {
     inner: Arc<dyn Backend>,
-    state: Mutex<State>,
+    script: Mutex<Script>,
 }
 
+/// The faults, and the count of requests so far.
 #[derive(Debug)]
-struct State {
+struct Script {
     faults: Faults,
     requests: u64,
 }
@@ -103,26 +104,26 @@ struct State {
 impl Fault {
     /// `inner` with `faults`.
     pub fn new(inner: Arc<dyn Backend>, faults: Faults) -> Fault {
-        Fault { inner, state: Mutex::new(State { faults, requests: 0 }) }
+        Fault { inner, script: Mutex::new(Script { faults, requests: 0 }) }
     }
 
-    /// How many requests there were, failed ones included.
+    /// The number of requests, failed ones included.
     pub fn requests_count(&self) -> u64 {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner).requests
+        self.script.lock().unwrap_or_else(PoisonError::into_inner).requests
     }
 
-    /// Replaces what will fail, and counts from 0 again.
+    /// Replaces the faults, and counts from 0 again.
     pub fn set(&self, faults: Faults) {
-        *self.state.lock().unwrap_or_else(PoisonError::into_inner) = State { faults, requests: 0 };
+        *self.script.lock().unwrap_or_else(PoisonError::into_inner) = Script { faults, requests: 0 };
     }
 
-    /// Counts a request; where its body is to be cut, if it does not fail.
+    /// Counts a request. Fails it, or returns the length after which its body is to be cut.
     fn request(&self, what: &str, path: &str) -> Result<Option<u64>> {
         let (index, harm) = {
-            let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
-            let index = state.requests;
-            state.requests += 1;
-            (index, state.faults.harm(index))
+            let mut script = self.script.lock().unwrap_or_else(PoisonError::into_inner);
+            let index = script.requests;
+            script.requests += 1;
+            (index, script.faults.harm(index))
         };
         match harm {
             Some(Harm::Fail(kind)) => Err(injected(kind, format!("request {index}, {what} {path:?}"))),

@@ -1,4 +1,4 @@
-//! One object alone.
+//! A layer that shows one object alone.
 
 use std::fs::File;
 use std::ops::Range;
@@ -14,7 +14,7 @@ pub struct Only {
     inner: Arc<dyn Backend>,
     path: String,
     name: String,
-    /// Where that object is, if the other backend's URL does not say so.
+    /// The object's URL, if the other backend's URL is not it.
     url: Option<String>,
 }
 
@@ -24,7 +24,7 @@ impl Only {
         Only { inner, path: path.into(), name: name.into(), url: None }
     }
 
-    /// The same, with the object's own URL.
+    /// Sets the object's own URL.
     pub fn with_url(self, url: impl Into<String>) -> Only {
         Only { url: Some(url.into()), ..self }
     }

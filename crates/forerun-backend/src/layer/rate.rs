@@ -1,4 +1,4 @@
-//! Storage behind a thinner wire.
+//! A layer that limits bandwidth.
 
 use std::ops::Range;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -11,8 +11,7 @@ use tokio::time::Instant;
 
 use crate::{Backend, ByteStream, Entry, Result, Version};
 
-/// Lets bytes through no faster than a connection and all connections together
-/// may carry. Metadata is not limited.
+/// Limits the bandwidth of each fetch, and of all fetches together. Metadata is not limited.
 #[derive(Debug)]
 pub struct Rate {
     inner: Arc<dyn Backend>,
@@ -21,7 +20,7 @@ pub struct Rate {
 }
 
 impl Rate {
-    /// `inner`, limited in bytes per second for one fetch and for all together.
+    /// `inner`, limited in bytes per second for each fetch (`connection`) and for all (`total`).
     ///
     /// # Panics
     /// For a limit of 0.
@@ -94,7 +93,7 @@ impl Wire {
         Wire { bytes_per_s, free: Mutex::new(Instant::now()) }
     }
 
-    /// When the wire has carried `bytes` more.
+    /// The time at which the wire will have carried `bytes` more.
     fn carry(&self, bytes: u64) -> Instant {
         let nanoseconds = u128::from(bytes) * 1_000_000_000 / u128::from(self.bytes_per_s);
         let time = Duration::from_nanos(u64::try_from(nanoseconds).unwrap_or(u64::MAX));
@@ -111,7 +110,7 @@ mod tests {
 
     const MIB: u64 = 1 << 20;
 
-    /// How long `fetches` fetches of 1 MiB at once take.
+    /// The time of `fetches` concurrent fetches of 1 MiB.
     async fn time(fetches: usize, connection: Option<u64>, total: Option<u64>) -> Duration {
         let memory = Arc::new(MemoryBackend::new());
         memory.replace("a", vec![1; MIB as usize]);

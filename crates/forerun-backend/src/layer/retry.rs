@@ -1,4 +1,4 @@
-//! Trying again.
+//! A layer that retries.
 
 use std::fs::File;
 use std::ops::Range;
@@ -14,10 +14,9 @@ use crate::bounds::{PROGRESS_BYTES_MIN, Pace};
 use crate::tries::{Retries, Tries};
 use crate::{Backend, ByteStream, Entry, Error, ErrorKind, Result, RetryOptions, Version};
 
-/// Tries again what met a transient error, ever more patiently. A stream that
-/// breaks, or hardly brings anything, is resumed where it broke, in the same version.
-/// It starts counting its tries anew whenever enough has arrived. While all requests fail,
-/// one at a time finds out whether the store is back.
+/// Retries requests after transient errors, with growing pauses. A stream that breaks or stalls is
+/// resumed where it broke, in the same version. Its count of tries restarts with each 4 KiB that
+/// arrive. During an outage one request at a time probes whether the store is back.
 #[derive(Debug)]
 pub struct Retry {
     inner: Arc<dyn Backend>,
@@ -25,12 +24,12 @@ pub struct Retry {
 }
 
 impl Retry {
-    /// `inner`, tried again as `options` say.
+    /// `inner`, with retries as `options` say.
     pub fn new(inner: Arc<dyn Backend>, options: RetryOptions) -> Retry {
         Retry::sharing(inner, Retries::new(options))
     }
 
-    /// The same where `inner` itself tries again some requests by `retries`.
+    /// Shares `retries` with `inner`, which itself retries some requests.
     pub(crate) fn sharing(inner: Arc<dyn Backend>, retries: Arc<Retries>) -> Retry {
         Retry { inner, retries }
     }
@@ -86,16 +85,16 @@ impl Backend for Retry {
     }
 }
 
-/// One fetch, across as many bodies as it takes.
+/// One fetch, across all its bodies.
 struct Fetch {
     inner: Arc<dyn Backend>,
     path: String,
     version: Version,
-    /// What has not arrived yet.
+    /// The extent that has not arrived yet.
     extent: Range<u64>,
     body: Option<ByteStream>,
     pace: Pace,
-    /// Bytes since the tries were counted anew.
+    /// Bytes since the count of tries restarted.
     came: u64,
     tries: Tries,
 }
@@ -150,12 +149,12 @@ impl Fetch {
     }
 }
 
-/// A server that sends so little that the rest would take for ever.
+/// The error for a body that stalls.
 fn too_slow(path: &str) -> Error {
     Error::new(ErrorKind::Transient, format!("{path:?}: the server sends it too slowly"))
 }
 
-/// A backend whose stream ended without an error before its extent did.
+/// The error for a stream that ends early without an error of its own.
 fn cut_short(path: &str, missing: &Range<u64>) -> Error {
     Error::new(ErrorKind::Transient, format!("{path:?}: the bytes {missing:?} did not arrive"))
 }

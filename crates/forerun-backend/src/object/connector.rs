@@ -1,4 +1,4 @@
-//! The HTTP client that object stores are asked through.
+//! The HTTP client for object stores.
 
 use std::fmt;
 use std::ops::Range;
@@ -16,25 +16,26 @@ use super::keys;
 use crate::apart;
 use crate::bounds::{self, QUOTE_CHARS_MAX};
 
-/// Hands our own client to object stores: the same connections and timeouts as
-/// for web servers, answers that are no success kept as [`Refused`] instead of
-/// being flattened into text, and listings rid of entries that cannot be shown.
-/// No redirect is followed, since what is signed for one host is not for another.
+/// Gives object stores this crate's HTTP client: the same connections and timeouts as for web
+/// servers.
+///
+/// Answers other than success are kept as [`Refused`], and listings lose entries that cannot be
+/// shown. No redirect is followed: a request signed for one host is invalid at another.
 #[derive(Clone, Debug)]
 pub(crate) struct Connector {
     client: HttpClient,
 }
 
-/// An answer that is no success.
+/// An answer other than success.
 #[derive(Clone, Debug)]
 pub(super) struct Refused {
     pub(super) status: u16,
-    /// What the store says, in XML.
+    /// The store's answer, in XML.
     pub(super) body: String,
     pub(super) retry_after: Option<Duration>,
 }
 
-/// Marks the answer to a listing that had entries which cannot be shown.
+/// Marks the answer to a listing from which entries were removed.
 #[derive(Clone, Debug)]
 pub(super) struct LeftOut;
 
@@ -43,7 +44,7 @@ impl Connector {
         Connector { client }
     }
 
-    /// The client that stores get.
+    /// The client for stores.
     pub(crate) fn client(&self) -> HttpClient {
         HttpClient::new(Strict { client: self.client.clone() })
     }
@@ -87,7 +88,7 @@ async fn showable(response: HttpResponse) -> Result<HttpResponse, HttpError> {
     let (mut parts, body) = response.into_parts();
     let page = bounds::page(body.bytes_stream()).await;
     let page = page.map_err(|error| HttpError::new(HttpErrorKind::Unknown, error))?;
-    // Long pages take long to take apart; others are served meanwhile.
+    // Long pages take long to parse; other tasks run meanwhile.
     let kept = apart::run(move || match str::from_utf8(&page) {
         Ok(text) => keys::showable(text),
         Err(_) => (page, false),
@@ -105,9 +106,8 @@ fn asked_extent(range: &HeaderValue) -> Option<Range<u64>> {
     Some(first.parse().ok()?..last.parse::<u64>().ok()?.checked_add(1)?)
 }
 
-/// `response`, which may be less than was `asked` for, as if it were all of that, and named as the
-/// client insists: it refuses it otherwise. Whoever reads the body sees that it ends early, and asks
-/// for the rest.
+/// Labels `response` as all of the extent `asked`, of which it may be the beginning: the client
+/// refuses other labels. The body's reader sees that it ends early, and asks for the rest.
 fn named_as_asked(mut response: HttpResponse, asked: &Range<u64>) -> HttpResponse {
     let sent = crate::http::content_range(response.headers());
     if let Some(sent) = sent.filter(|sent| sent.extent.start == asked.start && sent.extent.end <= asked.end)

@@ -1,4 +1,4 @@
-//! What a failure of an object store means.
+//! Classes of an object store's failures.
 
 use std::error::Error as StdError;
 use std::fmt;
@@ -8,7 +8,7 @@ use object_store::client::HttpError;
 use super::connector::Refused;
 use crate::{Error, ErrorKind};
 
-/// What the failure of a request about `name` means.
+/// The error for the failure of a request about `name`.
 pub(super) fn classify(error: &object_store::Error, name: &str) -> Error {
     if let Some(NoCredentials(error)) = cause(error) {
         let source = error.source.clone();
@@ -35,7 +35,7 @@ pub(super) fn classify(error: &object_store::Error, name: &str) -> Error {
     Error::new(kind, format!("{name}: {}", innermost(error)))
 }
 
-/// Why there are no credentials for a request.
+/// The reason why a request has no credentials.
 #[derive(Clone, Debug)]
 pub(crate) struct NoCredentials(pub(crate) Error);
 
@@ -53,7 +53,7 @@ impl From<NoCredentials> for object_store::Error {
     }
 }
 
-/// What the failure of a request for credentials means, which was sent to `party`.
+/// The error for the failure of a request for credentials, which was sent to `party`.
 pub(crate) fn of_party(error: &(dyn StdError + 'static), party: &str) -> Error {
     if let Some(NoCredentials(error)) = cause(error) {
         return error.clone();
@@ -71,8 +71,8 @@ pub(crate) fn of_party(error: &(dyn StdError + 'static), party: &str) -> Error {
     Error::new(ErrorKind::Denied, innermost(error))
 }
 
-/// What the failure of a body that had begun to arrive means: the connection
-/// broke, unless something says otherwise.
+/// The error for the failure of a body in mid-stream: a broken connection, unless it says
+/// otherwise.
 pub(super) fn of_body(error: &object_store::Error, name: &str) -> Error {
     let error = classify(error, name);
     let kind = if error.kind == ErrorKind::Permanent { ErrorKind::Transient } else { error.kind };
@@ -80,7 +80,7 @@ pub(super) fn of_body(error: &object_store::Error, name: &str) -> Error {
 }
 
 fn kind_of(refused: &Refused) -> ErrorKind {
-    // Stores say "slow down" and "expired" with a variety of codes.
+    // Stores use various codes for "slow down" and "expired".
     match refused.element("Code") {
         Some("SlowDown" | "ServerBusy") => return ErrorKind::Busy,
         Some("InternalError" | "RequestTimeout") => return ErrorKind::Transient,

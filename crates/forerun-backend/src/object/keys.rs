@@ -1,8 +1,8 @@
 //! Listings without the entries that a file system cannot show.
 //!
 //! The client of object stores refuses a whole page of a listing for one bad entry: a key that
-//! cannot be a path, a size that is no number, a broken date. Such an entry is left out here, so that
-//! the others can be read. It takes time in proportion to the page, whatever that holds.
+//! cannot be a path, a malformed size or date. This module removes such entries, so that the others
+//! can be read. Takes time in proportion to any page's length.
 
 use quick_xml::Reader;
 use quick_xml::escape::resolve_predefined_entity;
@@ -12,18 +12,18 @@ use crate::path;
 
 /// The elements of listings that hold one entry each: of S3 and Google Cloud Storage, and of Azure.
 const HOLDERS: [&str; 4] = ["Contents", "CommonPrefixes", "Blob", "BlobPrefix"];
-/// Elements deeper than that are no listing.
+/// Deeper elements do not occur in listings.
 const DEPTH_MAX: usize = 16;
 
 /// The key of an entry, and whether the client accepts its other values.
 #[derive(Debug, Default)]
-struct Found {
+struct ListedEntry {
     key: Option<String>,
     is_sound: bool,
 }
 
-/// The listing `xml` without its document type and without entries that cannot be shown, and whether
-/// it had such entries. Where it is no XML it stays as it is, and the client says so.
+/// The listing `xml` without its document type and without entries that cannot be shown, and
+/// whether it had such entries. Malformed XML stays as it is: the client reports it.
 pub(super) fn showable(xml: &str) -> (Vec<u8>, bool) {
     let (kept, has_left_out) = showable_until_error(xml).unwrap_or_else(|| (xml.to_owned(), false));
     (kept.into_bytes(), has_left_out)
@@ -32,7 +32,7 @@ pub(super) fn showable(xml: &str) -> (Vec<u8>, bool) {
 fn showable_until_error(xml: &str) -> Option<(String, bool)> {
     let mut reader = Reader::from_str(xml);
     let mut kept = String::with_capacity(xml.len());
-    // Up to where it was copied or left out.
+    // The end of the part that was copied or left out.
     let mut done = 0;
     let mut depth = 0;
     let mut has_left_out = false;
@@ -56,7 +56,7 @@ fn showable_until_error(xml: &str) -> Option<(String, bool)> {
             }
             Event::Start(_) => depth += 1,
             Event::End(_) => depth -= 1,
-            // It may define entities that expand to more than memory holds.
+            // It may define entities that expand beyond all memory.
             Event::DocType(_) => {
                 kept.push_str(&xml[done..before]);
                 done = reader.buffer_position() as usize;
@@ -72,8 +72,8 @@ fn showable_until_error(xml: &str) -> Option<(String, bool)> {
 }
 
 /// Reads to the end of an entry that has begun.
-fn entry(reader: &mut Reader<&[u8]>) -> Option<Found> {
-    let mut found = Found { key: None, is_sound: true };
+fn entry(reader: &mut Reader<&[u8]>) -> Option<ListedEntry> {
+    let mut found = ListedEntry { key: None, is_sound: true };
     let mut names: Vec<Vec<u8>> = Vec::new();
     let mut text = String::new();
     loop {
@@ -94,7 +94,7 @@ fn entry(reader: &mut Reader<&[u8]>) -> Option<Found> {
             },
             Event::End(_) => {
                 let Some(name) = names.pop() else { return Some(found) };
-                found.note(&name, &text, names.len());
+                found.record_value(&name, &text, names.len());
                 text.clear();
             }
             _ => {}
@@ -105,9 +105,9 @@ fn entry(reader: &mut Reader<&[u8]>) -> Option<Found> {
     }
 }
 
-impl Found {
-    /// The element `name` says `text`, with so many elements of the entry around it.
-    fn note(&mut self, name: &[u8], text: &str, depth: usize) {
+impl ListedEntry {
+    /// Records the `text` of the element `name`, at `depth` elements inside the entry.
+    fn record_value(&mut self, name: &[u8], text: &str, depth: usize) {
         match (name, depth) {
             (b"Key" | b"Name" | b"Prefix", 0) => self.key = Some(text.to_owned()),
             (b"Size", 0) | (b"Content-Length", 1) => self.is_sound &= text.trim().parse::<u64>().is_ok(),
@@ -126,8 +126,7 @@ impl Found {
     }
 }
 
-/// Whether `key` has no empty, `.` or `..` component, none that is too long for a name, and no control
-/// character.
+/// Whether `key` has only components that a path can have, without control characters.
 fn is_path(key: &str) -> bool {
     let key = key.strip_suffix('/').unwrap_or(key);
     key.split('/').all(path::is_name) && !key.contains(|c: char| c.is_ascii_control())
@@ -140,7 +139,7 @@ mod tests {
     }
 
     #[test]
-    fn only_what_cannot_be_a_path_is_taken_out() {
+    fn only_keys_that_cannot_be_paths_are_removed() {
         let xml = "<R><Prefix>a/</Prefix><Contents><Key>a/b</Key><Size>1</Size></Contents>\
             <Contents><Key>a//b</Key></Contents><Contents><Key>a/.</Key></Contents><Contents><Key>a/</Key></Contents>\
             <Contents><Key>a/x&#10;y</Key></Contents><Contents><Key>a/&amp;...</Key></Contents>\

@@ -3,7 +3,7 @@
 mod connector;
 mod failure;
 mod keys;
-mod list;
+mod pages;
 mod version;
 
 use std::fmt;
@@ -25,33 +25,32 @@ pub(crate) use failure::{NoCredentials, of_party};
 use crate::{Backend, ByteStream, Entry, Error, ErrorKind, Result, Version, path};
 use version::{describes, file};
 
-/// The objects below a prefix of an object store. Directories are the prefixes
-/// that keys share up to a `/`.
+/// The objects below a prefix of an object store. Directories are the prefixes that keys share up
+/// to a `/`.
 ///
-/// Keys that end in `/`, which some programs write to mark a directory, are not
-/// shown. Where a key is both an object and the prefix of others, the directory is
-/// shown. A version is the ETag; for want of one the generation; for want of
-/// that the modification time and size. Keys with an empty, `.` or `..` component
-/// or a control character are not shown.
+/// * Keys that end in `/`, by which some programs mark directories, are not shown.
+/// * Keys with an empty, `.` or `..` component or a control character are not shown.
+/// * A key that is both an object and the prefix of others is shown as a directory.
+///
+/// A version is the ETag, or the generation, or the modification time and size.
 pub struct ObjectBackend {
     store: Arc<dyn ObjectStore>,
-    /// The same store, asked for lists.
+    /// The same store, for lists.
     pages: Arc<dyn PaginatedListStore>,
     prefix: String,
     url: String,
-    /// Whether something was once found below the prefix, so that the root need
-    /// not be asked for again.
+    /// Whether something was found below the prefix: then the root need not be asked for again.
     root_seen: AtomicBool,
-    /// Whether each path names an object, whatever lies below it.
+    /// Whether each path is an object, even if other keys lie below it.
     only_objects: bool,
 }
 
 impl ObjectBackend {
-    /// The objects of `store` whose keys start with `prefix` and a `/`; all of
-    /// them if it is empty. `pages` lists the same store. Messages call it `url`.
+    /// The objects of `store` whose keys start with `prefix` and a `/`; all objects if `prefix` is
+    /// empty. `pages` lists the same store. Messages call it `url`.
     ///
-    /// `store` should not retry by itself: [`Retry`](crate::layer::Retry) does,
-    /// and knows how to go on within an object.
+    /// `store` should not retry by itself: [`Retry`](crate::layer::Retry) does, and can resume
+    /// within an object.
     ///
     /// # Errors
     /// [`ErrorKind::Invalid`] for a prefix with an empty, `.` or `..` component.
@@ -72,7 +71,7 @@ impl ObjectBackend {
         })
     }
 
-    /// The same, without the directories below the prefix; for [`Only`](crate::layer::Only).
+    /// Ignores directories below the prefix; for [`Only`](crate::layer::Only).
     pub(crate) fn only_objects(self) -> ObjectBackend {
         ObjectBackend { only_objects: true, ..self }
     }
@@ -89,7 +88,7 @@ impl ObjectBackend {
         failure::classify(error, &self.shown(key))
     }
 
-    /// What messages call `key`.
+    /// The name of `key` for messages.
     fn shown(&self, key: &Path) -> String {
         if key.as_ref().is_empty() { self.url.clone() } else { format!("{} ({key})", self.url) }
     }
@@ -115,7 +114,7 @@ impl ObjectBackend {
     async fn stat_root(&self) -> Result<Entry> {
         if !self.root_seen.load(Ordering::Relaxed) {
             let key = self.key("")?;
-            // A whole bucket may be empty; an empty prefix does not exist.
+            // A bucket may be empty; an empty prefix does not exist.
             if !self.is_prefix(&key).await? && !self.prefix.is_empty() {
                 return Err(self.not_found(&key));
             }
@@ -139,7 +138,7 @@ impl Backend for ObjectBackend {
         if self.only_objects {
             return self.object(path, &key).await;
         }
-        // At the same time, so that a lookup takes no longer.
+        // Concurrently, so that a lookup takes no longer.
         match futures::join!(self.object(path, &key), self.is_prefix(&key)) {
             (object, Ok(true)) => {
                 if object.is_ok() {
@@ -148,7 +147,7 @@ impl Backend for ObjectBackend {
                 Ok(Entry::directory(path))
             }
             (object, Ok(false)) => object,
-            // Nobody sees a directory that may not be listed.
+            // A directory that may not be listed is not shown.
             (Ok(object), Err(error)) if error.kind == ErrorKind::Denied => Ok(object),
             (Err(error), Err(_)) if error.kind != ErrorKind::NotFound => Err(error),
             (_, Err(error)) => Err(error),
@@ -156,7 +155,7 @@ impl Backend for ObjectBackend {
     }
 
     async fn list(&self, path: &str) -> Result<Vec<Entry>> {
-        // Nothing is more than that.
+        // No list is longer than `usize::MAX`.
         Ok(self.list_within(path, usize::MAX).await?.unwrap_or_default())
     }
 
@@ -181,7 +180,7 @@ impl Backend for ObjectBackend {
             ..GetOptions::default()
         };
         let got = self.store.get_opts(&key, options).await.map_err(|error| self.error(&key, &error))?;
-        // Not every server minds If-Match.
+        // Some servers ignore If-Match.
         if !describes(version, &got.meta) {
             let message = format!("{} has changed; open it again", self.shown(&key));
             return Err(Error::new(ErrorKind::Changed, message));
@@ -201,7 +200,7 @@ impl fmt::Debug for ObjectBackend {
     }
 }
 
-/// The bytes of `body`; an error if they are fewer or more than `left`.
+/// Streams `body`; fails if it has fewer or more than `left` bytes.
 fn measured(body: BoxStream<'static, object_store::Result<Bytes>>, name: String, left: u64) -> ByteStream {
     let pieces = futures::stream::try_unfold((body, name, left), |(mut body, name, left)| async move {
         match body.try_next().await.map_err(|error| failure::of_body(&error, &name))? {

@@ -29,7 +29,7 @@ impl PaginatedListStore for Pages {
     }
 }
 
-/// A store that nobody may list.
+/// A store that refuses lists.
 struct Closed;
 
 #[async_trait]
@@ -104,7 +104,7 @@ async fn a_directory_hides_the_object_of_its_name_which_has_a_url_of_its_own() {
     let listed = parent.list("").await.unwrap();
     let kinds: Vec<_> = listed.iter().map(|entry| (entry.path.as_str(), entry.kind)).collect();
     assert_eq!(kinds, [("a", Kind::File), ("both", Kind::Directory), ("z", Kind::Directory)]);
-    // A lookup says the same, of a parent that was never listed.
+    // A lookup agrees with the list, even if its parent was never listed.
     for entry in &listed {
         assert_eq!(backend(&store, "data").unwrap().stat(&entry.path).await.unwrap().kind, entry.kind);
     }

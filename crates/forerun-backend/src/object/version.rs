@@ -1,4 +1,4 @@
-//! Which version of an object a store describes.
+//! The version of an object, as a store describes it.
 
 use object_store::ObjectMeta;
 
@@ -12,7 +12,7 @@ pub(super) fn file(path: &str, meta: &ObjectMeta) -> Result<Entry> {
 pub(super) fn version_of(meta: &ObjectMeta) -> Version {
     let text = match (&meta.e_tag, &meta.version) {
         (Some(etag), _) if etag.ends_with('"') => format!("etag {etag}"),
-        // Azure's lists leave out the quotes that its other answers have.
+        // Azure's lists leave out the quotes of its other answers.
         (Some(etag), _) => format!("etag \"{etag}\""),
         (None, Some(generation)) => format!("generation {generation}"),
         (None, None) => dated(meta),
@@ -20,13 +20,13 @@ pub(super) fn version_of(meta: &ObjectMeta) -> Version {
     Version(text.into())
 }
 
-/// Listings tell milliseconds where other answers tell seconds.
+/// Listings have milliseconds, other answers have seconds.
 fn dated(meta: &ObjectMeta) -> String {
     format!("modified {} {}", meta.last_modified.timestamp(), meta.size)
 }
 
-/// Whether `meta` is of `version`. Some stores list without the ETags that their
-/// other answers have, so what the version was made of decides.
+/// Whether `meta` is of `version`. Some stores list without the ETags of their other answers, so
+/// the comparison uses the fields that made the version.
 pub(super) fn describes(version: &Version, meta: &ObjectMeta) -> bool {
     *version == version_of(meta) || *version.0 == *dated(meta)
 }

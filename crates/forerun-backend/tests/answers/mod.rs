@@ -1,11 +1,11 @@
-//! A web server whose answers a test writes.
+//! A web server with answers that a test writes.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::thread;
 
-/// Starts a server that answers each request, given as its head, an empty line and its body, with
-/// what `answer` makes of it. Returns its address.
+/// Starts a server that passes each request, as its head, an empty line and its body, to `answer`.
+/// Returns its address.
 pub(crate) fn serve(answer: impl Fn(&str) -> String + Clone + Send + 'static) -> String {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = listener.local_addr().unwrap();

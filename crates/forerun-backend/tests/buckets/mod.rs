@@ -12,9 +12,9 @@ use s3s::service::S3ServiceBuilder;
 use s3s::{S3, S3Request, S3Response, S3Result, s3_error};
 use tokio::net::TcpListener;
 
-/// The buckets below a directory. The file system store answers 500 to a HEAD of
-/// a prefix that is a directory, where S3 knows no such key, and cannot hold keys
-/// with `//`, of which every listing of a directory here has one.
+/// The buckets below a directory. The file system store has two faults, which this hides. It
+/// answers 500 to a HEAD of a directory, where S3 finds no such key. It cannot hold keys with `//`,
+/// and every listing of a directory here has one.
 struct Buckets {
     files: s3s_fs::FileSystem,
     root: PathBuf,
@@ -57,7 +57,7 @@ impl S3 for Buckets {
     }
 }
 
-/// A server of the buckets that are directories of `root`; its endpoint.
+/// Starts a server whose buckets are the directories of `root`. Returns its endpoint.
 pub(crate) async fn serve(root: &Path) -> String {
     let mut builder = S3ServiceBuilder::new(Buckets {
         files: s3s_fs::FileSystem::new(root).unwrap(),
@@ -69,8 +69,8 @@ pub(crate) async fn serve(root: &Path) -> String {
     let endpoint = format!("http://{}", listener.local_addr().unwrap());
     tokio::spawn(async move {
         while let Ok((connection, _)) = listener.accept().await {
-            // An answer is written in pieces, of which none is to wait for the
-            // acknowledgement of the one before.
+            // An answer is written in pieces: none must wait for the acknowledgement of the one
+            // before.
             connection.set_nodelay(true).unwrap();
             let service = service.clone();
             let builder = hyper::server::conn::http1::Builder::new();

@@ -20,7 +20,7 @@ use url::Url;
 
 type Body = BoxBody<Bytes, io::Error>;
 
-/// What the server does other than it should.
+/// The misbehaviour of the server.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Manners {
     pub ignores_range: bool,
@@ -31,29 +31,29 @@ pub(crate) struct Manners {
     pub no_dates: bool,
     pub compresses: bool,
     pub chunked: bool,
-    /// Directories are answered for without their slash as well.
+    /// Directories answer without their slash as well.
     pub bare_directories: bool,
-    /// What is subtracted from the first byte that Content-Range names.
+    /// Subtracted from the first byte in Content-Range.
     pub range_shift: u64,
-    /// What Content-Range says instead of the size.
+    /// Replaces the size in Content-Range.
     pub range_total: Option<u64>,
-    /// The next bodies break after so many bytes.
+    /// The next bodies break after this many bytes.
     pub cuts: VecDeque<usize>,
-    /// The next answers are these.
+    /// The status of each of the next answers.
     pub statuses: VecDeque<u16>,
-    /// These paths are answered 503 so many times first.
+    /// These paths answer 503 this many times first.
     pub stumbles: BTreeMap<String, usize>,
-    /// Every answer is this.
+    /// The status of every answer.
     pub always: Option<u16>,
-    /// What answers without the object say in Retry-After.
+    /// The Retry-After of answers without the object.
     pub retry_after: Option<String>,
-    /// How long each answer takes.
+    /// The delay of each answer.
     pub latency: Duration,
-    /// More requests at once than these are answered 503.
+    /// More concurrent requests than these are answered 503.
     pub at_once_max: Option<usize>,
-    /// The most requests at once.
+    /// The most concurrent requests so far.
     pub at_once_peak: usize,
-    /// Where paths are redirected to.
+    /// The targets of redirected paths.
     pub redirects: BTreeMap<String, String>,
 }
 
@@ -235,7 +235,7 @@ fn body(bytes: Bytes, cut: Option<usize>, chunked: bool) -> Body {
             let whole = bytes.slice(..cut.unwrap_or(bytes.len()).min(bytes.len()));
             let pieces = futures::stream::iter([Ok(Frame::data(whole))]);
             let end = futures::stream::iter(cut).then(|_| async {
-                // Lets the server send what it has before it hangs up.
+                // Lets the server send its bytes before it hangs up.
                 tokio::task::yield_now().await;
                 Err(io::Error::other("cut"))
             });
@@ -244,7 +244,7 @@ fn body(bytes: Bytes, cut: Option<usize>, chunked: bool) -> Body {
     }
 }
 
-/// What Python's `http.server` makes of a directory.
+/// The listing of a directory as Python's `http.server` writes it.
 fn listing(site: &Site, directory: &str) -> Response<Body> {
     let prefix = if directory.is_empty() { String::new() } else { format!("{directory}/") };
     let below = site.files.keys().filter_map(|key| key.strip_prefix(&prefix));

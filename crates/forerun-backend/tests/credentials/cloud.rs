@@ -8,7 +8,7 @@ use tempfile::TempDir;
 
 use crate::answers::{reply, serve};
 
-/// A store and the services around it, and all they were asked.
+/// A store and the services around it, with a record of all requests.
 pub(crate) struct Cloud {
     pub(crate) url: String,
     pub(crate) requests: Arc<Mutex<Vec<String>>>,
@@ -16,7 +16,7 @@ pub(crate) struct Cloud {
 }
 
 impl Cloud {
-    /// `answer` goes before what a cloud that works would say.
+    /// Starts them. `answer` overrides the answers of a cloud that works.
     pub(crate) fn start(answer: impl Fn(&str) -> Option<String> + Clone + Send + 'static) -> Cloud {
         let requests = Arc::new(Mutex::new(Vec::new()));
         let seen = requests.clone();
@@ -37,7 +37,7 @@ impl Cloud {
         std::fs::read_to_string(self.home.path().join(file)).unwrap()
     }
 
-    /// The environment that knows these services, and `more`.
+    /// The environment variables of these services, and `more`.
     pub(crate) fn variables(&self, more: &[(&str, &str)]) -> Vec<(String, String)> {
         let home = self.home.path().to_str().unwrap();
         let own = [
@@ -59,7 +59,7 @@ impl Cloud {
         }
     }
 
-    /// Whose credentials the store sees.
+    /// The user that the store sees.
     pub(crate) async fn user(&self, options: &ConnectOptions) -> String {
         connect("s3://bucket", options).await.unwrap();
         let requests = self.requests.lock().unwrap();
@@ -79,7 +79,7 @@ impl Cloud {
     }
 }
 
-/// Who signed `request`, and the session that it names.
+/// The user that signed `request`, and the session that it names.
 fn signer(request: &str) -> String {
     let between = |from: &str, to: &str| {
         let (_, rest) = request.split_once(from)?;
@@ -99,7 +99,7 @@ pub(crate) fn keys(id: &str, token: &str) -> String {
     )
 }
 
-/// What a cloud that works says.
+/// The answers of a cloud that works.
 fn usual(request: &str) -> String {
     let json = |body: &str| reply("200 OK", "application/json", body);
     let line = request.lines().next().unwrap();

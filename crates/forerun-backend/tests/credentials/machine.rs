@@ -36,7 +36,7 @@ async fn a_metadata_service_that_refuses_is_named_and_not_the_store() {
 #[tokio::test]
 async fn a_metadata_service_that_hangs_or_is_absent_costs_a_bounded_time() {
     let cloud = Cloud::start(|request| {
-        // As long as the test: the client gives up before.
+        // Silent for the whole test: the client gives up before.
         request.contains("/latest/").then(|| {
             loop {
                 std::thread::park();

@@ -1,4 +1,4 @@
-//! Where the credentials of object stores come from, and who is named when there are none.
+//! The sources of object stores' credentials, and the messages if there are none.
 
 #[path = "../answers/mod.rs"]
 mod answers;

@@ -73,7 +73,7 @@ async fn a_refusal_of_sts_is_not_the_stores() {
     cloud.error(&cloud.options(&web), &["STS, for AWS_WEB_IDENTITY_TOKEN_FILE", "it answered 403"]).await;
 }
 
-/// The file of the session `work`, which is named by its hash.
+/// The file of the session `work`, named by its hash.
 const SESSION: &str = ".aws/sso/cache/e274eeff768c6396088ec6eb091f4bf4d47ab1e0.json";
 
 #[tokio::test]

@@ -1,12 +1,11 @@
-//! What a server may answer, and what is made of it.
+//! Answers of servers, and their meaning to the backend.
 
 use forerun_backend::{Backend, ErrorKind, conformance};
 
 use super::common::Manners;
 use super::{SIZE, connect_error, site, tree};
 
-/// Checks what a fetch of a good object ends in once the server has changed its
-/// manners.
+/// Checks the outcome of fetching a good object after the server's manners changed.
 async fn check_fetch(
     change: impl FnOnce(&mut Manners),
     extent: std::ops::Range<u64>,
@@ -37,7 +36,7 @@ async fn a_server_without_ranges_serves_beginnings_only() {
 }
 
 #[tokio::test]
-async fn what_the_server_says_of_a_part_must_hold() {
+async fn a_part_must_match_its_content_range() {
     check_fetch(|manners| manners.chunked = true, 5..SIZE, Ok(())).await;
     check_fetch(|manners| manners.range_shift = 1, 5..10, Err(ErrorKind::Permanent)).await;
     check_fetch(|manners| manners.range_total = Some(SIZE + 1), 5..10, Err(ErrorKind::Changed)).await;
@@ -60,7 +59,7 @@ async fn what_the_server_says_of_a_part_must_hold() {
 }
 
 #[tokio::test]
-async fn statuses_mean_what_they_mean() {
+async fn each_status_has_its_error() {
     for (status, kind) in [
         (401, ErrorKind::Denied),
         (403, ErrorKind::Denied),

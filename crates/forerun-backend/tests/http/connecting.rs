@@ -1,11 +1,11 @@
-//! What cannot be connected, and why.
+//! URLs that cannot be connected, and the messages.
 
 use forerun_backend::{ConnectOptions, ErrorKind, connect};
 
 use super::{connect_error, site};
 
 #[tokio::test]
-async fn what_cannot_be_connected_says_why() {
+async fn a_failed_connection_names_its_reason() {
     let (server, ..) = site().await;
     let missing = connect_error(&server.url("dir/nothing")).await;
     assert_eq!(missing.kind, ErrorKind::NotFound, "{missing}");

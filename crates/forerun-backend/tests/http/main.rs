@@ -23,7 +23,7 @@ fn tree() -> Vec<(String, Bytes)> {
     vec![("dir/a b%.bin".to_owned(), bytes), ("dir/empty".to_owned(), Bytes::new())]
 }
 
-/// Tries again, but does not wait long for it.
+/// Retries with short pauses.
 fn impatient() -> ConnectOptions {
     let retry = RetryOptions { backoff_first: Duration::from_millis(1), ..RetryOptions::default() };
     ConnectOptions { retry, ..ConnectOptions::default() }

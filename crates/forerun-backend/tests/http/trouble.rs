@@ -69,7 +69,7 @@ async fn a_listing_goes_on_when_the_server_is_back() {
     let tree: Vec<_> = (0..20).map(|i| (format!("dir/{i}"), Bytes::from(vec![0; i]))).collect();
     let server = Server::start(&tree).await;
     let Connected { backend, .. } = connect(&server.url("dir/"), &impatient()).await.unwrap();
-    // The first answers to the page fail: the listing itself asks whether the server is back.
+    // The first answers to the page fail: the listing itself probes whether the server is back.
     server.behave(|manners| manners.statuses = [503; 6].into());
     let start = Instant::now();
     assert_eq!(backend.list("").await.unwrap().len(), 20);

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use object_store::RetryConfig;
 use object_store::azure::{AzureConfigKey as Key, MicrosoftAzureBuilder};
 
-use super::credentials::Source;
+use super::credentials::NamedCredentials;
 use super::{Built, StoreUrl, build_error, check_endpoint, metadata_answers, no_credentials};
 use crate::connect::ConnectOptions;
 use crate::object::Connector;
@@ -14,8 +14,8 @@ use crate::{Error, ErrorKind, Result};
 /// The service that gives an instance its tokens.
 const METADATA: &str = "http://169.254.169.254";
 
-/// The store and its endpoint. The account is the URL's
-/// (`abfss://container@account.dfs.core.windows.net/`) or the environment's.
+/// The store and its endpoint. The account comes from the URL
+/// (`abfss://container@account.dfs.core.windows.net/`) or from the environment.
 pub(super) async fn build(url: &StoreUrl, options: &ConnectOptions) -> Result<Built> {
     let environment = &options.environment;
     let never = RetryConfig { max_retries: 0, ..RetryConfig::default() };
@@ -26,7 +26,7 @@ pub(super) async fn build(url: &StoreUrl, options: &ConnectOptions) -> Result<Bu
             builder = builder.with_config(key, value);
         }
     }
-    // Services such as App Service name their endpoint so.
+    // Services such as App Service announce their endpoint by this variable.
     if let Some(endpoint) = environment.get("IDENTITY_ENDPOINT") {
         builder = builder.with_config(Key::MsiEndpoint, endpoint);
     }
@@ -51,7 +51,7 @@ pub(super) async fn build(url: &StoreUrl, options: &ConnectOptions) -> Result<Bu
     } else {
         let (name, tried) = choose(url, &builder).await?;
         let provider = build(builder.clone())?.credentials().clone();
-        let chosen = Source::new(provider, name.clone(), &tried);
+        let chosen = NamedCredentials::new(provider, name.clone(), &tried);
         chosen.check(&url.text, &options.retry).await?;
         source = name;
         builder = builder.with_credentials(Arc::new(chosen));
@@ -61,7 +61,8 @@ pub(super) async fn build(url: &StoreUrl, options: &ConnectOptions) -> Result<Bu
     Ok(Built { store: Arc::new(store), endpoint, source })
 }
 
-/// What messages call the source that object_store takes from `builder`, and the sources before it.
+/// The name for messages of the source that object_store takes from `builder`, and the sources
+/// before it.
 async fn choose(url: &StoreUrl, builder: &MicrosoftAzureBuilder) -> Result<(String, Vec<String>)> {
     let has = |key: &Key| builder.get_config_value(key).is_some_and(|value| value != "false");
     let sources: [(&str, &[Key]); 6] = [

@@ -1,4 +1,4 @@
-//! Credentials, and who gave or refused them: not the store, which got no request.
+//! Credentials of a source, and failures to get them, which are not the store's.
 
 use std::fmt;
 use std::sync::Arc;
@@ -13,36 +13,38 @@ use crate::object::{NoCredentials, of_party};
 use crate::tries::Retries;
 use crate::{Error, ErrorKind, Result, RetryOptions};
 
-/// The longest time that credentials may take. A program that gives them may ask its user.
+/// The longest time for getting credentials. A program that gives them may ask its user.
 const CREDENTIALS_TIME_MAX: Duration = Duration::from_secs(60);
 
-/// Credentials of one source, with its name for messages.
-pub(super) struct Source<C> {
+/// The credentials of one source, with its name for messages.
+pub(super) struct NamedCredentials<C> {
     provider: Arc<dyn CredentialProvider<Credential = C>>,
     name: String,
-    /// What follows a failure.
+    /// The end of a failure's message.
     tried: String,
 }
 
-impl<C> Source<C> {
-    /// Those of `provider`, which messages call `name`; the sources `tried` before it have none.
+impl<C> NamedCredentials<C> {
+    /// Wraps `provider`, which messages call `name`. The sources `tried` before it have no
+    /// credentials.
     pub(super) fn new(
         provider: Arc<dyn CredentialProvider<Credential = C>>,
         name: String,
         tried: &[String],
-    ) -> Source<C> {
+    ) -> NamedCredentials<C> {
         let tried = match tried {
             [] => String::new(),
             tried => format!("; tried before, in this order: {}", tried.join(", ")),
         };
-        Source { provider, name, tried }
+        NamedCredentials { provider, name, tried }
     }
 
     pub(super) fn name(&self) -> &str {
         &self.name
     }
 
-    /// Gets credentials for `url` once, since a failure then says more than with the first request.
+    /// Gets credentials for `url` now: a failure here has a clearer message than one of the first
+    /// request.
     pub(super) async fn check(&self, url: &str, retry: &RetryOptions) -> Result<()> {
         let get = || async { self.get().await.map(drop) };
         let checked = Retries::new(retry.at_first()).repeat(get).await;
@@ -64,7 +66,7 @@ impl<C> Source<C> {
 }
 
 #[async_trait]
-impl<C: 'static> CredentialProvider for Source<C> {
+impl<C: 'static> CredentialProvider for NamedCredentials<C> {
     type Credential = C;
 
     async fn get_credential(&self) -> StoreResult<Arc<C>> {
@@ -72,7 +74,7 @@ impl<C: 'static> CredentialProvider for Source<C> {
     }
 }
 
-impl<C> fmt::Debug for Source<C> {
+impl<C> fmt::Debug for NamedCredentials<C> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.name)
     }
@@ -88,7 +90,7 @@ pub(super) fn request_to(address: &str, body: HttpRequestBody) -> Result<HttpReq
     Ok(request)
 }
 
-/// What `party` answers to `request`.
+/// Sends `request` to `party` and returns the answer.
 pub(super) async fn ask(client: &HttpClient, request: HttpRequest, party: &str) -> Result<String> {
     let response = client.execute(request).await.map_err(|error| of_party(&error, party))?;
     let page = bounds::page(response.into_body().bytes_stream())

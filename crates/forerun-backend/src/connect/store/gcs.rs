@@ -7,7 +7,7 @@ use object_store::RetryConfig;
 use object_store::gcp::{GoogleCloudStorageBuilder, GoogleConfigKey as Key};
 use serde_json::Value;
 
-use super::credentials::Source;
+use super::credentials::NamedCredentials;
 use super::{Built, StoreUrl, build_error, check_endpoint, metadata_answers, no_credentials};
 use crate::connect::{ConnectOptions, Environment};
 use crate::object::Connector;
@@ -44,7 +44,7 @@ pub(super) async fn build(url: &StoreUrl, options: &ConnectOptions) -> Result<Bu
     } else {
         let (name, tried) = choose(url, environment).await?;
         let provider = build(builder.clone())?.credentials().clone();
-        let chosen = Source::new(provider, name.clone(), &tried);
+        let chosen = NamedCredentials::new(provider, name.clone(), &tried);
         chosen.check(&url.text, &options.retry).await?;
         source = name;
         builder = builder.with_credentials(Arc::new(chosen));
@@ -54,7 +54,7 @@ pub(super) async fn build(url: &StoreUrl, options: &ConnectOptions) -> Result<Bu
     Ok(Built { store: Arc::new(store), endpoint, source })
 }
 
-/// What messages call the first source that is there, and the sources before it.
+/// The name for messages of the first source that exists, and the sources before it.
 async fn choose(url: &StoreUrl, environment: &Environment) -> Result<(String, Vec<String>)> {
     let mut tried = Vec::new();
     for name in [
@@ -85,7 +85,7 @@ async fn choose(url: &StoreUrl, environment: &Environment) -> Result<(String, Ve
     Err(no_credentials(url, &tried))
 }
 
-/// Refuses a file of credentials that object_store cannot use, and says what to do instead.
+/// Refuses a file of credentials that object_store cannot use, and names the remedy.
 fn check_kind(url: &StoreUrl, file: &Path) -> Result<()> {
     let denied = |why: &str| {
         let message = format!("{}: the credentials in {} {why}", url.text, file.display());

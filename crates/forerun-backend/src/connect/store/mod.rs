@@ -42,20 +42,19 @@ trait Store: ObjectStore + PaginatedListStore {}
 
 impl<S: ObjectStore + PaginatedListStore> Store for S {}
 
-/// How long an instance's metadata service may take to accept a connection: it
-/// is on the same host.
+/// The longest time for a connection to an instance's metadata service, which is on the same host.
 const METADATA_TIMEOUT: Duration = Duration::from_millis(500);
 
 /// A store that was not asked yet.
 struct Built {
     store: Arc<dyn Store>,
     endpoint: String,
-    /// What gave the credentials.
+    /// The name of the source of its credentials.
     source: String,
 }
 
-/// A directory where `url` names a bucket or prefix, and one object where there
-/// is an object of that key.
+/// Connects to a directory if `url` names a bucket or prefix, or to one object if the key is that
+/// of an object.
 pub(super) async fn store(url: &StoreUrl, options: &ConnectOptions) -> Result<Connected> {
     let built = match url.provider {
         Provider::S3 => aws::build(url, options).await,
@@ -84,7 +83,7 @@ async fn open(url: &StoreUrl, store: Arc<dyn Store>, options: &ConnectOptions) -
     Ok(Connected { backend: later(backend), object: None })
 }
 
-/// Adds what to do next.
+/// Adds the remedy to `error`.
 fn explain(url: &StoreUrl, built: &Built, error: Error) -> Error {
     let endpoint = crate::without_secrets(&built.endpoint);
     let setting = match url.provider {
@@ -112,7 +111,7 @@ fn explain(url: &StoreUrl, built: &Built, error: Error) -> Error {
     Error { message: format!("{error}{advice}"), ..error }
 }
 
-/// What a user without credentials is told to set.
+/// The settings that a user without credentials is told of.
 fn wanted(provider: Provider) -> &'static str {
     match provider {
         Provider::S3 => "AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or AWS_PROFILE or --profile",
@@ -123,7 +122,7 @@ fn wanted(provider: Provider) -> &'static str {
     }
 }
 
-/// Plain HTTP is a choice somebody has to make, by writing it.
+/// Plain HTTP needs an explicit `http://`.
 fn check_endpoint(endpoint: &str) -> Result<()> {
     let known = ["http://", "https://"].iter().any(|scheme| endpoint.starts_with(scheme));
     if known && url::Url::parse(endpoint).is_ok() {
@@ -134,8 +133,8 @@ fn check_endpoint(endpoint: &str) -> Result<()> {
     Err(Error::new(ErrorKind::Invalid, message))
 }
 
-/// Whether the metadata service of a cloud instance is at the URL `service` to ask for
-/// credentials: elsewhere, asking takes until a timeout.
+/// Whether a cloud instance's metadata service answers at the URL `service`. Elsewhere, asking it
+/// for credentials would take until a timeout.
 async fn metadata_answers(service: &str) -> bool {
     let Ok(service) = url::Url::parse(service) else { return false };
     let (Some(host), Some(port)) = (service.host_str(), service.port_or_known_default()) else {
@@ -145,7 +144,7 @@ async fn metadata_answers(service: &str) -> bool {
     matches!(tokio::time::timeout(METADATA_TIMEOUT, connect).await, Ok(Ok(_)))
 }
 
-/// None of the sources `tried` has credentials.
+/// The error if none of the sources `tried` has credentials.
 fn no_credentials(url: &StoreUrl, tried: &[String]) -> Error {
     let message = format!(
         "{}: no credentials were found; set {}, or read a public bucket with --anonymous; tried in this order: {}",

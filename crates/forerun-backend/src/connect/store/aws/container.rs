@@ -1,4 +1,4 @@
-//! Credentials of a service beside a container, whose token is in the environment.
+//! Credentials of a service beside a container, with a token from the environment.
 
 use std::fmt;
 
@@ -10,11 +10,12 @@ use super::renewal::{Obtained, Origin};
 use crate::connect::store::credentials::{ask, request_to};
 use crate::{Error, ErrorKind, Result};
 
-/// `AWS_CONTAINER_CREDENTIALS_FULL_URI` without the file of a token, which object_store wants.
+/// The service of `AWS_CONTAINER_CREDENTIALS_FULL_URI` without a token file, which object_store
+/// requires.
 pub(super) struct Container {
     pub(super) uri: String,
     pub(super) token: Option<String>,
-    /// As messages call it.
+    /// Its name in messages.
     pub(super) name: String,
     pub(super) client: HttpClient,
 }

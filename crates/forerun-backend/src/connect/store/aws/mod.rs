@@ -1,4 +1,4 @@
-//! S3 and what speaks its protocol.
+//! S3 and stores with its protocol.
 
 mod container;
 mod process;
@@ -20,7 +20,7 @@ use crate::connect::ConnectOptions;
 use crate::object::Connector;
 use crate::{Error, ErrorKind, Result};
 
-/// What there is to connect, and how.
+/// The settings of a connection.
 #[derive(Clone, Debug)]
 struct Context {
     url: StoreUrl,
@@ -29,8 +29,9 @@ struct Context {
     connector: Connector,
 }
 
-/// The store and its endpoint. What `options` say goes before the environment, and the environment
-/// before the profile; a profile named in `options` goes before the environment's credentials.
+/// The store and its endpoint. Settings of `options` take precedence over the environment, and the
+/// environment over the profile. A profile named in `options` takes precedence over credentials of
+/// the environment.
 pub(super) async fn build(url: &StoreUrl, options: &ConnectOptions) -> Result<Built> {
     let files = Files::read(&options.environment).await?;
     let (name, profile) = profile_of(options, &files)?;
@@ -61,7 +62,7 @@ pub(super) async fn build(url: &StoreUrl, options: &ConnectOptions) -> Result<Bu
 }
 
 impl Context {
-    /// What the environment says, except for keys.
+    /// The settings of the environment, except for keys.
     fn builder(&self) -> AmazonS3Builder {
         let never = RetryConfig { max_retries: 0, ..RetryConfig::default() };
         let mut builder =

@@ -8,10 +8,10 @@ use tokio::process::Command;
 use super::renewal::Obtained;
 use crate::{Error, ErrorKind, Result};
 
-/// The longest time that the program may take: it may ask its user.
+/// The longest time for the program, which may ask its user.
 const TIME_MAX: Duration = Duration::from_secs(50);
 
-/// Those that the program `command` prints, as `credential_process` of a profile has it.
+/// The credentials that the program `command` prints: the `credential_process` of a profile.
 pub(super) async fn run(command: &str) -> Result<Obtained> {
     const PARTY: &str = "the program in credential_process";
     let failed = |why: String| Error::new(ErrorKind::Denied, format!("{PARTY} {why}"));

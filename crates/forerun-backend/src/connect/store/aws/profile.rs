@@ -11,16 +11,18 @@ use crate::{Error, ErrorKind, Result};
 /// The settings of a section, by name.
 pub(super) type Section = BTreeMap<String, String>;
 
-/// What `~/.aws/config` and `~/.aws/credentials` say, or the files that `AWS_CONFIG_FILE` and
-/// `AWS_SHARED_CREDENTIALS_FILE` name.
+/// The contents of `~/.aws/config` and `~/.aws/credentials`, or of the files that `AWS_CONFIG_FILE`
+/// and `AWS_SHARED_CREDENTIALS_FILE` name.
 pub(super) struct Files {
     config: String,
     credentials: String,
 }
 
 impl Files {
+    /// Reads the files.
+    ///
     /// # Errors
-    /// [`ErrorKind::Denied`] for a file that is there and cannot be read.
+    /// [`ErrorKind::Denied`] for a file that exists and cannot be read.
     pub(super) async fn read(environment: &Environment) -> Result<Files> {
         let environment = environment.clone();
         apart::run(move || Files::read_now(&environment)).await
@@ -37,9 +39,9 @@ impl Files {
         })
     }
 
-    /// The profile `name`, if either file has it. The credentials file names a section as the
-    /// profile, the configuration file `profile NAME` (but `default` alone); credentials go before
-    /// configuration.
+    /// The profile `name`, if either file has it. The credentials file calls its section `NAME`,
+    /// the configuration file `profile NAME` (but `default` alone). Credentials take precedence
+    /// over configuration.
     pub(super) fn profile(&self, name: &str) -> Option<Section> {
         let mut configured = section(&self.config, &format!("profile {name}"));
         if name == "default" {
@@ -71,8 +73,8 @@ fn text(file: Option<PathBuf>) -> Result<String> {
     }
 }
 
-/// The settings of the section `wanted`. Indented lines are settings of a
-/// setting (`s3 =` and what follows it) and say nothing to us.
+/// The settings of the section `wanted`. Indented lines belong to a nested setting (`s3 =`), and
+/// are skipped.
 fn section(text: &str, wanted: &str) -> Option<Section> {
     let mut found: Option<Section> = None;
     let mut inside = false;

@@ -1,4 +1,4 @@
-//! Credentials that end, and are obtained anew before that.
+//! Credentials that expire, and are renewed before that.
 
 use std::fmt;
 use std::sync::Arc;
@@ -15,34 +15,34 @@ use tokio::time::Instant;
 use crate::object::NoCredentials;
 use crate::{Error, ErrorKind, Result};
 
-/// Credentials are obtained anew when they end within this time: requests take a while, and clocks
+/// Credentials are renewed when they expire within this time: requests take a while, and clocks
 /// differ.
 const RENEW_BEFORE: TimeDelta = TimeDelta::minutes(5);
-/// The least time between two renewals of credentials that have not ended yet: their source may
-/// fail, or give credentials for less than [`RENEW_BEFORE`].
+/// The least time between two renewals of credentials that have not expired. Their source may fail,
+/// or give credentials for less than [`RENEW_BEFORE`].
 const RENEWAL_PAUSE: Duration = Duration::from_secs(30);
-/// Of credentials whose end is unknown: roles last for 15 minutes and more.
+/// The lifetime of credentials without an expiry: roles last for 15 minutes and more.
 const UNKNOWN_LIFETIME: TimeDelta = TimeDelta::minutes(15);
 
-/// Credentials, and when they end.
+/// Credentials and their expiry.
 #[derive(Clone, Debug)]
 pub(super) struct Obtained {
     pub(super) credential: Arc<AwsCredential>,
     ends: Option<DateTime<Utc>>,
 }
 
-/// Where credentials are obtained.
+/// A source of credentials that expire.
 #[async_trait]
 pub(super) trait Origin: fmt::Debug + Send + Sync + 'static {
     async fn obtain(&self) -> Result<Obtained>;
 }
 
-/// The credentials of an [`Origin`], kept until they end.
+/// The credentials of an [`Origin`], kept until they expire.
 #[derive(Debug)]
 pub(super) struct Renewing<O> {
     origin: O,
-    /// The last ones, and when they were obtained or should have been. Whoever needs new ones
-    /// waits for the request that is on its way.
+    /// The last credentials, and when they were obtained or should have been. The lock makes others
+    /// wait for the renewal under way.
     last: Mutex<Option<(Obtained, Instant)>>,
 }
 
@@ -84,10 +84,10 @@ impl<O: Origin> CredentialProvider for Renewing<O> {
 }
 
 impl Obtained {
-    /// `party` gave these.
+    /// Credentials that `party` gave.
     ///
     /// # Errors
-    /// [`ErrorKind::Denied`] for what cannot be sent in a header.
+    /// [`ErrorKind::Denied`] for characters that a header cannot carry.
     pub(super) fn new(
         party: &str,
         [key_id, secret_key]: [&str; 2],
@@ -99,7 +99,7 @@ impl Obtained {
         if ![Some(key_id), Some(secret_key), token].into_iter().flatten().all(is_sound) {
             return Err(denied("keys that are empty, or have blanks in them"));
         }
-        // Old programs of AWS write UTC in letters.
+        // Old programs of AWS write the letters UTC.
         let time = |text: &str| DateTime::parse_from_rfc3339(&text.replace("UTC", "Z"));
         let ends = ends.map(time).transpose().map_err(|_| denied("an expiration that is not a time"))?;
         let credential = AwsCredential {
@@ -110,7 +110,7 @@ impl Obtained {
         Ok(Obtained { credential: Arc::new(credential), ends: ends.map(|ends| ends.to_utc()) })
     }
 
-    /// The credentials in the JSON that programs and services give; their session token is called
+    /// The credentials in the JSON of programs and services, which call their session token
     /// `token`.
     pub(super) fn of_json(party: &str, json: &str, token: &str) -> Result<Obtained> {
         let json: Value = serde_json::from_str(json).unwrap_or_default();
@@ -122,7 +122,7 @@ impl Obtained {
         Obtained::new(party, [key_id, secret_key], get(token), get("Expiration"))
     }
 
-    /// Those of another provider, which does not say when they end.
+    /// Credentials of another provider, which does not say when they expire.
     pub(super) fn of_provider(credential: Arc<AwsCredential>) -> Obtained {
         Obtained { credential, ends: Some(Utc::now() + UNKNOWN_LIFETIME) }
     }
@@ -138,7 +138,7 @@ mod tests {
 
     use super::*;
 
-    /// Gives credentials that end after so many seconds, as often as it may.
+    /// Gives credentials that expire after `seconds`, up to `good` times.
     #[derive(Debug)]
     struct Counted {
         seconds: i64,

@@ -1,4 +1,4 @@
-//! Credentials of a profile: keys, a program, single sign-on, and roles that these assume.
+//! Credentials of a profile: keys, a program, single sign-on, and roles assumed with these.
 
 use std::sync::Arc;
 
@@ -23,7 +23,7 @@ pub(super) struct FromProfile {
 }
 
 impl FromProfile {
-    /// Whether `profile` says anything about credentials.
+    /// Whether `profile` has settings for credentials.
     pub(super) fn has_credentials(profile: &Section) -> bool {
         let settings =
             ["role_arn", "sso_session", "sso_start_url", "aws_access_key_id", "credential_process"];
@@ -51,7 +51,7 @@ impl Origin for FromProfile {
 enum Base {
     /// Those of a profile, with its name.
     Profile(String, Section),
-    /// Those of the environment, or of the place where this runs.
+    /// Those of the environment, or of the machine.
     Machine(Section),
 }
 
@@ -119,7 +119,7 @@ impl FromProfile {
         }
     }
 
-    /// A web identity if `profile` has one, or what its `credential_source` names.
+    /// The credentials of `profile`'s web identity if it has one, or of its `credential_source`.
     async fn machine(&self, profile: &Section) -> Result<Obtained> {
         let context = &self.context;
         let provider = if profile.get("credential_source").is_some_and(|source| source == "Environment") {
@@ -164,7 +164,7 @@ impl FromProfile {
     }
 }
 
-/// A request for the role in the profile `role`.
+/// The form of a request for the role in the profile `role`.
 fn form(role: &Section) -> String {
     let mut form = Serializer::new(String::new());
     form.append_pair("Action", "AssumeRole").append_pair("Version", "2011-06-15");

@@ -20,10 +20,10 @@ use crate::apart;
 use crate::connect::store::credentials::{ask, request_to};
 use crate::{Error, ErrorKind, Result};
 
-/// A token that ends sooner is renewed: requests take a while, and clocks differ.
+/// A token that expires sooner is renewed: requests take a while, and clocks differ.
 const RENEW_BEFORE: TimeDelta = TimeDelta::minutes(1);
 
-/// Those of the account and the role in the profile `name`, by the token that `aws sso login` left.
+/// The credentials of the account and role in the profile `name`, by the token of `aws sso login`.
 pub(super) async fn obtain(
     context: &Context,
     files: &Files,
@@ -97,7 +97,7 @@ fn credentials(party: &str, answer: &str) -> Result<Obtained> {
     Obtained::new(party, [id, secret], Some(token), Some(&ends.to_rfc3339()))
 }
 
-/// What `aws sso login` keeps in a file, as other programs read it.
+/// A token file of `aws sso login`, which other programs read as well.
 struct Token(Value);
 
 impl Token {
@@ -110,14 +110,14 @@ impl Token {
         self.0.get(name)?.as_str()
     }
 
-    /// The token, unless it has ended or will soon.
+    /// The token, unless it has expired or will soon.
     fn valid(&self) -> Option<String> {
         let ends = DateTime::parse_from_rfc3339(&self.get("expiresAt")?.replace("UTC", "Z")).ok()?;
         (ends > Utc::now() + RENEW_BEFORE).then(|| self.get("accessToken").map(str::to_owned))?
     }
 
-    /// A new token for the old one, which is kept for other programs: a service may take each old
-    /// one only once.
+    /// Renews the token and stores it for other programs: a service may accept each old one only
+    /// once.
     async fn renew(mut self, context: &Context, region: &str, place: PathBuf) -> Result<String> {
         let ended = || Error::new(ErrorKind::Denied, "its token cannot be renewed");
         let mut form = json!({ "grantType": "refresh_token" });
@@ -155,7 +155,7 @@ impl Token {
     }
 }
 
-/// Replaces `place` at once, so that no other program reads half of it.
+/// Replaces `place` atomically, so that no other program reads half of it.
 fn write(place: &Path, text: &str) -> io::Result<()> {
     let new = PathBuf::from(format!("{}.{}", place.display(), std::process::id()));
     let mut file = OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(&new)?;
@@ -163,7 +163,7 @@ fn write(place: &Path, text: &str) -> io::Result<()> {
     std::fs::rename(&new, place)
 }
 
-/// How files of tokens are named; nothing secret depends on it.
+/// Names the files of tokens; nothing secret depends on it.
 fn sha1(text: &str) -> String {
     let hash = digest::digest(&digest::SHA1_FOR_LEGACY_USE_ONLY, text.as_bytes());
     hash.as_ref().iter().map(|byte| format!("{byte:02x}")).collect()

@@ -1,4 +1,4 @@
-//! Which credentials are used: the first source that is there, in the order of [`choose`].
+//! Choosing the credentials: the first source that exists, in the order of [`choose`].
 
 use std::sync::Arc;
 
@@ -11,7 +11,7 @@ use super::profile::Section;
 use super::renewal::Renewing;
 use super::role::FromProfile;
 use crate::connect::ConnectOptions;
-use crate::connect::store::credentials::Source;
+use crate::connect::store::credentials::NamedCredentials;
 use crate::connect::store::{metadata_answers, no_credentials};
 use crate::{Error, ErrorKind, Result};
 
@@ -19,19 +19,22 @@ use crate::{Error, ErrorKind, Result};
 pub(super) const INSTANCE_ENDPOINT: &str = "AWS_EC2_METADATA_SERVICE_ENDPOINT";
 /// The metadata service of an EC2 instance.
 const INSTANCE: &str = "http://169.254.169.254";
-/// As messages call the first of all sources.
+/// The name of the first source in messages.
 const KEYS: &str = "AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY";
 
-/// The credentials of the profile `name` if it is asked for in the options, of the environment, of
-/// the profile otherwise, of a web identity, of a container and of an instance.
+/// The credentials of the first source that has some:
+/// * the profile `name`, if the options ask for it
+/// * the environment
+/// * the profile otherwise
+/// * a web identity, a container, an instance
 ///
 /// # Errors
-/// [`ErrorKind::Denied`] if there are none, or if their source refuses. Says which were tried.
+/// [`ErrorKind::Denied`] if there are none, or if their source refuses. Lists the sources tried.
 pub(super) async fn choose(
     context: &Context,
     name: &str,
     profile: &Section,
-) -> Result<Source<AwsCredential>> {
+) -> Result<NamedCredentials<AwsCredential>> {
     let options = &context.options;
     let is_set = |name: &str| options.environment.get(name).is_some();
     let has_profile = FromProfile::has_credentials(profile);
@@ -50,7 +53,7 @@ pub(super) async fn choose(
             of_machine(context, &mut tried).await?
         }
     };
-    let source = Source::new(provider, name, &tried);
+    let source = NamedCredentials::new(provider, name, &tried);
     source.check(&context.url.text, &options.retry).await?;
     Ok(source)
 }
@@ -59,7 +62,7 @@ fn from_profile(context: &Context, name: &str) -> AwsCredentialProvider {
     Arc::new(Renewing::new(FromProfile { context: context.clone(), name: name.to_owned() }))
 }
 
-/// What the place where this runs gives: a web identity, a container or an instance.
+/// The credentials of this machine: a web identity, a container or an instance.
 async fn of_machine(context: &Context, tried: &mut Vec<String>) -> Result<(AwsCredentialProvider, String)> {
     let environment = &context.options.environment;
     let is_set = |name: &str| environment.get(name).is_some();

@@ -35,14 +35,15 @@ impl ObjectBackend {
         Ok(listed.is_none_or(|listed| entry_count(&listed) > 0))
     }
 
-    /// The keys below `directory` up to a `delimiter`, or none if there are more than `entries_max`.
+    /// The keys below `directory` up to a `delimiter`, or none if there are more than
+    /// `entries_max`.
     async fn pages(
         &self,
         directory: &Path,
         delimiter: Option<&'static str>,
         entries_max: usize,
     ) -> Result<Option<ListResult>> {
-        // Without the slash it would be the prefix of its neighbours, too.
+        // Without the slash it would match neighbours, too.
         let prefix = (!directory.is_root()).then(|| format!("{directory}/"));
         let (objects, common_prefixes) = Default::default();
         let mut listed = ListResult { objects, common_prefixes, extensions: Default::default() };
@@ -50,7 +51,7 @@ impl ObjectBackend {
         for _ in 0..PAGES_MAX {
             let before = page_token.clone();
             let delimiter = delimiter.map(Into::into);
-            // One entry tells whether there is any.
+            // One entry is enough to know whether there is any.
             let max_keys = (entries_max == 1).then_some(1);
             let options =
                 PaginatedListOptions { delimiter, page_token, max_keys, ..PaginatedListOptions::default() };
@@ -90,7 +91,7 @@ impl ObjectBackend {
             .filter_map(|key| Some(Entry::directory(path::join(path, self.name(directory, key)?))))
             .filter(|entry| self.is_new(&mut seen, entry))
             .collect::<Vec<_>>();
-        // The marker of the directory itself has the directory's own key.
+        // The directory's own marker has the directory's key.
         let objects = listed.objects.iter().filter(|meta| meta.location != *directory);
         let files = objects.filter_map(|meta| {
             let name = self.name(directory, &meta.location)?;
@@ -103,7 +104,7 @@ impl ObjectBackend {
         files.filter(|entry| self.is_new(&mut seen, entry)).chain(directories).collect()
     }
 
-    /// Whether `entry` is the first of its path. Directories come first.
+    /// Whether `entry` is the first with its path. Directories come first.
     fn is_new(&self, seen: &mut HashMap<String, Kind>, entry: &Entry) -> bool {
         let before = seen.insert(entry.path.clone(), entry.kind);
         if before == Some(Kind::Directory) && entry.kind == Kind::File {
@@ -112,7 +113,7 @@ impl ObjectBackend {
         before.is_none()
     }
 
-    /// The object at `path` cannot be seen, since other keys begin with its key and a slash.
+    /// Warns that the object at `path` is hidden by keys that begin with its key and a slash.
     pub(super) fn warn_of_hidden(&self, path: &str) {
         tracing::warn!(
             target: "forerun::store",
@@ -136,7 +137,7 @@ impl ObjectBackend {
     }
 }
 
-/// How many entries there are, where those that were left out count as one: something is there.
+/// The number of entries. Removed entries count as one: the directory is not empty.
 fn entry_count(listed: &ListResult) -> usize {
     let left_out = listed.extensions.get::<LeftOut>().map_or(0, |_| 1);
     listed.objects.len() + listed.common_prefixes.len() + left_out

@@ -12,9 +12,9 @@ use crate::layer::Retry;
 use crate::tries::Retries;
 use crate::{Backend, Entry, HttpClient, Kind, Result, apart};
 
-/// A directory where `url` ends in a slash or is redirected to one that does,
-/// and one object otherwise.
-pub(super) async fn http(url: Url, options: &ConnectOptions) -> Result<Connected> {
+/// Connects to a directory if `url` ends in a slash or redirects to a URL that does; otherwise to
+/// one object.
+pub(super) async fn connect_web(url: Url, options: &ConnectOptions) -> Result<Connected> {
     let retry = &options.retry;
     let (client, url) = with_credentials(url, options).await?;
     if url.path().ends_with('/') {
@@ -33,7 +33,7 @@ pub(super) async fn http(url: Url, options: &ConnectOptions) -> Result<Connected
     Ok(single(Arc::new(Retry::sharing(object, retries)), name.clone(), name))
 }
 
-/// A client that sends the headers of a file, and `url` with a user and a password, if there are any.
+/// The client with the headers of a file, and `url` with user and password, if there are any.
 async fn with_credentials(mut url: Url, options: &ConnectOptions) -> Result<(HttpClient, Url)> {
     let mut client = options.client()?;
     let mut has_token = false;
@@ -56,8 +56,7 @@ async fn directory(client: HttpClient, url: Url, retry: &RetryOptions) -> Result
     Ok(Connected { backend: Arc::new(Retry::sharing(directory, retries)), object: None })
 }
 
-/// A server that cannot send the end of an object without its beginning is
-/// better found out now than at the first read.
+/// Finds out now, not at the first read, that a server cannot send the end of an object alone.
 async fn verify_ranges(backend: &dyn Backend, entry: &Entry) -> Result<()> {
     if entry.size > 1 {
         drop(backend.fetch(&entry.path, &entry.version, entry.size - 1..entry.size).await?);

@@ -1,5 +1,5 @@
-//! How many accesses a second one core reads from memory, format by format. Fails if a format
-//! that the lab reads most is slower than the lab needs.
+//! Measures the accesses a second that one core reads from memory, for each format. Fails if a main
+//! format of the lab is slower than the lab needs.
 //!
 //! `cargo bench -p forerun-trace`
 
@@ -14,7 +14,7 @@ use forerun_trace::{Access, Files, Format, ReadOptions, Reader, Writer};
 /// Odd, so that one of them is the median.
 const RUNS: usize = 9;
 
-/// What the lab needs, in millions of accesses a second.
+/// The lab's needs, in millions of accesses a second.
 const GOALS: [(Format, f64); 2] = [(Format::Csv, 2.0), (Format::Compact, 3.0)];
 
 fn main() -> ExitCode {
@@ -39,7 +39,7 @@ fn main() -> ExitCode {
     if is_within { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
 
-/// Sequential and random readers of four disks, as a recording of a block device has them.
+/// Sequential and random readers of four disks, as in a recording of a block device.
 fn mix() -> Plan {
     Plan {
         patterns: vec![
@@ -56,9 +56,8 @@ fn mix() -> Plan {
     }
 }
 
-/// A file in `format`, and how many accesses it holds. Formats of block devices call disks by
-/// their numbers, and so do these files; vscsi knows one disk. Dependencies are left
-/// to the formats that tell them.
+/// A file in `format`, and the number of its accesses. Formats of block devices name disks by
+/// number, and so do these files; vscsi knows one disk. Formats without dependencies lose them.
 fn write(plan: &Plan, format: Format) -> (Vec<u8>, u64) {
     let out = Shared::default();
     let mut writer = Writer::new(out.clone(), "made", format).expect("the format can be written");
@@ -84,7 +83,7 @@ fn read(bytes: &[u8], format: Format) -> Reader {
     Reader::new(Cursor::new(bytes.to_vec()), "made", options).expect("memory can be read")
 }
 
-/// How long reading all of it takes.
+/// The time for reading all of it.
 fn seconds(bytes: &[u8], format: Format, count: u64) -> f64 {
     let reader = read(bytes, format);
     let begin = Instant::now();

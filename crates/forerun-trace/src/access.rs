@@ -1,29 +1,29 @@
-//! What every format is read into.
+//! The common form of all formats' accesses.
 
 use crate::FileId;
 
 /// One recorded access.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Access {
-    /// Its name within the trace, for dependencies: the position where the format has none.
+    /// Its id within the trace, for dependencies: its position if the format has no ids.
     pub id: u64,
-    /// When it was issued, in nanoseconds from the first event.
+    /// Its time of submission, in nanoseconds from the first event.
     pub time_ns: u64,
-    /// Who issued it: a thread or process of the recorded machine, 0 where unknown.
+    /// The thread or process of the recorded machine that issued it; 0 if unknown.
     pub thread: u64,
-    /// What it did.
+    /// Its operation.
     pub op: Op,
-    /// To which file or device.
+    /// Its file or device.
     pub file: FileId,
-    /// Which bytes were read, written or discarded.
+    /// The bytes that were read, written or discarded.
     pub extent: Extent,
-    /// The length asked for in bytes, where the answer was partial.
+    /// The length asked for in bytes, if the answer was shorter.
     pub asked: Option<u64>,
     /// Whether its thread waits for it before it does anything else.
     pub blocking: bool,
-    /// What it waited for before it was issued.
+    /// The accesses that it waited for.
     pub after: Vec<Dependency>,
-    /// How long the recorded device took for it, in nanoseconds, where measured.
+    /// The recorded device's time for it, in nanoseconds, if measured.
     pub service_ns: Option<u64>,
 }
 
@@ -32,11 +32,11 @@ pub struct Access {
 pub struct Extent {
     /// The first byte.
     pub offset: u64,
-    /// How many bytes.
+    /// The number of bytes.
     pub len: u64,
 }
 
-/// What an access did.
+/// The operation of an access.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Op {
     /// Read bytes.
@@ -45,7 +45,7 @@ pub enum Op {
     Write,
     /// Made earlier writes durable.
     Flush,
-    /// Gave bytes back.
+    /// Discarded bytes.
     Discard,
     /// Opened the file.
     Open {
@@ -60,14 +60,14 @@ pub enum Op {
     Stop,
 }
 
-/// An access waits for another, and then for some time.
+/// A wait for another access, and then for some time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Dependency {
     /// The access waited for.
     pub id: u64,
-    /// What of it.
+    /// The moment of that access.
     pub moment: Moment,
-    /// How long after it, in nanoseconds.
+    /// The delay after it, in nanoseconds.
     pub delta_ns: u64,
 }
 
@@ -81,7 +81,7 @@ pub enum Moment {
 }
 
 impl Access {
-    /// An access at `time_ns` of which nothing else is known.
+    /// An access at `time_ns` with no other attributes.
     pub fn new(time_ns: u64, op: Op, file: FileId, offset: u64, len: u64) -> Access {
         Access {
             id: 0,
@@ -97,14 +97,14 @@ impl Access {
         }
     }
 
-    /// Whether less was delivered than was asked for.
+    /// Whether it got less than it asked for.
     pub fn is_partial(&self) -> bool {
         self.asked.is_some_and(|asked| asked > self.extent.len)
     }
 }
 
 impl Extent {
-    /// The first byte after it.
+    /// The byte after its last one.
     pub fn end(self) -> u64 {
         self.offset.saturating_add(self.len)
     }

@@ -1,14 +1,14 @@
-//! From events of the block layer to accesses: `Q` is what a program queued, `D` what was
-//! dispatched to the device, `C` its completion.
+//! From events of the block layer to accesses: `Q` queued by a program, `D` dispatched to the
+//! device, `C` completed.
 
 use std::collections::HashMap;
 
 use crate::{Access, Extent, FileId, Op};
 
-/// No device has as many requests in flight; a trace that has lost its completions would.
+/// No device has as many requests in flight. A trace without its completions would exceed it.
 const IN_FLIGHT_MAX: usize = 1 << 16;
 
-/// One event that matters here.
+/// An event of one of the three kinds.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Event {
     pub(crate) stage: Stage,
@@ -44,7 +44,7 @@ pub(crate) struct Events {
 }
 
 impl Events {
-    /// Queued events, or, with `dispatched`, those with service times.
+    /// Selects queued events, or with `dispatched` those with service times.
     pub(crate) fn new(dispatched: bool) -> Events {
         Events { dispatched, in_flight: HashMap::new() }
     }
@@ -57,7 +57,8 @@ impl Events {
                 if self.in_flight.len() == IN_FLIGHT_MAX {
                     return Err(format!("{IN_FLIGHT_MAX} requests are dispatched and not completed"));
                 }
-                // A request dispatched again was sent back by the device: the first try does not count.
+                // A request that is dispatched again was sent back by the device: the first try
+                // does not count.
                 self.in_flight.insert(key, access(event));
                 Ok(None)
             }
@@ -70,7 +71,7 @@ impl Events {
         }
     }
 
-    /// A request that was still in flight when the recording ended, the oldest first.
+    /// The oldest request that was still in flight at the end of the recording.
     pub(crate) fn rest(&mut self) -> Option<Access> {
         let first = |(key, access): (&(FileId, u64), &Access)| (access.time_ns, *key);
         let (_, key) = self.in_flight.iter().map(first).min()?;
@@ -83,8 +84,8 @@ fn access(event: Event) -> Access {
     Access { thread: event.process, ..Access::new(event.time_ns, event.op, event.device, offset, len) }
 }
 
-/// What the letters of `blkparse` and ftrace mean: `F? (D|W|R|N) F? A? S? M?`.
-/// An `F` without data is a flush, `N` alone nothing that storage would notice.
+/// The operation of the letters of `blkparse` and ftrace: `F? (D|W|R|N) F? A? S? M?`. An `F`
+/// without data is a flush; `N` alone has no effect on storage.
 pub(crate) fn op_of_letters(letters: &str) -> Result<Option<Op>, String> {
     if letters.is_empty()
         || letters.len() > 8

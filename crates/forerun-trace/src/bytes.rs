@@ -7,19 +7,19 @@ use crate::input::Input;
 use crate::reader::Decode;
 use crate::{Access, Files, Result};
 
-/// What a record led to.
+/// The outcome of a record.
 pub(crate) enum Step {
     Access(Access),
     Nothing,
     End,
 }
 
-/// What a record of a format means.
+/// Decodes the records of a format.
 pub(crate) trait RecordDecoder: Send {
     /// Reads one record.
     fn record(&mut self, bytes: &mut Bytes, files: &mut Files) -> Result<Step, Fault>;
 
-    /// What is left after the last record, one call each.
+    /// Returns accesses that remain after the last record, one for each call.
     fn rest(&mut self) -> Option<Access> {
         None
     }
@@ -30,7 +30,7 @@ pub(crate) trait RecordDecoder: Send {
     }
 }
 
-/// A source of bytes that knows how many were taken.
+/// A source of bytes that counts them.
 pub(crate) struct Bytes {
     input: Input,
     taken: u64,
@@ -53,7 +53,7 @@ impl Bytes {
         Ok(Some(array))
     }
 
-    /// `len` bytes, which the caller has found to be few.
+    /// `len` bytes; the caller has checked that they are few.
     pub(crate) fn vec(&mut self, len: usize) -> Result<Vec<u8>, Fault> {
         let mut bytes = Vec::new();
         self.by_ref().take(len as u64).read_to_end(&mut bytes)?;
@@ -73,7 +73,7 @@ pub(crate) fn cut() -> Fault {
     "the file ends in the middle of this record: it was cut".into()
 }
 
-/// A binary file and how to understand it.
+/// A binary file with its decoder.
 pub(crate) struct Records<D> {
     bytes: Bytes,
     decoder: D,

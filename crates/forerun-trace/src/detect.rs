@@ -1,10 +1,10 @@
-//! Which format a file's first bytes are of.
+//! Detecting the format of a file from its first bytes.
 
 use crate::Format;
 use crate::bytes::Fields;
 use crate::formats::{blkparse, blktrace, compact, csv, ftrace, iolog, rbd_replay, strace, vscsi};
 
-/// The format of a file that begins with `head`, if that is beyond doubt.
+/// The format of a file that begins with `head`, if it is certain.
 pub(crate) fn of_content(head: &[u8]) -> Option<Format> {
     of_binary(head).or_else(|| {
         let whole = head.iter().rposition(|byte| *byte == b'\n')?;
@@ -47,12 +47,12 @@ fn of_text(text: &str) -> Option<Format> {
         _ if strace::looks_like(line) => return Some(Format::Strace),
         _ => {}
     }
-    // A header of the published sets; the next line tells whether it is one.
+    // A header of the published sets; the next line decides.
     let line = if line.starts_with(|c: char| c.is_alphabetic()) { lines.next()? } else { line };
     of_columns(&line.split(',').map(str::trim).collect::<Vec<_>>())
 }
 
-/// The published CSV sets have no header that could be relied on.
+/// The published CSV sets have no reliable header.
 fn of_columns(columns: &[&str]) -> Option<Format> {
     let number = |at: usize| columns[at].parse::<u64>().is_ok();
     match columns.len() {

@@ -1,32 +1,32 @@
-//! What can go wrong with a trace, in words a user can act on.
+//! Errors of traces, in sentences that a user can act on.
 
 use std::fmt;
 use std::io;
 
 use thiserror::Error;
 
-/// An answer of this crate.
+/// A result of this crate.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
-/// What went wrong, with which file, and what to do next.
+/// An error: its message names the file, the failure and the remedy.
 #[derive(Debug, Error)]
 pub enum Error {
-    /// The content is not what the format asks for, or was cut.
+    /// The content is not in the format, or was cut.
     #[error("{name}: {at}: {reason}")]
     Malformed {
         /// The file.
         name: String,
         /// The record.
         at: Position,
-        /// What is wrong with it.
+        /// The fault in it.
         reason: String,
     },
-    /// The file is compressed, and what the compressor wrote is not all there or not as it was.
+    /// The compressed file is incomplete or damaged.
     #[error("{name}: the compressed file {}: {source}; copy or record it again", damage(source))]
     Damaged {
         /// The file.
         name: String,
-        /// What the decompressor said.
+        /// The decompressor's error.
         source: io::Error,
     },
     /// The system refused to read or write.
@@ -34,41 +34,41 @@ pub enum Error {
     Io {
         /// The file.
         name: String,
-        /// What was tried.
+        /// The attempted operation.
         doing: &'static str,
-        /// What the system said.
+        /// The system's error.
         source: io::Error,
     },
-    /// No format was named, and none could be told from content and name.
+    /// No format was named, and neither content nor name tells it.
     #[error("{name}: {reason}")]
     UnknownFormat {
         /// The file.
         name: String,
-        /// What to do.
+        /// The remedy.
         reason: String,
     },
-    /// An access cannot be told in the format that is being written.
+    /// The format being written cannot express an access.
     #[error("{name}: access {number}: {reason}")]
     Unwritable {
         /// The file being written.
         name: String,
-        /// Which access, from 1.
+        /// The number of the access, from 1.
         number: u64,
-        /// Why not.
+        /// The reason.
         reason: String,
     },
 }
 
-/// Where in a file.
+/// A place in a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Position {
     /// A line of a text file, from 1.
     Line(u64),
     /// A record of a binary file.
     Record {
-        /// Which, from 1.
+        /// Its number, from 1.
         number: u64,
-        /// The byte where it begins, after decompression.
+        /// Its first byte, after decompression.
         byte: u64,
     },
 }
@@ -82,7 +82,7 @@ impl fmt::Display for Position {
     }
 }
 
-/// Why a record cannot be read, before the file and the place are known.
+/// The reason why a record cannot be read, without file and place.
 #[derive(Debug)]
 pub(crate) enum Fault {
     Reason(String),
@@ -94,7 +94,7 @@ impl Fault {
         let name = name.to_owned();
         match self {
             Fault::Reason(reason) => Error::Malformed { name, at, reason },
-            // These are what the decompressor says of what it is given.
+            // The decompressor reports damage by these kinds.
             Fault::Io(source) if is_damage(&source) => Error::Damaged { name, source },
             Fault::Io(source) => Error::Io { name, doing: "read it", source },
         }

@@ -15,7 +15,7 @@ pub struct Files {
 }
 
 impl Files {
-    /// The file named `name`, known from now on.
+    /// The file named `name`, which is added if it is new.
     ///
     /// # Panics
     /// After 2³² names.
@@ -30,7 +30,7 @@ impl Files {
         id
     }
 
-    /// The name of `file`, empty for one that is not of this table.
+    /// The name of `file`; empty for a file of another table.
     pub fn name(&self, file: FileId) -> &str {
         self.names.get(file.0 as usize).map_or("", |name| name)
     }
@@ -40,12 +40,12 @@ impl Files {
         self.names.iter().map(|name| &**name)
     }
 
-    /// How many names are known.
+    /// The number of names.
     pub fn len(&self) -> usize {
         self.names.len()
     }
 
-    /// Whether no name is known.
+    /// Whether there are no names.
     pub fn is_empty(&self) -> bool {
         self.names.is_empty()
     }

@@ -7,13 +7,13 @@ use std::str::FromStr;
 /// A trace format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Format {
-    /// `ts_us,op,file_or_dev,offset,length`; more columns are read where a header names them.
+    /// `ts_us,op,file_or_dev,offset,length`, and the columns that a header names.
     Csv,
-    /// The same and `asked,service_us,thread,blocking`.
+    /// The same, with `asked,service_us,thread,blocking`.
     CsvFull,
-    /// What `rbd-replay-prep` writes since 2015.
+    /// The format of `rbd-replay-prep` since 2015.
     RbdReplay,
-    /// What it wrote in 2014.
+    /// The format of `rbd-replay-prep` in 2014.
     RbdReplayV0,
     /// The text of `blkparse`, with or without `-t`.
     Blkparse,
@@ -41,8 +41,7 @@ pub enum Format {
     Compact,
 }
 
-/// Every format, its name, the end of its files' names where that is a custom, and
-/// whether it can be written.
+/// Each format, its name, the usual end of its files' names, and whether it can be written.
 const TABLE: &[(Format, &str, &str, bool)] = &[
     (Format::Csv, "csv", ".csv", true),
     (Format::CsvFull, "csv-full", "", true),
@@ -73,8 +72,7 @@ impl Format {
         self.row().3
     }
 
-    /// The format that the end of `path` stands for; `.gz`, `.bz2` and the number of a CPU do
-    /// not count.
+    /// The format that the end of `path` names. `.gz`, `.bz2` and the number of a CPU are ignored.
     pub fn of_name(path: &Path) -> Option<Format> {
         let name = path.file_name()?.to_str()?.to_ascii_lowercase();
         let name = [".gz", ".bz2"].into_iter().find_map(|end| name.strip_suffix(end)).unwrap_or(&name);
@@ -85,7 +83,7 @@ impl Format {
         TABLE.iter().find(|row| !row.2.is_empty() && name.ends_with(row.2)).map(|row| row.0)
     }
 
-    /// The names of all formats, or of those that can be written, with commas.
+    /// The names of all formats, or of the writable ones, with commas.
     pub fn list(writable: bool) -> String {
         let names: Vec<&str> = TABLE.iter().filter(|row| row.3 || !writable).map(|row| row.1).collect();
         names.join(", ")

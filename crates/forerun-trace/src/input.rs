@@ -1,4 +1,4 @@
-//! Where a trace comes from: a file, decompressed if it is compressed.
+//! A trace file, which is decompressed while it is read.
 
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Cursor, Read};
@@ -10,7 +10,7 @@ use flate2::bufread::MultiGzDecoder;
 use crate::error::{Fault, Position};
 use crate::{Error, Result};
 
-/// Enough of a file to tell its format.
+/// Enough of a file to detect its format.
 const HEAD_BYTES: usize = 4096;
 const BUFFER_BYTES: usize = 64 << 10;
 
@@ -18,7 +18,7 @@ const BUFFER_BYTES: usize = 64 << 10;
 pub(crate) struct Input {
     pub(crate) name: String,
     pub(crate) read: Box<dyn BufRead + Send>,
-    /// The first bytes, which `read` gives again.
+    /// The first bytes, which `read` returns again.
     pub(crate) head: Vec<u8>,
 }
 
@@ -47,7 +47,7 @@ fn unpacked(read: impl Read + Send + 'static) -> Box<dyn BufRead + Send> {
     Box::new(BufReader::with_capacity(BUFFER_BYTES, read))
 }
 
-/// The first `bytes` of `read`, and a reader that still has them.
+/// The first `bytes` of `read`, and a reader that returns them again.
 fn peek(
     mut read: impl BufRead + Send + 'static,
     bytes: usize,

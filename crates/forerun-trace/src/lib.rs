@@ -1,14 +1,14 @@
-//! Recorded accesses: streaming readers and writers, one per format, and seeded
-//! generators of the access patterns that readahead meets.
+//! Recorded accesses: streaming readers and writers for each format, and seeded generators of
+//! access patterns.
 //!
-//! [`Reader`] turns a file of any known [`Format`] into an iterator of [`Access`];
-//! [`Writer`] does the reverse. Neither holds more than one record, the names of the
-//! files and, where a format refers to earlier records, the last 65,536 of those; of
-//! strace's, a few bytes for every file that was opened.
+//! [`Reader`] turns a file of any known [`Format`] into an iterator of [`Access`]; [`Writer`] does
+//! the reverse. Neither holds more than one record and the names of the files. Two kinds need more:
+//! formats that refer to earlier records keep the last 65,536, and strace's keeps a few bytes for
+//! each opened file.
 //!
-//! A malformed file ends with an [`Error`] that names the file, the record and the
-//! reason. A file that was cut is malformed: a text file whose last line does not end,
-//! a binary file that ends inside a record, compressed data without its end.
+//! A malformed file ends with an [`Error`] that names the file, the record and the reason. A file
+//! that was cut is malformed: a text file without its last line end, a binary file that ends inside
+//! a record, compressed data without its end.
 
 #![forbid(unsafe_code)]
 

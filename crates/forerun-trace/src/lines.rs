@@ -7,15 +7,15 @@ use crate::input::Input;
 use crate::reader::Decode;
 use crate::{Access, Files, Result};
 
-/// No line of any format is longer; fio stops at 4096, strace's strings are cut at 32 by default.
+/// No format has longer lines: fio stops at 4096, and strace cuts strings at 32 by default.
 const LINE_BYTES_MAX: u64 = 1 << 20;
 
-/// What a line of a format means.
+/// Decodes the lines of a format.
 pub(crate) trait LineDecoder: Send {
-    /// The access that `line` tells or completes, if any, or what is wrong with it.
+    /// The access that `line` describes or completes, if any, or the fault in it.
     fn line(&mut self, line: &str, files: &mut Files) -> Result<Option<Access>, String>;
 
-    /// What is left after the last line, one call each.
+    /// Returns accesses that remain after the last line, one for each call.
     fn rest(&mut self) -> Option<Access> {
         None
     }
@@ -26,7 +26,7 @@ pub(crate) trait LineDecoder: Send {
     }
 }
 
-/// A text file and how to understand it.
+/// A text file with its decoder.
 pub(crate) struct Lines<D> {
     input: Input,
     decoder: D,

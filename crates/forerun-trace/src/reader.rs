@@ -1,4 +1,4 @@
-//! Any format as an iterator of accesses.
+//! Reading any format as an iterator of accesses.
 
 use std::fmt;
 use std::io::Read;
@@ -12,22 +12,22 @@ use crate::input::Input;
 use crate::lines::Lines;
 use crate::{Access, Error, Files, Format, Result, detect};
 
-/// A format that is being read.
+/// A decoder of one format.
 pub(crate) trait Decode: Send {
-    /// The next access, or `None` after the last.
+    /// The next access, or none after the last.
     fn next(&mut self, files: &mut Files) -> Result<Option<Access>>;
 
     /// The recorder's clock at time 0.
     fn origin_ns(&self) -> Option<u64>;
 }
 
-/// How to read a trace.
+/// Options for reading a trace.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct ReadOptions {
-    /// The format; told from content and name if not given.
+    /// The format; detected from content and name if not given.
     pub format: Option<Format>,
-    /// Of block layer traces: what was dispatched to the device, with its service time,
-    /// instead of what programs queued. Accesses then come in the order of completion.
+    /// Whether to read a block layer trace as requests dispatched to the device, with service
+    /// times, not as requests queued by programs. Accesses then come in the order of completion.
     pub dispatched: bool,
 }
 
@@ -44,15 +44,16 @@ impl Reader {
     /// Reads the file at `path`, which may be compressed with gzip or bzip2.
     ///
     /// # Errors
-    /// It cannot be opened, or its format cannot be told.
+    /// If it cannot be opened, or its format is unknown.
     pub fn open(path: &Path, options: ReadOptions) -> Result<Reader> {
         Reader::of(Input::open(path)?, options)
     }
 
-    /// Reads what `read` gives, called `name` in errors, which may be compressed with gzip or bzip2.
+    /// Reads a trace from `read`, called `name` in errors, which may be compressed with gzip or
+    /// bzip2.
     ///
     /// # Errors
-    /// Its beginning cannot be read, or its format cannot be told.
+    /// If its beginning cannot be read, or its format is unknown.
     pub fn new(read: impl Read + Send + 'static, name: &str, options: ReadOptions) -> Result<Reader> {
         Reader::of(Input::new(name.to_owned(), read)?, options)
     }
@@ -75,18 +76,18 @@ impl Reader {
         Ok(Reader { format, decode, files: Files::default(), count: 0, ended: false })
     }
 
-    /// What it is read as.
+    /// The format that is read.
     pub fn format(&self) -> Format {
         self.format
     }
 
-    /// The names met until now.
+    /// The names so far.
     pub fn files(&self) -> &Files {
         &self.files
     }
 
-    /// What the recorder's clock showed at time 0, in nanoseconds, once the first
-    /// access was read and if the format tells.
+    /// The recorder's clock at time 0, in nanoseconds: known after the first access, if the format
+    /// has it.
     pub fn origin_ns(&self) -> Option<u64> {
         self.decode.origin_ns()
     }

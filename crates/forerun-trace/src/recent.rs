@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-/// How many are remembered. A dependency reaches back one second in practice
-/// (the default window of `rbd-replay-prep`), which is fewer than this many accesses.
+/// The number remembered. A dependency reaches back one second in practice (the default window of
+/// `rbd-replay-prep`), which is fewer accesses than this.
 const REMEMBERED: usize = 1 << 16;
 
 /// Values by id, the highest [`REMEMBERED`] of them.

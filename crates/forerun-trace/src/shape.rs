@@ -1,16 +1,16 @@
-//! Traces from traces: a part of one, several as one, one with mended dependencies.
+//! Transforming traces: a part of one, a merger of several, mended dependencies.
 
 use crate::recent::Recent;
 use crate::{Access, Error, Files, Moment, Reader, Result};
 
-/// Keeps the accesses of some files within some time, which then begins at 0.
+/// Keeps the accesses of some files within a span of time, which then begins at 0.
 #[derive(Debug, Default)]
 pub struct Cut {
     /// The first nanosecond kept.
     pub from_ns: u64,
     /// The first nanosecond after it that is not kept.
     pub to_ns: Option<u64>,
-    /// The names of the files kept; all if there are none.
+    /// The names of the files kept; empty for all files.
     pub files: Vec<String>,
     kept: Recent<()>,
 }
@@ -21,8 +21,8 @@ impl Cut {
         Cut { from_ns, to_ns, files, kept: Recent::default() }
     }
 
-    /// `access` as it is in the part, or `None` if it is not in it. Dependencies on what is
-    /// not in it are gone.
+    /// `access` as part of the cut, or none if it is outside. Dependencies on accesses outside the
+    /// cut are dropped.
     pub fn keep(&mut self, mut access: Access, files: &Files) -> Option<Access> {
         let in_time = access.time_ns >= self.from_ns && self.to_ns.is_none_or(|to_ns| access.time_ns < to_ns);
         let of_file = self.files.is_empty() || self.files.iter().any(|name| name == files.name(access.file));
@@ -36,22 +36,22 @@ impl Cut {
     }
 }
 
-/// Dependencies of rbd-replay traces point at the submission of reads and writes whose
-/// completion the recorded program had seen; makes them point there.
+/// Moves dependencies of rbd-replay traces to completions. They name the submission of reads and
+/// writes whose completion the recorded program had seen.
 #[derive(Debug, Default)]
 pub struct Repair {
-    /// How long a read or write took, as far as known: part of each recorded delay.
+    /// The service time of a read or write, as far as known: part of each recorded delay.
     pub service_ns: u64,
     transfers: Recent<()>,
 }
 
 impl Repair {
-    /// `service_ns` is taken off each delay; it is not in the trace.
+    /// `service_ns` is subtracted from each delay; the trace does not have it.
     pub fn new(service_ns: u64) -> Repair {
         Repair { service_ns, transfers: Recent::default() }
     }
 
-    /// Mends the dependencies of `access` and tells how many.
+    /// Mends the dependencies of `access` and returns their number.
     pub fn mend(&mut self, access: &mut Access) -> u64 {
         let mut mended = 0;
         for dependency in &mut access.after {
@@ -68,31 +68,31 @@ impl Repair {
     }
 }
 
-/// Several traces as one, in the order of time. Files of one name become one file; each
-/// trace keeps its ids and its threads apart from those of the others.
+/// Merges several traces by time. Files of one name become one file. Ids and threads of different
+/// traces stay apart.
 pub struct Merge {
-    sources: Vec<Source>,
+    sources: Vec<MergedReader>,
     files: Files,
     same_clock: bool,
 }
 
-struct Source {
+struct MergedReader {
     reader: Reader,
     next: Option<Access>,
     shift_ns: u64,
 }
 
 impl Merge {
-    /// All `readers` begin at time 0; with `same_clock` they are shifted to what the
-    /// recorder's clock said, and their threads are those of one machine.
+    /// Merges `readers`, which all begin at time 0. With `same_clock` each is shifted to its
+    /// recorder's clock, and all threads are those of one machine.
     ///
     /// # Errors
-    /// The first access of one cannot be read, or it has no clock to go by.
+    /// If the first access of one cannot be read, or if it lacks a clock.
     pub fn new(readers: Vec<Reader>, same_clock: bool) -> Result<Merge> {
         let mut sources = Vec::new();
         for mut reader in readers {
             let next = reader.next().transpose()?;
-            sources.push(Source { reader, next, shift_ns: 0 });
+            sources.push(MergedReader { reader, next, shift_ns: 0 });
         }
         if same_clock {
             align(&mut sources)?;
@@ -100,7 +100,7 @@ impl Merge {
         Ok(Merge { sources, files: Files::default(), same_clock })
     }
 
-    /// The names met until now.
+    /// The names so far.
     pub fn files(&self) -> &Files {
         &self.files
     }
@@ -134,7 +134,7 @@ impl Iterator for Merge {
     }
 }
 
-fn align(sources: &mut [Source]) -> Result<()> {
+fn align(sources: &mut [MergedReader]) -> Result<()> {
     let mut origins = Vec::new();
     for source in sources.iter() {
         origins.push(source.reader.origin_ns().ok_or_else(|| {

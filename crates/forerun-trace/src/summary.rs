@@ -1,10 +1,10 @@
-//! What a trace is like, in numbers.
+//! Statistics of a trace.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use crate::{Access, Extent, FileId, Op};
 
-/// Counts over the accesses it was shown.
+/// Counters over accesses.
 #[derive(Clone, Debug, Default)]
 pub struct Summary {
     /// All accesses.
@@ -61,23 +61,23 @@ impl Summary {
         self.touched.entry(access.file).or_default().add(access.extent);
     }
 
-    /// How many threads made accesses.
+    /// The number of threads with accesses.
     pub fn threads(&self) -> usize {
         self.threads.len()
     }
 
-    /// How many files were read or written.
+    /// The number of files that were read or written.
     pub fn files(&self) -> usize {
         self.touched.len()
     }
 
-    /// How many different bytes were read or written.
+    /// The number of distinct bytes that were read or written.
     pub fn distinct_bytes(&self) -> u64 {
         self.touched.values().map(|touched| touched.bytes).fold(0, u64::saturating_add)
     }
 }
 
-/// Ranges that do not touch one another: first byte to the byte after.
+/// Disjoint ranges: first byte to the byte after the last.
 #[derive(Clone, Debug, Default)]
 struct Touched {
     ranges: BTreeMap<u64, u64>,

@@ -1,13 +1,13 @@
-//! Numbers and times out of text.
+//! Parsing and printing numbers and times.
 
 use std::str::FromStr;
 
-/// The number in `text`, which is the record's `what`.
+/// The number in `text`; errors call it `what`.
 pub(crate) fn number<T: FromStr>(what: &str, text: &str) -> Result<T, String> {
     text.trim().parse().map_err(|_| format!("{what} is {}, which is not a number in its range", quoted(text)))
 }
 
-/// `text`, a decimal number, times 10^`digits`; what is finer is cut off.
+/// The decimal number `text` times 10^`digits`, cut off below 1.
 pub(crate) fn decimal(what: &str, text: &str, digits: usize) -> Result<u64, String> {
     let text = text.trim();
     let wrong = || format!("{what} is {}, which is not a decimal number in its range", quoted(text));
@@ -28,7 +28,7 @@ pub(crate) fn microseconds(ns: u64) -> String {
     }
 }
 
-/// `text` in quotes, no longer than a message should be.
+/// `text` in quotes, short enough for a message.
 pub(crate) fn quoted(text: &str) -> String {
     match text.char_indices().nth(40) {
         Some((cut, _)) => format!("{:?}…", &text[..cut]),
@@ -36,7 +36,7 @@ pub(crate) fn quoted(text: &str) -> String {
     }
 }
 
-/// Turns a recorder's clock into time from the first record.
+/// Converts a recorder's clock to time from the first record.
 #[derive(Debug, Default)]
 pub(crate) struct Clock {
     origin: Option<u64>,

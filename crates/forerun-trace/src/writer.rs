@@ -1,4 +1,4 @@
-//! Accesses into any format that has a writer.
+//! Writing accesses in any format that has a writer.
 
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
@@ -12,34 +12,34 @@ use crate::formats::{
 };
 use crate::{Access, Error, Files, Format, Result};
 
-/// A format that is being written.
+/// An encoder of one format.
 pub(crate) trait Encode: Send {
-    /// Appends `access` to `out`, or tells that the format has no word for it.
+    /// Appends `access` to `out`, or reports that the format cannot express it.
     fn encode(&mut self, access: &Access, files: &Files, out: &mut Vec<u8>) -> Result<Fate, String>;
 
-    /// Appends what belongs after the last access.
+    /// Appends the end of the file.
     fn finish(&mut self, _files: &Files, _out: &mut Vec<u8>) {}
 }
 
-/// What became of an access.
+/// The outcome of an access.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Fate {
     Written,
     LeftOut,
 }
 
-/// What was written.
+/// Counts of a written file.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Written {
     /// Accesses in the file.
     pub written: u64,
-    /// Accesses whose operation the format has no word for.
+    /// Accesses left out because the format lacks their operation.
     pub left_out: u64,
 }
 
 /// A trace file that is being written.
 ///
-/// A file on disk has its name once it is whole: until then the name ends in `.partial`.
+/// A file on disk gets its name once it is complete: until then the name ends in `.partial`.
 pub struct Writer {
     name: String,
     out: Sink,
@@ -50,11 +50,11 @@ pub struct Writer {
 }
 
 impl Writer {
-    /// A new file at `path`, compressed if its name ends in `.gz` or `.bz2`, in `format`
-    /// or in the one its name stands for.
+    /// Creates the file `path`, compressed if its name ends in `.gz` or `.bz2`. Its format is
+    /// `format`, or the one that its name tells.
     ///
     /// # Errors
-    /// It cannot be created, the format is unknown or can only be read.
+    /// If it cannot be created, or if the format is unknown or can only be read.
     pub fn create(path: &Path, format: Option<Format>) -> Result<Writer> {
         let name = path.display().to_string();
         let format = format.or_else(|| Format::of_name(path)).ok_or_else(|| Error::UnknownFormat {
@@ -77,7 +77,7 @@ impl Writer {
     /// Writes to `out`, called `name` in errors, without compression.
     ///
     /// # Errors
-    /// The format can only be read.
+    /// If the format can only be read.
     pub fn new(out: impl Write + Send + 'static, name: &str, format: Format) -> Result<Writer> {
         let (name, encode) = (name.to_owned(), encoder(format, name)?);
         let out = Sink::Plain(Box::new(out));
@@ -87,7 +87,7 @@ impl Writer {
     /// Writes `access`, whose file is one of `files`.
     ///
     /// # Errors
-    /// The format cannot tell its extent or its name, or writing failed.
+    /// If the format cannot express its extent or name, or if writing failed.
     pub fn write(&mut self, access: &Access, files: &Files) -> Result<()> {
         self.scratch.clear();
         match self.encode.encode(access, files, &mut self.scratch) {
@@ -102,10 +102,10 @@ impl Writer {
         done.map_err(|source| self.failed(source))
     }
 
-    /// Ends the file; without this there is none.
+    /// Completes the file; without this call no file remains.
     ///
     /// # Errors
-    /// Writing failed.
+    /// If writing failed.
     pub fn finish(mut self, files: &Files) -> Result<Written> {
         self.scratch.clear();
         self.encode.finish(files, &mut self.scratch);
@@ -119,14 +119,14 @@ impl Writer {
     }
 }
 
-/// A file that does not have its name yet.
+/// A file without its final name.
 struct Partial {
     path: PathBuf,
     whole: PathBuf,
 }
 
 impl Partial {
-    /// `None` for what is no file, such as a pipe.
+    /// None if `whole` is no file, such as a pipe.
     fn of(whole: &Path) -> Option<Partial> {
         if whole.metadata().is_ok_and(|metadata| !metadata.is_file()) {
             return None;
@@ -143,7 +143,8 @@ impl Partial {
 
 impl Drop for Partial {
     fn drop(&mut self) {
-        // After its completion it is not there; if it cannot be removed its name says what it is.
+        // A completed file is gone from here. If it cannot be removed, its name shows that it is
+        // partial.
         let _ = std::fs::remove_file(&self.path);
     }
 }

@@ -1,4 +1,4 @@
-//! Small recordings, written by hand after what the tools print.
+//! Small recordings, written by hand after the output of the tools.
 
 mod support;
 
@@ -40,7 +40,7 @@ fn blkparse() {
 #[test]
 fn ftrace_events() {
     check(FTRACE, Format::Ftrace, &["0 2930 read 7:0 4096+16384", "199000 2930 flush 7:0 0+0"]);
-    // Time begins at the first request that is looked at.
+    // Time begins at the first request of the selected kind.
     check_dispatched(FTRACE, &["2000 2930 read 7:0 4096+16384 took 100000"]);
     let lost = format!("{FTRACE}CPU:0 [LOST 12 EVENTS]\n");
     let error = read(lost, None).unwrap_err().to_string();
@@ -114,7 +114,7 @@ fn csv_with_more_columns() {
     assert_eq!(error, "given: line 1: the header has no column file_or_dev");
 }
 
-/// Version 0 of rbd-replay's format: a start, an open, two reads, the second after the first.
+/// A file of rbd-replay's version 0: a start, an open, and two reads, the second after the first.
 fn rbd_replay_v0() -> Vec<u8> {
     let head = |kind: u8, id: u32, after: &[(u32, u64)]| {
         let mut bytes = vec![kind];

@@ -1,4 +1,4 @@
-//! The patterns are what their names say.
+//! The patterns match their names.
 
 mod support;
 

@@ -1,4 +1,4 @@
-//! Whatever a file holds, a reader ends, and never with a panic.
+//! A reader ends without a panic, whatever bytes a file holds.
 
 #[path = "support/property.rs"]
 mod property;
@@ -11,7 +11,7 @@ use proptest::prelude::*;
 use support::valid::valid;
 use support::{open, read};
 
-/// How many records a reader may give before it must have ended: each has at least a byte.
+/// Reads to the end. The number of records is bounded: each has at least a byte.
 fn exhaust(bytes: Vec<u8>, format: Option<Format>) {
     for dispatched in [false, true] {
         let most = bytes.len() + 1;
@@ -54,7 +54,7 @@ proptest! {
         }
     }
 
-    /// Damage that a checksum would show, were it not right.
+    /// Damage that the checksum would show, with a correct checksum.
     #[test]
     fn blocks_of_our_own_format(
         payload in prop::collection::vec(any::<u8>(), 0..400),
@@ -85,8 +85,8 @@ proptest! {
     }
 }
 
-/// A file cut anywhere is an error, unless the cut is where a record could end and the format
-/// has no end of its own.
+/// A file cut anywhere is an error, unless a record can end there and the format has no end of its
+/// own.
 #[test]
 fn cut_files_are_errors() {
     for format in Format::all() {
@@ -106,9 +106,9 @@ fn cut_files_are_errors() {
     }
 }
 
-/// As one file of two parts, which `pbzip2` writes.
+/// A file of two parts, as `pbzip2` writes it.
 #[test]
-fn damage_of_what_is_compressed_is_an_error_wherever_it_is() {
+fn damage_anywhere_in_a_compressed_file_is_an_error() {
     let text = valid(Format::Csv);
     let (first, second) = text.split_at(text.len() / 2);
     let mut packed = bzip2(first);
@@ -133,7 +133,7 @@ fn damage_of_what_is_compressed_is_an_error_wherever_it_is() {
         let what = format!("a cut of gzip's at {end}");
         check(&packed_by_gzip[..end], what, "the compressed file is cut short");
     }
-    // But for how large blocks may be, and the padding behind the last bit.
+    // Skips the block size, and the padding behind the last bit.
     for at in 4..parts_end - 1 {
         let mut damaged = packed.clone();
         damaged[at] ^= 4;

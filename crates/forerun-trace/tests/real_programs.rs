@@ -1,6 +1,7 @@
-//! What the programs whose formats these are say of our files, and we of theirs. Only run when
-//! asked for by name; needs fio, blkparse, btt, strace and rbd-replay (of Debian's packages fio,
-//! blktrace, strace and ceph-common) and cc.
+//! Our files read by the programs that own the formats, and theirs read by us.
+//!
+//! Only run when asked for by name. Needs cc, and fio, blkparse, btt, strace and rbd-replay
+//! (Debian's packages fio, blktrace, strace and ceph-common).
 
 mod support;
 
@@ -57,7 +58,7 @@ fn blkparse_reads_our_blktrace_and_we_read_its_text() {
     }
 }
 
-/// btt pairs the events of each request; a request that it cannot follow is missing from its counts.
+/// btt pairs the events of each request, and does not count a request that it cannot follow.
 #[test]
 fn btt_follows_the_requests_of_our_blktrace() {
     let folder = tempfile::tempdir().unwrap();
@@ -69,7 +70,7 @@ fn btt_follows_the_requests_of_our_blktrace() {
     assert_eq!(line.split_whitespace().last(), Some("99"), "{out}");
 }
 
-/// rbd-replay asks its storage for what the trace says; the storage is our stand-in.
+/// rbd-replay asks its storage, which is our stand-in, for the trace's reads.
 #[test]
 fn rbd_replay_replays_our_traces() {
     let folder = tempfile::tempdir().unwrap();
@@ -84,13 +85,13 @@ fn rbd_replay_replays_our_traces() {
     save(&folder.path().join("x.rbdreplay"), Format::RbdReplay, &accesses, &files);
     assert_eq!(replayed(folder.path()), asked(&accesses));
 
-    // What was read is written as it was, and is still what rbd-replay understands.
+    // The written file equals the one read, and rbd-replay still understands it.
     let (again, reader) = load(&folder.path().join("x.rbdreplay"));
     save(&folder.path().join("x.rbdreplay"), Format::RbdReplay, &again, reader.files());
     assert_eq!(replayed(folder.path()), asked(&accesses));
 }
 
-/// What rbd-replay asks the stand-in for.
+/// The requests of rbd-replay to the stand-in.
 fn replayed(folder: &Path) -> String {
     let log = folder.join("log");
     let preload = format!("LD_PRELOAD={}", folder.join("stand_in.so").display());
@@ -140,7 +141,7 @@ fn fio_replays_our_iologs_and_we_read_its_own() {
 }
 
 #[test]
-fn we_read_what_strace_prints() {
+fn reads_the_output_of_strace() {
     let folder = tempfile::tempdir().unwrap();
     let data = folder.path().join("a, (b) \"c\"");
     std::fs::write(&data, vec![7; 300_000]).unwrap();

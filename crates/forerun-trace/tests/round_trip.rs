@@ -1,4 +1,4 @@
-//! What is written is read again, in every format that has a writer.
+//! Written files are read back, in every format that has a writer.
 
 #[path = "support/property.rs"]
 mod property;
@@ -10,7 +10,7 @@ use forerun_trace::{
 use proptest::prelude::*;
 use support::{lines, read, write};
 
-/// What a format can tell, so that the accesses made for it say no more.
+/// The capabilities of a format, to which the test's accesses are limited.
 struct Can {
     format: Format,
     name: &'static str,
@@ -87,7 +87,7 @@ proptest! {
     #![proptest_config(property::config(256))]
 
     #[test]
-    fn every_format_keeps_what_it_can_tell(raw in raws()) {
+    fn every_format_keeps_the_fields_it_can_express(raw in raws()) {
         for can in TABLE {
             let (accesses, files) = made(can, &raw);
             let (bytes, written) = write(&accesses, &files, can.format).unwrap();
@@ -162,7 +162,7 @@ fn rbd_replay_keeps_threads_and_dependencies() {
 }
 
 #[test]
-fn rbd_replay_gets_what_a_replay_needs() {
+fn rbd_replay_gets_the_actions_that_a_replay_needs() {
     let (bytes, _) = {
         let (reads, files) =
             read("ts_us,op,file_or_dev,offset,length\n5,R,d,0,1\n7,R,d,1,1\n7,F,d,0,0\n", None)
@@ -173,7 +173,7 @@ fn rbd_replay_gets_what_a_replay_needs() {
         (bytes, files)
     };
     let (again, reader) = read(bytes, None).unwrap();
-    // Nothing comes before the first, so nothing can delay it.
+    // No access precedes the first, so nothing can delay it.
     let want = [
         "0 0 start of a thread d 0+0",
         "0 0 open d 0+0",
@@ -185,7 +185,7 @@ fn rbd_replay_gets_what_a_replay_needs() {
 }
 
 #[test]
-fn iologs_open_and_close_what_they_use() {
+fn iologs_open_and_close_the_files_they_use() {
     let csv = "ts_us,op,file_or_dev,offset,length\n0,R,a,0,4\n1500,W,b,8,4\n1501,F,a,0,0\n3001,D,b,0,8\n";
     let (accesses, reader) = read(csv, None).unwrap();
     for (format, times) in [
@@ -237,7 +237,7 @@ fn compression_comes_and_goes_by_name_and_content() {
 }
 
 #[test]
-fn what_a_format_cannot_tell_is_said() {
+fn an_access_that_a_format_cannot_express_is_an_error() {
     let mut files = Files::default();
     let (odd, comma) = (files.intern("odd"), files.intern("a,b"));
     let check = |format, access: &Access, reason: &str| {

@@ -1,4 +1,4 @@
-//! What is in `samples` is what its README says.
+//! `samples/` matches its README.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -6,14 +6,14 @@ use std::path::{Path, PathBuf};
 
 use forerun_trace::{ReadOptions, Reader, Summary};
 
-/// More would make the repository heavy.
+/// The limit that keeps the repository small.
 const BYTES_MAX: u64 = 720_000;
 
 fn samples() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../samples")
 }
 
-/// The row of the README's table for `name`, without what was recorded.
+/// The row of the README's table for `name`, without its description.
 fn row(name: &str) -> String {
     let reader = Reader::open(&samples().join(name), ReadOptions::default()).unwrap();
     let mut summary = Summary::default();
@@ -24,7 +24,7 @@ fn row(name: &str) -> String {
 }
 
 #[test]
-fn the_readme_tells_what_each_sample_holds() {
+fn the_readme_matches_the_samples() {
     let readme = fs::read_to_string(samples().join("README.md")).unwrap();
     let mut names = BTreeSet::new();
     let mut bytes = 0;

@@ -1,4 +1,4 @@
-//! Parts of recordings, and several as one.
+//! Cuts and mergers of recordings.
 
 mod support;
 

@@ -1,4 +1,4 @@
-//! Real recordings. What is asserted was counted by other programs.
+//! Real recordings. Other programs counted the expected values.
 
 #[path = "support/shared.rs"]
 mod recordings;
@@ -46,7 +46,7 @@ fn the_boot_as_rbd_replay_is_the_boot() {
     assert_eq!(extents(&csv), extents(&rbd));
 }
 
-/// The real rbd-replay takes that file, so it takes what is the same byte for byte.
+/// The real rbd-replay accepts that file, so it accepts a file with the same bytes.
 #[test]
 #[ignore = "needs the recordings of ../shared: make test-shared"]
 fn rbd_replay_is_written_as_it_was_read() {
@@ -80,7 +80,7 @@ fn random_reads_of_blktrace() {
     }
 }
 
-/// As `blkparse` counts in it.
+/// The counts are those of `blkparse`.
 #[test]
 #[ignore = "needs the recordings of ../shared: make test-shared"]
 fn a_compressed_blktrace() {

@@ -27,8 +27,8 @@ pub(crate) fn device(word: &str) -> Result<String, String> {
     Ok(format!("{major}:{minor}"))
 }
 
-/// What follows the letters of a request: `sector + count …`. `None` for requests without
-/// sectors: commands passed through, and flushes of some kernels.
+/// The sectors of a request, from the words `sector + count …`. None for requests without sectors:
+/// commands passed through, and flushes of some kernels.
 pub(crate) fn range(words: &[&str]) -> Result<Option<(u64, u64)>, String> {
     match words {
         [sector, "+", count, ..] => {
@@ -47,7 +47,7 @@ pub(crate) struct Decoder {
 }
 
 impl Decoder {
-    /// `events` chooses what becomes an access.
+    /// `events` selects the events that become accesses.
     pub(crate) fn new(events: Events) -> Decoder {
         Decoder { events, in_summary: false }
     }
@@ -122,8 +122,8 @@ impl Encode for Encoder {
     }
 }
 
-/// The device that stands for a file: itself if `name` is `maj:min`, else one of major
-/// number 259, which Linux gives out as it likes.
+/// The device number for a file: its own if `name` is `maj:min`, otherwise one of major number 259,
+/// which Linux assigns dynamically.
 pub(crate) fn device_of(name: &str, file: crate::FileId) -> (u32, u32) {
     let parsed =
         name.split_once(':').and_then(|(major, minor)| Some((major.parse().ok()?, minor.parse().ok()?)));

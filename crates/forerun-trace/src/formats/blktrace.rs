@@ -40,7 +40,7 @@ pub(crate) struct Decoder {
 }
 
 impl Decoder {
-    /// `events` chooses what becomes an access.
+    /// `events` selects the events that become accesses.
     pub(crate) fn new(events: Events) -> Decoder {
         Decoder { events, clock: Clock::default() }
     }

@@ -1,5 +1,5 @@
-//! Forerun's own format, described in `docs/trace-format.md`: blocks with a checksum, of
-//! records that say only what differs from the record before. Here they are read.
+//! Reading Forerun's own format, described in `docs/trace-format.md`: blocks with a checksum. Their
+//! records hold the differences from the record before.
 
 use flate2::Crc;
 
@@ -7,11 +7,11 @@ use crate::bytes::{Bytes, Fields, RecordDecoder, Step};
 use crate::error::Fault;
 use crate::{Access, Dependency, FileId, Files, Moment, Op};
 
-/// Bytes that no text has, and both kinds of line end, so that a transfer as text shows.
+/// Bytes that no text has, and both kinds of line end: a transfer as text damages them visibly.
 pub(crate) const MAGIC: &[u8; 8] = b"\x89FRT\r\n\x1a\n";
 pub(super) const VERSION: u32 = 1;
 
-/// Far more than is written: one record can make a block long, by a name or many dependencies.
+/// Far above the usual length: one record with a name or many dependencies can make a block long.
 const BLOCK_BYTES_MAX: u32 = 16 << 20;
 pub(super) const RECORDS: u32 = 1;
 pub(super) const END: u32 = 2;
@@ -38,14 +38,14 @@ pub(super) const SERVICE: u8 = 1 << 1;
 pub(super) const AFTER: u8 = 1 << 2;
 pub(super) const ID: u8 = 1 << 3;
 
-/// What the next record is compared with.
+/// The state that the next record refers to.
 #[derive(Default)]
 pub(super) struct Before {
     id: Option<u64>,
     pub(super) time_ns: u64,
     pub(super) thread: u64,
     pub(super) file: u32,
-    /// Where the last access of each file ended.
+    /// The end of the last access of each file.
     ends: Vec<u64>,
 }
 
@@ -157,7 +157,7 @@ impl Decoder {
         Ok(access)
     }
 
-    /// What only some accesses have.
+    /// The fields that only some accesses have.
     fn rest(&mut self, access: &mut Access, more: u8) -> Result<(), Fault> {
         access.id = self.before.id();
         if more & ID != 0 {

@@ -1,4 +1,4 @@
-//! Writes Forerun's own format.
+//! Writing Forerun's own format.
 
 use super::compact::{
     AFTER, ASKED, BLOCKING, Before, END, ID, MAGIC, MORE, NAME, OPS, OTHER_FILE, OTHER_THREAD, RECORDS,

@@ -28,7 +28,7 @@ pub(crate) fn is_header(line: &str) -> bool {
     line.starts_with("ts_us,")
 }
 
-/// Reads lines; columns that it does not know, such as `note`, are passed over.
+/// Reads lines. Unknown columns, such as `note`, are skipped.
 #[derive(Default)]
 pub(crate) struct Decoder {
     /// Known after the first line.
@@ -72,7 +72,7 @@ impl Decoder {
                 "file_or_dev" => access.file = files.intern(value),
                 "offset" => access.extent.offset = number(column, value)?,
                 "length" => access.extent.len = number(column, value)?,
-                // What only some accesses have is left blank.
+                // Blank for accesses without this field.
                 _ if value.is_empty() => {}
                 "asked" => access.asked = Some(number(column, value)?),
                 "service_us" => access.service_ns = Some(decimal(column, value, 3)?),
@@ -93,7 +93,7 @@ pub(crate) struct Encoder {
 }
 
 impl Encoder {
-    /// With the five columns, or with all.
+    /// Writes the five columns, or all if `full`.
     pub(crate) fn new(full: bool) -> Encoder {
         Encoder { full, begun: false }
     }
@@ -128,7 +128,7 @@ impl Encode for Encoder {
     }
 }
 
-/// `name`, if it can stand in a column.
+/// `name`, if it can be a column's value.
 pub(crate) fn plain_name(name: &str) -> Result<&str, String> {
     match name.contains([',', '\n', '\r', '"']) {
         true => Err(format!("the name {} cannot stand in a column of a CSV file", quoted(name))),

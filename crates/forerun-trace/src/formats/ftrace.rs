@@ -9,20 +9,20 @@ use crate::{Access, Files, Op};
 
 /// Whether `line` has a process, a CPU and a time as ftrace writes them.
 pub(crate) fn looks_like(line: &str) -> bool {
-    Line::parse(line).is_ok()
+    EventLine::parse(line).is_ok()
 }
 
 /// `comm-pid (tgid) [cpu] flags seconds: rest`, where `(tgid)` and the flags may be missing.
-struct Line<'a> {
+struct EventLine<'a> {
     process: u64,
     time_ns: u64,
     rest: &'a str,
 }
 
-impl Line<'_> {
-    fn parse(line: &str) -> Result<Line<'_>, String> {
-        // The name of a process may have blanks and brackets; a number in brackets
-        // after a blank is the CPU.
+impl EventLine<'_> {
+    fn parse(line: &str) -> Result<EventLine<'_>, String> {
+        // The name of a process may have blanks and brackets; a number in brackets after a blank is
+        // the CPU.
         let cpu = line.match_indices(" [").find_map(|(at, _)| {
             let (cpu, after) = line[at + 2..].split_once(']')?;
             cpu.parse::<u32>().is_ok().then_some((&line[..at], after))
@@ -34,7 +34,7 @@ impl Line<'_> {
         let (_, process) = task.rsplit_once('-').ok_or("there is no process before the CPU")?;
         let (before, rest) = after.split_once(": ").ok_or("there is no time with a colon")?;
         let time = before.split_whitespace().last().ok_or("there is no time after the CPU")?;
-        Ok(Line { process: number("process", process)?, time_ns: decimal("time", time, 9)?, rest })
+        Ok(EventLine { process: number("process", process)?, time_ns: decimal("time", time, 9)?, rest })
     }
 }
 
@@ -45,7 +45,7 @@ pub(crate) struct Decoder {
 }
 
 impl Decoder {
-    /// `events` chooses what becomes an access.
+    /// `events` selects the events that become accesses.
     pub(crate) fn new(events: Events) -> Decoder {
         Decoder { events, clock: Clock::default() }
     }
@@ -54,7 +54,7 @@ impl Decoder {
     fn request(
         &mut self,
         stage: Stage,
-        line: &Line<'_>,
+        line: &EventLine<'_>,
         words: &[&str],
         files: &mut Files,
     ) -> Result<Option<Access>, String> {
@@ -69,7 +69,7 @@ impl Decoder {
             None if letters.starts_with('F') => (0, 0),
             None => return Ok(None),
         };
-        // A flush is queued at "sector" 2^64 - 1, which stands for none.
+        // A flush is queued at "sector" 2^64 - 1, which means none.
         let (sector, op) = match flush_if_empty(op, count, letters.starts_with('F')) {
             Op::Flush => (0, Op::Flush),
             op => (sector, op),
@@ -89,13 +89,13 @@ impl LineDecoder for Decoder {
             let reason = "the kernel lost events here; record again with a larger buffer_size_kb";
             return Err(reason.to_owned());
         }
-        let line = Line::parse(line)?;
+        let line = EventLine::parse(line)?;
         let words: Vec<&str> = line.rest.split_whitespace().collect();
         match words[..] {
             ["block_bio_queue:", ref rest @ ..] => self.request(Stage::Queued, &line, rest, files),
             ["block_rq_issue:", ref rest @ ..] => self.request(Stage::Dispatched, &line, rest, files),
             ["block_rq_complete:", ref rest @ ..] => self.request(Stage::Completed, &line, rest, files),
-            // Another event: the recording may have more of them.
+            // Another event, which the recording may contain.
             [name, ..] if name.ends_with(':') => Ok(None),
             [dev, action, ref rest @ ..] if device(dev).is_ok() => match Stage::of_letter(action) {
                 Some(stage) => {

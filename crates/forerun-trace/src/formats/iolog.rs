@@ -1,6 +1,10 @@
-//! fio's iologs. Version 2: `file action` or `file action offset length`. Version 3: the same
-//! after the microseconds since the start. In version 2, `file wait N 0` means: until N
-//! milliseconds after the start, whatever fio's manual says.
+//! fio's iologs.
+//!
+//! * Version 2: `file action` or `file action offset length`.
+//! * Version 3: the same after the microseconds since the start.
+//!
+//! In version 2, `file wait N 0` means: until N milliseconds after the start, whatever fio's manual
+//! says.
 
 use std::collections::HashSet;
 
@@ -27,7 +31,7 @@ pub(crate) struct Decoder {
 }
 
 impl Decoder {
-    /// Of version 2 or of version 3.
+    /// Version 3 if `third`, otherwise version 2.
     pub(crate) fn new(third: bool) -> Decoder {
         Decoder { third, begun: false, time_ns: 0 }
     }
@@ -84,18 +88,19 @@ impl LineDecoder for Decoder {
     }
 }
 
-/// Writes lines, and `add`, `open` and `close` where the accesses have none: fio wants them.
+/// Writes lines. Adds `add`, `open` and `close` lines, which fio requires, if the accesses lack
+/// them.
 pub(crate) struct Encoder {
     third: bool,
     begun: bool,
     time_ns: u64,
     added: HashSet<FileId>,
-    /// Each with its name as fio knows it, in the order in which they were opened.
+    /// The files in the order in which they were opened.
     open: Vec<FileId>,
 }
 
 impl Encoder {
-    /// Of version 2 or of version 3.
+    /// Version 3 if `third`, otherwise version 2.
     pub(crate) fn new(third: bool) -> Encoder {
         Encoder { third, begun: false, time_ns: 0, added: HashSet::new(), open: Vec::new() }
     }

@@ -1,4 +1,5 @@
-//! One file per format.
+//! One module for each format. Their types are all called `Decoder` and `Encoder`: code outside
+//! names them with the module, as in `csv::Decoder`.
 
 pub(crate) mod alibaba;
 pub(crate) mod blkparse;
@@ -13,5 +14,6 @@ pub(crate) mod rbd_replay;
 pub(crate) mod rbd_replay_write;
 pub(crate) mod strace;
 mod strace_call;
+mod strace_descriptors;
 pub(crate) mod tencent;
 pub(crate) mod vscsi;

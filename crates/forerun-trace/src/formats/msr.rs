@@ -7,7 +7,7 @@ use crate::text::{Clock, number, quoted};
 use crate::writer::{Encode, Fate};
 use crate::{Access, Files, Op};
 
-/// What is written as time 0: 2007-02-22, when the traces were recorded.
+/// Time 0 of written files: 2007-02-22, when the traces were recorded.
 const ORIGIN_TICKS: u64 = 128_166_372_000_000_000;
 
 /// Reads lines; the file's name is `Hostname.DiskNumber`.
@@ -32,7 +32,7 @@ impl LineDecoder for Decoder {
         };
         let ticks: u64 = number("Timestamp", time)?;
         let origin = self.clock.origin_ns().unwrap_or(ticks);
-        // The clock runs in ticks here: 1601 in nanoseconds does not fit 64 bits.
+        // The clock counts ticks here: 1601 in nanoseconds does not fit 64 bits.
         let time_ns = self.clock.since(ticks)?.checked_mul(100);
         let time_ns = time_ns.ok_or_else(|| format!("Timestamp {ticks} is centuries after {origin}"))?;
         let disk: u32 = number("DiskNumber", disk)?;

@@ -1,10 +1,12 @@
-//! What `rbd-replay-prep` writes. Version 1: a banner, then little-endian records in a
-//! header of version, compatible version and length. Version 0: no banner, no headers,
-//! big-endian, and two more counts in each record.
+//! The format of `rbd-replay-prep`.
 //!
-//! The ids of actions are even and those of their completions the next odd number; here an
-//! access has half its action's id. There are no times: an access is issued when what it waits
-//! for has happened, so its time here is that on a device which answers at once.
+//! * Version 1: a banner, then little-endian records. Each has a header with version, compatible
+//!   version and length.
+//! * Version 0: no banner, no headers, big-endian, and two more counts in each record.
+//!
+//! The ids of actions are even, and those of their completions the next odd number; here an access
+//! has half its action's id. There are no times. An access is issued when its dependencies are
+//! fulfilled, so its time here is that on a device which answers at once.
 
 use std::collections::HashMap;
 use std::io::Read;
@@ -16,13 +18,13 @@ use crate::{Access, Dependency, FileId, Files, Moment, Op};
 
 pub(crate) const BANNER: &[u8; 16] = b"rbd-replay-trace";
 
-/// What is larger than this is not what it says it is.
+/// Larger records do not occur.
 const RECORD_BYTES_MAX: u32 = 4 << 20;
 const DEPENDENCIES_MAX: u32 = 1 << 16;
 const NAME_BYTES_MAX: u32 = 1 << 12;
 
-/// Whether `head` begins with a thread's start without dependencies as version 0 has it, and
-/// another record after it.
+/// Whether `head` begins with two records of version 0, the first a thread's start without
+/// dependencies.
 pub(crate) fn looks_like_v0(head: Fields<'_>) -> bool {
     const START: usize = 25;
     head.bytes.len() > START
@@ -39,14 +41,14 @@ pub(crate) struct Decoder {
     first_version: bool,
     begun: bool,
     images: HashMap<u64, FileId>,
-    /// When the remembered accesses were issued.
+    /// The times at which the remembered accesses were issued.
     issued: Recent<u64>,
-    /// When each thread did what it did last.
+    /// The time of each thread's last action.
     threads: HashMap<u64, u64>,
 }
 
 impl Decoder {
-    /// Of version 0 if `zero`, else of version 1.
+    /// Version 0 if `zero`, otherwise version 1.
     pub(crate) fn new(zero: bool) -> Decoder {
         Decoder {
             first_version: !zero,
@@ -76,7 +78,7 @@ impl Decoder {
         };
         action.offset.checked_add(action.length).ok_or("its extent is beyond 2^64 bytes")?;
         let fired = action.after.iter().filter_map(|dependency| {
-            // One that is not remembered was long ago.
+            // An access that is no longer remembered was long ago.
             Some(self.issued.get(dependency.id)?.saturating_add(dependency.delta_ns))
         });
         let own = self.threads.get(&action.thread).copied().unwrap_or(0);
@@ -112,7 +114,7 @@ fn first_version(bytes: &mut Bytes) -> Result<Option<Action>, Fault> {
         return Err(format!("it claims to have {len} bytes, more than any action has").into());
     }
     let payload = bytes.vec(len as usize)?;
-    // Fields of later versions may follow those that are read.
+    // Later versions may append fields.
     match Action::read(&mut payload.as_slice(), false) {
         Ok(Some(action)) => Ok(Some(action)),
         Ok(None) | Err(Fault::Io(_)) => Err("its fields do not fit the length it claims".into()),
@@ -145,7 +147,7 @@ impl Action {
         let mut scalars = Scalars { source, big: zero };
         let (id, thread) = (scalars.u32()?, scalars.u64()?);
         if zero {
-            // How many wait for it and for its completion: the waiting ones say so too.
+            // The numbers of accesses that wait for it and for its completion: those name it, too.
             scalars.array::<8>()?;
         }
         let count = scalars.u32()?;

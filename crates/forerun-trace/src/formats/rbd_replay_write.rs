@@ -1,6 +1,6 @@
-//! Writes version 1 of rbd-replay's format. Where the accesses have them not, it adds what a
-//! replay needs: the start and end of threads, the opening of images, and dependencies that
-//! keep the recorded times.
+//! Writing version 1 of rbd-replay's format. Adds the actions that a replay needs and the accesses
+//! may lack: start and end of threads, opening of images, and dependencies that keep the recorded
+//! times.
 
 use std::collections::{BTreeSet, HashSet};
 
@@ -21,9 +21,9 @@ pub(crate) struct Encoder {
     ids: Recent<u32>,
     running: BTreeSet<u64>,
     open: HashSet<FileId>,
-    /// The action before this one, and its time.
+    /// The previous action, and its time.
     last: Option<(u32, u64)>,
-    /// What a replay that answers at once has reached in each thread.
+    /// The time that each thread has reached in a replay on a device which answers at once.
     reached: std::collections::HashMap<u64, u64>,
 }
 
@@ -56,7 +56,7 @@ impl Encoder {
         }
     }
 
-    /// Starts the thread and opens the image of `access` where nobody has.
+    /// Starts the thread and opens the image of `access`, if that was not done.
     fn prepare(&mut self, access: &Access, files: &Files, out: &mut Vec<u8>) -> Result<(), String> {
         self.begin(out);
         if access.op != Op::Start && self.running.insert(access.thread) {
@@ -103,7 +103,7 @@ impl Encode for Encoder {
     fn finish(&mut self, _: &Files, out: &mut Vec<u8>) {
         self.begin(out);
         for thread in std::mem::take(&mut self.running) {
-            // Without an id left there is no trace that could be replayed anyway.
+            // Without a free id there is no trace that could be replayed anyway.
             let Ok(id) = self.id() else { return };
             Record { kind: STOP, id, thread, after: &[] }.append(&[], out);
         }
@@ -148,7 +148,7 @@ impl Record<'_> {
     }
 }
 
-/// The number of an image; in recordings it is an address, and 0 is none.
+/// The number of an image; recordings have an address, and 0 means none.
 fn image(file: FileId) -> u64 {
     u64::from(file.0) + 1
 }

@@ -1,22 +1,22 @@
-//! `strace -f -ttt -T -y`: what programs asked the kernel for.
+//! `strace -f -ttt -T -y`: the system calls of programs.
 //!
-//! Reads without an offset continue where the descriptor stands; a descriptor that was open
-//! before the recording is taken to stand at 0. Only paths to storage count, not pipes, sockets,
-//! terminals and what the kernel makes up (`/dev/null`, `/proc`). What a program reads through
-//! mapped memory is not in the recording.
+//! Reads without an offset continue at the descriptor's position. A descriptor that was open before
+//! the recording is assumed to be at 0. Only paths to storage count, not pipes, sockets, terminals
+//! and the kernel's own files (`/dev/null`, `/proc`). Reads through mapped memory are not recorded.
 
 use std::collections::HashMap;
 
 use super::strace_call::{Call, descriptor, is_made_up, unescape};
+use super::strace_descriptors::Descriptors;
 use crate::lines::LineDecoder;
 use crate::text::{Clock, decimal, number, quoted};
-use crate::{Access, FileId, Files, Op};
+use crate::{Access, Files, Op};
 
 const UNFINISHED: &str = "<unfinished ...>";
 
 /// Whether `line` has the time of `-ttt` and a call.
 pub(crate) fn looks_like(line: &str) -> bool {
-    Line::parse(line).is_ok_and(|line| {
+    CallLine::parse(line).is_ok_and(|line| {
         let name = line.text.split('(').next().unwrap_or("");
         line.text.starts_with("<... ") || line.text.starts_with("+++ ") || line.text.starts_with("--- ") || {
             line.text.contains('(') && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
@@ -25,14 +25,14 @@ pub(crate) fn looks_like(line: &str) -> bool {
 }
 
 /// `pid seconds text`, `[pid N] seconds text` or `seconds text`.
-struct Line<'a> {
+struct CallLine<'a> {
     process: u64,
     time_ns: u64,
     text: &'a str,
 }
 
-impl Line<'_> {
-    fn parse(line: &str) -> Result<Line<'_>, String> {
+impl CallLine<'_> {
+    fn parse(line: &str) -> Result<CallLine<'_>, String> {
         let line = line.trim_start();
         let bracket = line.strip_prefix("[pid").and_then(|rest| rest.split_once(']'));
         let (process, rest) = match (bracket, line.split_once(' ')) {
@@ -45,14 +45,8 @@ impl Line<'_> {
         if !time.contains('.') {
             return Err(format!("the time is {}; record with strace -ttt", quoted(time)));
         }
-        Ok(Line { process, time_ns: decimal("the time", time, 9)?, text: text.trim() })
+        Ok(CallLine { process, time_ns: decimal("the time", time, 9)?, text: text.trim() })
     }
-}
-
-/// An open file as the kernel has it: descriptors that were duplicated share it.
-struct OpenFile {
-    file: FileId,
-    position: u64,
 }
 
 /// Reads lines.
@@ -60,26 +54,23 @@ struct OpenFile {
 pub(crate) struct Decoder {
     clock: Clock,
     unfinished: HashMap<u64, (u64, String)>,
-    /// The table of descriptors that each process uses: threads share one.
-    table_of: HashMap<u64, usize>,
-    tables: Vec<HashMap<u64, usize>>,
-    open: Vec<OpenFile>,
+    descriptors: Descriptors,
 }
 
 impl LineDecoder for Decoder {
     fn line(&mut self, line: &str, files: &mut Files) -> Result<Option<Access>, String> {
-        // strace speaks of itself where it writes to a terminal: `strace: Process 7 attached`.
+        // strace's own messages, when it writes to a terminal: `strace: Process 7 attached`.
         if line.trim().is_empty() || line.starts_with("strace: ") {
             return Ok(None);
         }
-        let Line { process, time_ns, text } = Line::parse(line)?;
+        let CallLine { process, time_ns, text } = CallLine::parse(line)?;
         let time_ns = self.clock.since(time_ns)?;
         if text.starts_with("--- ") {
             return Ok(None);
         }
         if text.starts_with("+++ ") {
-            // Its number may be another process's next.
-            self.table_of.remove(&process);
+            // Another process may get its number.
+            self.descriptors.end(process);
             self.unfinished.remove(&process);
             return Ok(None);
         }
@@ -91,7 +82,7 @@ impl LineDecoder for Decoder {
             return self.call(process, time_ns, text, files);
         };
         let (_, end) = resumed.split_once(" resumed>").ok_or("a resumed call is not marked as resumed")?;
-        // Without a beginning the call began before the recording.
+        // The call began before the recording.
         let Some((begun_ns, begun)) = self.unfinished.remove(&process) else { return Ok(None) };
         self.call(process, begun_ns, &format!("{begun}{end}"), files)
     }
@@ -115,24 +106,24 @@ impl Decoder {
             "open" | "openat" | "openat2" | "creat" => self.opened(process, &call, result, files)?,
             "close" => self.closed(process, &call, files)?,
             "lseek" | "_llseek" => {
-                if let Some(open) = self.find(process, call.argument(0)?, files) {
-                    self.open[open].position = result;
+                if let Some(open) = self.descriptors.find(process, call.argument(0)?, files) {
+                    self.descriptors.files[open].position = result;
                 }
                 None
             }
             "dup" | "dup2" | "dup3" => {
-                if let Some(open) = self.find(process, call.argument(0)?, files) {
-                    self.table(process).insert(result, open);
+                if let Some(open) = self.descriptors.find(process, call.argument(0)?, files) {
+                    self.descriptors.table(process).insert(result, open);
                 }
                 None
             }
             "clone" | "clone3" | "fork" | "vfork" => {
-                self.cloned(process, result, text);
+                self.descriptors.clone_to(process, result, text);
                 None
             }
             "fsync" | "fdatasync" => {
-                let open = self.find(process, call.argument(0)?, files);
-                open.map(|open| Access::new(0, Op::Flush, self.open[open].file, 0, 0))
+                let open = self.descriptors.find(process, call.argument(0)?, files);
+                open.map(|open| Access::new(0, Op::Flush, self.descriptors.files[open].file, 0, 0))
             }
             _ => self.moved(process, &call, result, files)?,
         };
@@ -159,26 +150,24 @@ impl Decoder {
         };
         let path = call.result_path.unwrap_or(call.argument(path)?.trim_matches('"'));
         if is_made_up(path) {
-            self.table(process).remove(&result);
+            self.descriptors.table(process).remove(&result);
             return Ok(None);
         }
         let file = files.intern(&unescape(path));
-        self.open.push(OpenFile { file, position: 0 });
-        let open = self.open.len() - 1;
-        self.table(process).insert(result, open);
+        self.descriptors.open(process, result, file);
         let read_only = flags.contains("O_RDONLY");
         Ok(Some(Access::new(0, Op::Open { read_only }, file, 0, 0)))
     }
 
     fn closed(&mut self, process: u64, call: &Call<'_>, files: &mut Files) -> Result<Option<Access>, String> {
-        let Some(open) = self.find(process, call.argument(0)?, files) else { return Ok(None) };
+        let Some(open) = self.descriptors.find(process, call.argument(0)?, files) else { return Ok(None) };
         if let Some((number, _)) = descriptor(call.argument(0)?) {
-            self.table(process).remove(&number);
+            self.descriptors.table(process).remove(&number);
         }
-        Ok(Some(Access::new(0, Op::Close, self.open[open].file, 0, 0)))
+        Ok(Some(Access::new(0, Op::Close, self.descriptors.files[open].file, 0, 0)))
     }
 
-    /// Reads and writes; `None` for every other call.
+    /// Handles reads and writes; none for every other call.
     fn moved(
         &mut self,
         process: u64,
@@ -191,12 +180,12 @@ impl Decoder {
             "write" | "writev" | "pwrite64" | "pwritev" | "pwritev2" => Op::Write,
             _ => return Ok(None),
         };
-        let Some(open) = self.find(process, call.argument(0)?, files) else { return Ok(None) };
+        let Some(open) = self.descriptors.find(process, call.argument(0)?, files) else { return Ok(None) };
         let asked = match call.name.contains('v') {
             true => vector_len(call.argument(1)?),
             false => Some(number("the length", call.argument(2)?)?),
         };
-        let open = &mut self.open[open];
+        let open = &mut self.descriptors.files[open];
         let offset = match call.name.starts_with('p') {
             true => number("the offset", call.argument(3)?)?,
             false => open.position,
@@ -208,54 +197,9 @@ impl Decoder {
         let access = Access::new(0, op, open.file, offset, result);
         Ok(Some(Access { asked: asked.filter(|asked| *asked != result), ..access }))
     }
-
-    /// The child shares its parent's descriptors or begins with a copy of them. It may have been
-    /// seen before its parent's call returns; what it has opened itself by then stays.
-    fn cloned(&mut self, process: u64, child: u64, text: &str) {
-        if text.contains("CLONE_FILES") {
-            self.table(process);
-            self.table_of.insert(child, self.table_of[&process]);
-            return;
-        }
-        let copy = self.table(process).clone();
-        let own = self.table(child);
-        copy.into_iter().for_each(|(number, open)| {
-            own.entry(number).or_insert(open);
-        });
-    }
-
-    fn table(&mut self, process: u64) -> &mut HashMap<u64, usize> {
-        let next = self.tables.len();
-        let table = *self.table_of.entry(process).or_insert(next);
-        if table == next {
-            self.tables.push(HashMap::new());
-        }
-        &mut self.tables[table]
-    }
-
-    /// The open file of a descriptor, if it has a path.
-    fn find(&mut self, process: u64, text: &str, files: &mut Files) -> Option<usize> {
-        let (number, path) = descriptor(text)?;
-        let known = self.table(process).get(&number).copied();
-        let Some(path) = path else { return known };
-        // Devices have their numbers in brackets after the path.
-        if !path.starts_with('/') || path.contains('<') || is_made_up(path) {
-            return None;
-        }
-        let file = files.intern(&unescape(path));
-        match known.filter(|open| self.open[*open].file == file) {
-            Some(open) => Some(open),
-            None => {
-                self.open.push(OpenFile { file, position: 0 });
-                let open = self.open.len() - 1;
-                self.table(process).insert(number, open);
-                Some(open)
-            }
-        }
-    }
 }
 
-/// How many bytes `[{iov_base=…, iov_len=N}, …]` has room for; unknown where strace cut it.
+/// The length of `[{iov_base=…, iov_len=N}, …]` in bytes; unknown if strace cut the list.
 fn vector_len(text: &str) -> Option<u64> {
     if text.ends_with("...]") {
         return None;

@@ -7,15 +7,15 @@ use crate::text::{decimal, quoted};
 pub(super) struct Call<'a> {
     pub(super) name: &'a str,
     pub(super) arguments: Vec<&'a str>,
-    /// `None` where it failed or did not return.
+    /// None if it failed or did not return.
     pub(super) result: Option<u64>,
-    /// What stands after the result's number: with `-y` the path of a new descriptor.
+    /// The text after the result's number: with `-y` the path of a new descriptor.
     pub(super) result_path: Option<&'a str>,
     pub(super) duration_ns: Option<u64>,
 }
 
 impl Call<'_> {
-    /// The call that `text` tells.
+    /// Parses the call `text`.
     pub(super) fn parse(text: &str) -> Result<Call<'_>, String> {
         let (name, rest) = text.split_once('(').ok_or_else(|| format!("{} is not a call", quoted(text)))?;
         let (arguments, rest) = arguments(rest).ok_or("the arguments of the call do not end")?;
@@ -47,8 +47,8 @@ pub(super) fn descriptor(text: &str) -> Option<(u64, Option<&str>)> {
     Some((number.parse().ok()?, path))
 }
 
-/// Whether no storage is behind `path`: devices of characters, which older versions of strace do
-/// not mark, and files that the kernel makes as they are read.
+/// Whether `path` is not on storage. Such are character devices, which older versions of strace do
+/// not mark, and files that the kernel generates.
 pub(super) fn is_made_up(path: &str) -> bool {
     const DEVICES: [&str; 8] = ["null", "zero", "full", "random", "urandom", "tty", "ptmx", "console"];
     let is_device = |name: &str| DEVICES.contains(&name) || name.starts_with("pts/");
@@ -56,7 +56,7 @@ pub(super) fn is_made_up(path: &str) -> bool {
         || path.strip_prefix("/dev/").is_some_and(is_device)
 }
 
-/// `text` without the escapes of strace, which are those of C.
+/// `text` without strace's escapes, which are those of C.
 pub(super) fn unescape(text: &str) -> String {
     let mut bytes = Vec::new();
     let mut rest = text.as_bytes();
@@ -80,14 +80,14 @@ pub(super) fn unescape(text: &str) -> String {
     String::from_utf8_lossy(&bytes).into_owned()
 }
 
-/// Splits at the commas of the outermost level, up to the bracket that closes.
+/// Splits at the commas of the outermost level, up to the closing bracket.
 fn arguments(text: &str) -> Option<(Vec<&str>, &str)> {
     let bytes = text.as_bytes();
     let (mut found, mut begin, mut depth, mut at) = (Vec::new(), 0, 0_usize, 0);
     while at < bytes.len() {
         match bytes[at] {
             b'"' => at += string(&bytes[at..])?,
-            // A path after a descriptor; an arrow within it, as sockets have, does not close it.
+            // A path after a descriptor. An arrow within it, as sockets have, does not close it.
             b'<' if at > 0 && (bytes[at - 1].is_ascii_digit() || bytes[at - 1] == b'D') => {
                 at += path(&bytes[at..])?;
             }
@@ -109,7 +109,7 @@ fn arguments(text: &str) -> Option<(Vec<&str>, &str)> {
     None
 }
 
-/// How many bytes before the quote that closes the string.
+/// The number of bytes before the quote that closes the string.
 fn string(bytes: &[u8]) -> Option<usize> {
     let mut at = 1;
     loop {
@@ -121,7 +121,7 @@ fn string(bytes: &[u8]) -> Option<usize> {
     }
 }
 
-/// How many bytes before the bracket that closes the path.
+/// The number of bytes before the bracket that closes the path.
 fn path(bytes: &[u8]) -> Option<usize> {
     let mut depth = 0_usize;
     for (at, byte) in bytes.iter().enumerate() {

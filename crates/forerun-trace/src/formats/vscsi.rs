@@ -65,7 +65,7 @@ pub(crate) struct Decoder {
 }
 
 impl Decoder {
-    /// Of version 1 or of version 2.
+    /// Version 2 if `second`, otherwise version 1.
     pub(crate) fn new(second: bool) -> Decoder {
         Decoder { second, clock: Clock::default() }
     }
@@ -76,7 +76,7 @@ impl Decoder {
             0x0a | 0x2a | 0x8a | 0xaa => Op::Write,
             0x35 | 0x91 => Op::Flush,
             0x42 => Op::Discard,
-            // Other SCSI commands move no bytes of the disk.
+            // Other SCSI commands move no bytes.
             _ => return Ok(None),
         };
         let raw = layout.time_us.checked_mul(1000).ok_or("its time is beyond 2^64 nanoseconds")?;
@@ -118,7 +118,7 @@ pub(crate) struct Encoder {
 }
 
 impl Encoder {
-    /// Of version 1 or of version 2.
+    /// Version 2 if `second`, otherwise version 1.
     pub(crate) fn new(second: bool) -> Encoder {
         Encoder { second, number: 0, disk: None }
     }

@@ -1,19 +1,20 @@
-//! Requests that come early or late, as those of NFS clients do.
+//! Requests out of order, as from NFS clients.
 
 use std::collections::VecDeque;
 
-use super::{Numbers, Request};
+use super::numbers::Numbers;
+use super::request::Request;
 use crate::Op;
 
-/// Gives the reads of `source` in an order in which none is passed over by more than `window`
-/// others. What is not a read changes places with nothing.
+/// Reorders the reads of `source`: none is overtaken by more than `window` others. Other operations
+/// keep their places.
 pub(super) struct Displaced<I> {
     source: I,
     window: usize,
     numbers: Numbers,
-    /// Each with how often it was passed over, the oldest first.
+    /// Each with the number of reads that overtook it, the oldest first.
     waiting: Vec<(Request, usize)>,
-    /// How long the reader thinks before each of those: its pace, whatever it asks for first.
+    /// The think times of the waiting reads, in the order of the source: reordering keeps the pace.
     thinks_ns: VecDeque<u64>,
     barrier: Option<Request>,
 }

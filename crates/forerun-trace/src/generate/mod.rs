@@ -1,110 +1,31 @@
 //! Seeded generators: the same [`Plan`] gives the same accesses everywhere.
 //!
-//! A reader waits for each answer, thinks, and asks again: each access depends on the
-//! completion of the one before it in its thread. Times are those on a device that answers
-//! at once.
+//! A reader waits for each answer, thinks, and asks again: each access depends on the completion of
+//! its thread's access before. Times are those on a device that answers at once.
 
 mod displace;
 mod numbers;
 mod pattern;
+mod plan;
+mod request;
 mod whole_files;
 
 pub use numbers::Numbers;
+pub use plan::{Pattern, Plan};
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-use crate::{Access, Dependency, Files, Moment, Op};
+use crate::{Access, Dependency, Files, Moment};
 use displace::Displaced;
 use pattern::Thread;
-
-/// In which order a reader reads.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Pattern {
-    /// From the beginning to the end.
-    Sequential,
-    /// `streams` places of one file, each sequentially, taking turns.
-    Interleaved {
-        /// How many.
-        streams: u64,
-    },
-    /// One request, then nothing until `stride` bytes after its beginning.
-    Strided {
-        /// Bytes from one request's beginning to the next one's.
-        stride: u64,
-    },
-    /// From the end to the beginning.
-    Backward,
-    /// Forward, leaving out requests: `percent` of them are read.
-    Sparse {
-        /// How many of a hundred are read.
-        percent: u64,
-    },
-    /// Anywhere, at multiples of the request.
-    Random,
-    /// Sequential, in bursts of `requests` without thinking, with `pause_ns` between them.
-    Bursts {
-        /// Requests in a burst.
-        requests: u64,
-        /// Nanoseconds from one burst to the next.
-        pause_ns: u64,
-    },
-    /// `files` small files, opened, read and closed one after the other, in random order.
-    Tree {
-        /// How many.
-        files: u64,
-    },
-    /// The client of a file server: writes a file from beginning to end, reads it back, and goes
-    /// on with the next of `files` files.
-    FileServer {
-        /// How many.
-        files: u64,
-    },
-    /// A reader that asks for the rest of its file each time, gets a small part of it, some tens
-    /// of KiB whatever the size of a request, and asks again for what follows.
-    Partial,
-}
-
-/// What to generate.
-#[derive(Clone, Debug)]
-pub struct Plan {
-    /// The patterns, each a thread with a file of its own, all at the same time.
-    pub patterns: Vec<Pattern>,
-    /// The size of a file in bytes; of a tree, the largest size.
-    pub file_bytes: u64,
-    /// Bytes of a request.
-    pub request_bytes: u64,
-    /// The most accesses of each pattern. Random needs it; it is as many as the file has
-    /// requests otherwise.
-    pub count: Option<u64>,
-    /// How long a reader thinks between an answer and its next request, in nanoseconds, on average.
-    pub think_ns: u64,
-    /// By how many places a request may come early or late.
-    pub displaced: usize,
-    /// The seed.
-    pub seed: u64,
-}
-
-impl Default for Plan {
-    /// 64 MiB sequentially in requests of 128 KiB without thinking.
-    fn default() -> Plan {
-        Plan {
-            patterns: vec![Pattern::Sequential],
-            file_bytes: 64 << 20,
-            request_bytes: 128 << 10,
-            count: None,
-            think_ns: 0,
-            displaced: 0,
-            seed: 1,
-        }
-    }
-}
+use request::Request;
 
 impl Plan {
-    /// The accesses.
+    /// Generates the accesses.
     ///
     /// # Errors
-    /// What about the plan makes no sense.
+    /// The reason why the plan is invalid.
     pub fn generate(&self) -> Result<Generated, String> {
         if self.patterns.is_empty() || self.request_bytes == 0 || self.file_bytes < self.request_bytes {
             return Err("give at least one pattern, and files that are not smaller than a request".to_owned());
@@ -120,19 +41,6 @@ impl Plan {
         (0..generated.threads.len()).for_each(|at| generated.schedule(at));
         Ok(generated)
     }
-}
-
-/// One request of a thread.
-#[derive(Clone, Copy, Debug)]
-struct Request {
-    op: Op,
-    file: crate::FileId,
-    offset: u64,
-    len: u64,
-    /// What it asks for, where it gets less.
-    asked: Option<u64>,
-    /// How long its reader thinks before it.
-    think_ns: u64,
 }
 
 /// The accesses of a plan, in the order of time.

@@ -1,7 +1,6 @@
-//! Numbers that look random and are the same for a seed on every machine.
+//! Pseudo-random numbers that are equal for equal seeds on every machine.
 
-/// A generator of numbers: xorshift, multiplied at its end, which hides that its low bits
-/// are weak.
+/// A generator of numbers: xorshift with a final multiplication, which hides its weak low bits.
 #[derive(Clone, Debug)]
 pub struct Numbers {
     state: u64,
@@ -10,7 +9,7 @@ pub struct Numbers {
 impl Numbers {
     /// The numbers of `seed`.
     pub fn new(seed: u64) -> Numbers {
-        // Neighbouring seeds shall not begin alike, and the state must not be 0.
+        // Neighbouring seeds must not begin alike, and the state must not be 0.
         let mut numbers = Numbers { state: (seed ^ 0x9e37_79b9_7f4a_7c15) | 1 << 63 };
         for _ in 0..8 {
             numbers.next();
@@ -18,7 +17,7 @@ impl Numbers {
         numbers
     }
 
-    /// A number below `bound`, which is not 0. The lowest ones are likelier by less than
+    /// A number below `bound`, which is not 0. The lowest numbers are more likely by less than
     /// `bound` in 2^64.
     pub fn below(&mut self, bound: u64) -> u64 {
         ((u128::from(self.next()) * u128::from(bound)) >> 64) as u64

@@ -1,29 +1,30 @@
 //! The order in which one thread reads.
 
+use super::numbers::Numbers;
+use super::plan::{Pattern, Plan};
+use super::request::Request;
 use super::whole_files::{File, WholeFiles, equal, small};
-use super::{Numbers, Pattern, Plan, Request};
 use crate::{Files, Op};
 
-/// What partial answers hold: what a web server's `sendfile` to slow clients got rid of at once,
-/// 10, 20 and 26 segments of 1,440 bytes, the last one most often.
-//= seed 000
+/// Lengths of partial answers: 10, 20 and 26 segments of 1,440 bytes, the last one most often. A
+/// web server's `sendfile` to slow clients sent as much at once.
 const PARTIAL_BYTES: [u64; 6] = [37_440, 28_800, 37_440, 14_400, 37_440, 37_440];
 
 /// The requests of one thread.
 pub(super) struct Thread {
     pattern: Pattern,
-    source: Source,
+    source: ThreadFiles,
     request_bytes: u64,
     think_ns: u64,
     count: u64,
     at: u64,
     numbers: Numbers,
-    /// Where a pattern with a memory stands: the next request of a sparse file, the next byte
-    /// after partial answers.
+    /// The state of a pattern: the next request of a sparse file, or the next byte after partial
+    /// answers.
     place: u64,
 }
 
-enum Source {
+enum ThreadFiles {
     One(File),
     Many(WholeFiles),
 }
@@ -38,19 +39,25 @@ impl Thread {
         let mut numbers = Numbers::new(plan.seed.wrapping_mul(31).wrapping_add(number));
         let count = count(plan, pattern)?;
         let source = match pattern {
-            Pattern::Tree { files: count } => {
-                Source::Many(WholeFiles::read(small(count, plan.file_bytes, number, &mut numbers, files)))
-            }
+            Pattern::Tree { files: count } => ThreadFiles::Many(WholeFiles::read(small(
+                count,
+                plan.file_bytes,
+                number,
+                &mut numbers,
+                files,
+            ))),
             Pattern::FileServer { files: count } => {
-                Source::Many(WholeFiles::written(equal(count, plan.file_bytes, number, files)))
+                ThreadFiles::Many(WholeFiles::written(equal(count, plan.file_bytes, number, files)))
             }
-            _ => Source::One(File { id: files.intern(&format!("file{number}")), bytes: plan.file_bytes }),
+            _ => {
+                ThreadFiles::One(File { id: files.intern(&format!("file{number}")), bytes: plan.file_bytes })
+            }
         };
         let Plan { request_bytes, think_ns, .. } = *plan;
         Ok(Thread { pattern, source, request_bytes, think_ns, count, at: 0, numbers, place: 0 })
     }
 
-    /// The offset of the next request of a file of `bytes`, `None` after the last.
+    /// The offset of the next request of a file of `bytes`; none after the last.
     fn offset(&mut self, bytes: u64) -> Option<u64> {
         let requests = bytes.div_ceil(self.request_bytes);
         let index = match self.pattern {
@@ -104,8 +111,8 @@ impl Iterator for Thread {
             return None;
         }
         let request = match &mut self.source {
-            Source::Many(files) => files.next(self.request_bytes)?,
-            Source::One(file) => {
+            ThreadFiles::Many(files) => files.next(self.request_bytes)?,
+            ThreadFiles::One(file) => {
                 let file = *file;
                 self.next_of_one(file)?
             }
@@ -116,7 +123,7 @@ impl Iterator for Thread {
     }
 }
 
-/// How many accesses `pattern` makes at most, or what about it makes no sense.
+/// The most accesses of `pattern`, or the reason why it is invalid.
 fn count(plan: &Plan, pattern: Pattern) -> Result<u64, String> {
     let requests = plan.file_bytes.div_ceil(plan.request_bytes);
     let count = match pattern {
@@ -140,7 +147,7 @@ fn count(plan: &Plan, pattern: Pattern) -> Result<u64, String> {
         Pattern::Random => return Ok(plan.count.unwrap_or(requests)),
         Pattern::Strided { stride } => plan.file_bytes.div_ceil(stride),
         Pattern::Interleaved { streams } => (requests / streams).saturating_mul(streams),
-        // The end of the last file ends these.
+        // The last file ends these patterns.
         Pattern::Tree { .. } | Pattern::FileServer { .. } | Pattern::Partial => u64::MAX,
         _ => requests,
     };

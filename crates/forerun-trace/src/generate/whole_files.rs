@@ -1,7 +1,8 @@
-//! Files that are opened, gone through from beginning to end and closed, one after the other:
-//! what a walk through a tree does, and a file server's client that first writes each of them.
+//! Files that are opened, read from beginning to end and closed, one after the other. A walk
+//! through a tree does so, and so does a file server's client that first writes each of them.
 
-use super::{Numbers, Request};
+use super::numbers::Numbers;
+use super::request::Request;
 use crate::{FileId, Files, Op};
 
 /// A file of a thread.
@@ -11,7 +12,7 @@ pub(super) struct File {
     pub(super) bytes: u64,
 }
 
-/// Where a thread stands in its files.
+/// A thread's progress through its files.
 pub(super) struct WholeFiles {
     files: Vec<File>,
     /// Whether each is written before it is read.
@@ -33,8 +34,8 @@ impl WholeFiles {
         WholeFiles { written_first: true, writing: true, ..WholeFiles::read(files) }
     }
 
-    /// The next request, of at most `request_bytes`, without the thinking before it; `None`
-    /// after the last file.
+    /// The next request, of at most `request_bytes`, without its think time; none after the last
+    /// file.
     pub(super) fn next(&mut self, request_bytes: u64) -> Option<Request> {
         let File { id, bytes } = *self.files.get(self.place)?;
         let (op, offset, len) = match self.open_at {
@@ -54,7 +55,7 @@ impl WholeFiles {
     }
 }
 
-/// `count` files of thread `number`, of many sizes up to `bytes_max`, in random order.
+/// `count` files of thread `number`, of various sizes up to `bytes_max`, in random order.
 pub(super) fn small(
     count: u64,
     bytes_max: u64,
@@ -65,7 +66,7 @@ pub(super) fn small(
     let mut tree: Vec<File> = (0..count)
         .map(|at| {
             let id = files.intern(&format!("tree{number}/{:03}/{at:06}", at / 1000));
-            // Small files are many: the logarithm of the size is even.
+            // Small files are many: the logarithm of the size is uniform.
             let bits = u64::from(bytes_max.ilog2());
             let most = 1_u64 << (numbers.below(bits + 1));
             File { id, bytes: (most + numbers.below(most)).min(bytes_max) }

@@ -1,6 +1,6 @@
-//! How often a property is tried.
+//! The number of cases of a property.
 
-/// As often as `PROPTEST_CASES` says, `usual` times without it.
+/// The value of `PROPTEST_CASES`, or `usual`.
 pub(crate) fn cases(usual: u32) -> u32 {
     match std::env::var("PROPTEST_CASES") {
         Ok(count) => count.parse().expect("PROPTEST_CASES is a number"),

@@ -23,7 +23,7 @@ pub(crate) fn open(bytes: impl Into<Vec<u8>>, options: ReadOptions) -> Result<Re
     Reader::new(Cursor::new(bytes.into()), "given", options)
 }
 
-/// What a file with `accesses` holds.
+/// The bytes of a file with `accesses`.
 pub(crate) fn write(accesses: &[Access], files: &Files, format: Format) -> Result<(Vec<u8>, Written), Error> {
     let out = Shared::default();
     let mut writer = Writer::new(out.clone(), "made", format)?;
@@ -35,7 +35,7 @@ pub(crate) fn write(accesses: &[Access], files: &Files, format: Format) -> Resul
     Ok((bytes, written))
 }
 
-/// Each access as a line: time in ns, thread, what, file, extent.
+/// Each access as a line: time in ns, thread, operation, file, extent.
 pub(crate) fn lines(accesses: &[Access], files: &Files) -> Vec<String> {
     let line = |access: &Access| {
         let Access { time_ns, thread, op, extent, .. } = access;

@@ -1,4 +1,4 @@
-//! Small recordings, written by hand after what the tools print.
+//! Small recordings, written by hand after the output of the tools.
 
 pub(crate) const BLKPARSE: &str = "  \
   8,0    1        1     0.000000000   697  Q   R 223490 + 8 [kjournald]

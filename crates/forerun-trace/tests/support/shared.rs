@@ -3,7 +3,7 @@
 
 use std::path::{Path, PathBuf};
 
-/// Where `name` of these recordings is, a file or a folder.
+/// The path of the recording `name`, a file or a folder.
 pub(crate) fn shared(name: &str) -> PathBuf {
     let beside = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared");
     let folder = std::env::var_os("FORERUN_SHARED").map_or(beside, PathBuf::from);

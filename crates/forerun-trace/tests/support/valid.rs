@@ -31,13 +31,13 @@ pub(crate) fn valid(format: Format) -> Vec<u8> {
     };
     let mut generated = plan.generate().unwrap();
     let all: Vec<_> = generated.by_ref().collect();
-    // What only knows one disk or whole sectors gets the random reads.
+    // Formats of one disk or of whole sectors get the random reads.
     let one: Vec<_> = all.iter().filter(|access| access.thread == 1).cloned().collect();
     match format {
         Format::Strace => STRACE.into(),
         Format::Ftrace => FTRACE.into(),
         Format::RbdReplayV0 => {
-            // The starts of four threads: all that is not their id is 0.
+            // The starts of four threads: all bytes other than their ids are 0.
             (0..4).flat_map(|id| [[0; 4].as_slice(), &[id * 2], &[0; 20]].concat()).collect()
         }
         _ => {

@@ -119,7 +119,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_touched_first_is_kept_in_order() {
+    fn extents_are_kept_in_the_order_of_first_touch() {
         check(&[(8, 2), (0, 1), (4, 1)], &[(8, 2), (0, 1), (4, 1)]);
         check(&[(0, 1), (1, 1), (2, 2)], &[(0, 4)]);
         check(&[(2, 2), (0, 6), (0, 6)], &[(2, 4), (0, 2)]);

@@ -185,7 +185,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_used_last_is_known_and_the_rest_is_not() {
+    fn keys_used_last_are_remembered_and_others_forgotten() {
         let mut recent: Recent<u32, MAX> = Recent::default();
         let mut known = Vec::new();
         for step in 0_u64..20_000 {

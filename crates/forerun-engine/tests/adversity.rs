@@ -41,7 +41,7 @@ fn read(engine: &mut Engine, now: Time, extent: Extent, bad: u64, failures: &mut
 }
 
 #[test]
-fn what_cannot_be_read_ahead_is_not_tried_over_and_over() {
+fn failed_readahead_is_not_repeated_over_and_over() {
     let mut engine = engine(64 * MIB, PolicyKind::Adaptive);
     engine.open(OBJECT, 64 * MIB);
     let (bad, mut failures) = (4 * MIB, Vec::new());

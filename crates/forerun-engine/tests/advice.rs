@@ -75,7 +75,7 @@ fn apart(count: u64) -> Vec<Extent> {
 }
 
 #[test]
-fn whoever_reads_at_random_gets_what_it_asks_for_and_nothing_else() {
+fn random_advice_stops_readahead() {
     let mut bed = Bed::new(64 * MIB);
     bed.advise(Advice::Random);
     (0..64).for_each(|index| bed.read(index * 64 * KIB, 64 * KIB));
@@ -87,7 +87,7 @@ fn whoever_reads_at_random_gets_what_it_asks_for_and_nothing_else() {
 }
 
 #[test]
-fn whoever_reads_on_is_read_ahead_of_from_its_first_read() {
+fn sequential_advice_reads_ahead_from_the_first_read() {
     for (advice, ahead) in [(Advice::Normal, false), (Advice::Sequential, true)] {
         let mut bed = Bed::new(64 * MIB);
         bed.advise(advice);
@@ -97,7 +97,7 @@ fn whoever_reads_on_is_read_ahead_of_from_its_first_read() {
 }
 
 #[test]
-fn whoever_reads_on_from_near_the_start_has_left_out_what_is_before() {
+fn sequential_advice_near_the_start_does_not_fetch_earlier_bytes() {
     let mut bed = Bed::new(64 * MIB);
     bed.advise(Advice::Sequential);
     bed.read(128 * KIB, 16 * KIB);
@@ -106,7 +106,7 @@ fn whoever_reads_on_from_near_the_start_has_left_out_what_is_before() {
 }
 
 #[test]
-fn what_is_needed_is_fetched_in_order_and_nothing_else() {
+fn needed_extents_alone_are_fetched_in_order() {
     let (mut bed, wanted) = (Bed::new(64 * MIB), apart(20));
     bed.advise(Advice::WillNeed(&wanted));
     bed.settle();
@@ -117,7 +117,7 @@ fn what_is_needed_is_fetched_in_order_and_nothing_else() {
 }
 
 #[test]
-fn what_is_needed_may_be_larger_than_the_memory() {
+fn needed_extents_may_be_larger_than_the_memory() {
     let mut bed = Bed::new(8 * MIB);
     let wanted = [Extent::new(0, 64 * MIB)];
     bed.advise(Advice::WillNeed(&wanted));
@@ -131,7 +131,7 @@ fn what_is_needed_may_be_larger_than_the_memory() {
 }
 
 #[test]
-fn what_is_needed_of_the_same_twice_is_fetched_once() {
+fn extents_that_are_needed_twice_are_fetched_once() {
     let mut bed = Bed::new(64 * MIB);
     let wanted = [Extent::new(0, MIB), Extent::new(512 * KIB, MIB), Extent::new(SIZE - 10, u64::MAX / 2)];
     bed.advise(Advice::WillNeed(&wanted));
@@ -141,7 +141,7 @@ fn what_is_needed_of_the_same_twice_is_fetched_once() {
 }
 
 #[test]
-fn what_is_needed_of_an_object_that_became_smaller_is_what_there_is() {
+fn needed_extents_end_at_the_end_of_a_smaller_object() {
     let mut bed = Bed::new(64 * MIB);
     let wanted = [Extent::new(8 * MIB, MIB), Extent::new(0, MIB), Extent::new(2 * MIB, MIB)];
     bed.advise(Advice::WillNeed(&wanted));
@@ -158,7 +158,7 @@ fn what_is_needed_of_an_object_that_became_smaller_is_what_there_is() {
 }
 
 #[test]
-fn what_nobody_needs_leaves_the_memory_and_is_not_fetched() {
+fn unneeded_extents_leave_the_memory_and_the_queue() {
     let mut bed = Bed::new(64 * MIB);
     bed.read(0, 64 * KIB);
     let held = bed.engine.memory_bytes();
@@ -178,7 +178,7 @@ fn what_nobody_needs_leaves_the_memory_and_is_not_fetched() {
 }
 
 #[test]
-fn what_was_learned_is_fetched_ahead_and_let_go_when_it_is_wrong() {
+fn a_profile_is_fetched_ahead_and_suspended_when_it_is_wrong() {
     let learned = apart(200);
     let mut bed = Bed::new(64 * MIB);
     bed.engine.plan(Time(0), OBJECT, &learned);

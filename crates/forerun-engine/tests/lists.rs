@@ -318,7 +318,7 @@ fn of_too_many_lists_the_one_that_rested_longest_gives_way() {
 }
 
 #[test]
-fn what_two_lists_have_is_fetched_once() {
+fn extents_of_two_lists_are_fetched_once() {
     let mut bed = Bed::new(64 * MIB, 256 * KIB);
     bed.tell_whole(ListId(0), 40);
     bed.tell_whole(ListId(1), 40);

@@ -208,7 +208,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_rescued_is_the_last_to_go() {
+    fn rescued_blocks_are_evicted_last() {
         let mut cache = full(Reclaim::TwoLists);
         cache.rescue(ObjectId(1), Extent::new(0, 4096));
         assert!(cache.make_room(Time(0), 1, Room::Readahead));

@@ -127,7 +127,7 @@ mod tests {
     }
 
     #[test]
-    fn what_nobody_will_come_for_goes_first_where_nothing_could_be_bet() {
+    fn abandoned_readahead_is_evicted_first_when_it_crowds_out_bets() {
         assert_eq!(first_to_go(passed(27)), Some(27), "there is room for more");
         assert_eq!(first_to_go(passed(28)), Some(0));
     }

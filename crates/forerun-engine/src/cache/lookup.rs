@@ -231,7 +231,7 @@ mod tests {
     }
 
     #[test]
-    fn who_reads_in_no_whole_blocks_finds_the_rest_of_his_last() {
+    fn partial_blocks_at_the_edge_of_readahead_are_kept() {
         assert_eq!(kept(Extent::new(0, 10 * BLOCK_BYTES + 100)), (10..BLOCKS).collect::<Vec<_>>());
         assert_eq!(kept(Extent::new(0, ROW_BYTES - 100)), (ROW_BLOCKS - 1..BLOCKS).collect::<Vec<_>>());
         let backward = Extent::between(20 * BLOCK_BYTES - 100, 2 * ROW_BYTES);
@@ -256,7 +256,7 @@ mod tests {
     }
 
     #[test]
-    fn what_nothing_follows_goes_as_a_whole() {
+    fn partial_blocks_without_readahead_beyond_are_evicted() {
         let both = Extent::new(0, 2 * ROW_BYTES - 100);
         assert_eq!(kept(both), []);
     }

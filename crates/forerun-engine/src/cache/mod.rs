@@ -252,7 +252,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_missing_is_told_in_whole_blocks() {
+    fn missing_extents_are_whole_blocks() {
         let cache = Cache::new(64 << 20, Reclaim::Informed);
         let told = |len_max| {
             let missing = cache.first_missing(ObjectId(0), Extent::new(0, 64 << 10), len_max);

@@ -81,7 +81,7 @@ mod tests {
     }
 
     #[test]
-    fn what_brought_more_stays_in_flight_and_twice_that_is_tried() {
+    fn bytes_in_flight_that_raised_the_rate_stay_and_are_doubled() {
         let mut growth = Growth::default();
         let mut pipe_bytes = MIB;
         // The bytes of Little's law bring ever more, and more than 8 MiB in flight bring nothing.
@@ -94,7 +94,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_not_full_tells_nothing() {
+    fn rounds_that_were_not_full_do_not_count() {
         let mut growth = Growth::default();
         (0..100).for_each(|_| growth.end_round(0, MIB, 4 * MIB, MIB));
         assert!(growth.goes_on());

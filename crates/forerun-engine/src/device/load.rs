@@ -58,7 +58,7 @@ mod tests {
     }
 
     #[test]
-    fn who_reads_without_a_pause_fills_it() {
+    fn a_reader_without_pauses_fills_the_device() {
         let mut load = Load::default();
         assert!(is_full(&mut load, 100));
         assert!(!is_full(&mut load, 1000));

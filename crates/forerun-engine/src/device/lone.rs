@@ -103,7 +103,7 @@ mod tests {
     }
 
     #[test]
-    fn what_it_takes_to_carry_is_known_later() {
+    fn the_time_to_carry_bytes_is_subtracted_at_the_later_rate() {
         let mut lone = Lone::default();
         lone.record(Locality::Elsewhere, 150_000, 65_536, 0);
         let wait_ns = |rate| lone.all_ns(rate).unwrap();

@@ -153,7 +153,7 @@ mod tests {
     }
 
     #[test]
-    fn what_comes_all_at_once_says_nothing() {
+    fn no_fetch_is_late_where_all_bytes_come_at_once() {
         let mut spread = Spread::new();
         known(&mut spread, 100, 10 * MS);
         spread.record_large(true);
@@ -163,7 +163,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_slower_from_now_on_is_soon_not_late_any_more() {
+    fn patience_adapts_to_a_slower_backend() {
         let mut spread = Spread::new();
         known(&mut spread, 1000, 10 * MS);
         assert!(known(&mut spread, 6, 1000 * MS).unwrap() >= 1000 * MS);

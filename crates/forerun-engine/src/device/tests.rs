@@ -88,7 +88,7 @@ fn a_turn_that_somebody_interrupts_is_worth_going_there_and_back() {
 }
 
 #[test]
-fn who_joins_later_does_not_make_a_wait_longer() {
+fn later_fetches_do_not_lengthen_a_measured_wait() {
     let mut device = Device::new(&Config::new(256 * MIB));
     // 64 KiB are the first to come, over a link of 100 MB/s that is 0.1 ms away and shared by all.
     let mut fetch = |round: u64, others: u64| {

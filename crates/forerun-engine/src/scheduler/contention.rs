@@ -65,7 +65,7 @@ mod tests {
     }
 
     #[test]
-    fn a_single_reader_has_no_rivals() {
+    fn a_single_reader_is_not_contended() {
         let mut contention = Contention::default();
         for now in 0..100 {
             read(&mut contention, now * LATENCY, 0);
@@ -76,7 +76,7 @@ mod tests {
     }
 
     #[test]
-    fn who_goes_from_object_to_object_has_no_rivals() {
+    fn a_reader_that_goes_from_object_to_object_is_not_contended() {
         let mut contention = Contention::default();
         for now in 0..100 {
             read(&mut contention, now * LATENCY, now);
@@ -87,7 +87,7 @@ mod tests {
     }
 
     #[test]
-    fn who_waits_beside_others_has_rivals_until_either_has_gone() {
+    fn a_waiting_reader_is_contended_until_it_or_the_others_leave() {
         let mut contention = Contention::default();
         read(&mut contention, 0, 0);
         contention.begin_alone();

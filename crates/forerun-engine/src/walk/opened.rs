@@ -105,20 +105,20 @@ mod tests {
     }
 
     #[test]
-    fn what_is_read_first_at_the_end_is_a_tail() {
+    fn first_reads_at_the_end_are_a_tail() {
         assert_eq!(part(&[(9996, 4), (9900, 64), (5000, 64)]), (0, 100));
         assert_eq!(part(&[(0, 4), (9996, 4), (4, 60), (5000, 64)]), (64, 4));
     }
 
     #[test]
-    fn who_reads_on_to_the_end_has_read_a_head() {
+    fn a_read_through_to_the_end_is_a_head() {
         assert_eq!(part(&[(0, 5000), (5000, 5000)]), (10_000, 0));
         assert_eq!(part(&[(9000, 1000), (0, 5000), (5000, 5000)]), (10_000, 0));
         assert_eq!(part(&[(5000, 5)]), (5005, 0));
     }
 
     #[test]
-    fn what_was_fetched_and_not_read_is_wasted() {
+    fn fetched_and_unread_bytes_are_wasted() {
         let mut opened = read(&[(0, 4), (9996, 4)]);
         opened.fetched = Part { head: 64 * KIB, tail: 8 * KIB };
         assert_eq!(opened.wasted_bytes(), 64 * KIB);

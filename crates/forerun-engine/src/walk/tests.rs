@@ -66,14 +66,14 @@ fn it_wants_the_more_the_farther_it_came() {
 }
 
 #[test]
-fn what_is_passed_costs_trust_until_it_is_opened() {
+fn passed_objects_cost_trust_until_they_are_opened() {
     assert_eq!(wanted_on_trail(&[10, 11, 13]), 0);
     assert_eq!(wanted_on_trail(&[10, 11, 13, 12]), 15);
     assert_eq!(wanted_on_trail(&[10, 11, 13, 12, 12, 13]), 15, "nothing for opening the same again");
 }
 
 #[test]
-fn what_lies_before_its_beginning_or_far_behind_is_not_its_own() {
+fn objects_before_its_start_or_far_behind_belong_to_another_walk() {
     let walks = on_trail(&[10]);
     let known = walks.orders.known(OrderId::Trail).unwrap();
     let distances = [9, 10, 11, 12, 43, 44].map(|place| walks.walks[0].distance(place, known));
@@ -81,7 +81,7 @@ fn what_lies_before_its_beginning_or_far_behind_is_not_its_own() {
 }
 
 #[test]
-fn what_was_passed_long_ago_is_given_up() {
+fn objects_passed_long_ago_are_dropped() {
     let mut walks = on_trail(&[10, 11, 12, 13, 14, 15]);
     while let Some((order, place)) = walks.next_wanted(true) {
         let part = walks.announce(order, place, ObjectId(u64::from(place)), BYTES);
@@ -96,7 +96,7 @@ fn what_was_passed_long_ago_is_given_up() {
 }
 
 #[test]
-fn what_is_not_named_or_is_evicted_is_not_ahead() {
+fn unnamed_and_evicted_objects_are_not_ahead() {
     let mut walks = on_trail(&[10, 11, 12]);
     let named = core::iter::from_fn(|| walks.next_wanted(true)).count();
     assert_eq!(named, 10);

@@ -43,7 +43,7 @@ fn strided_by_one_step_and_by_two() {
 }
 
 #[test]
-fn what_nobody_comes_for_is_wasted_in_its_class() {
+fn unread_readahead_is_wasted_in_its_class() {
     let mut bed = Bed::new(16 * MIB);
     (0..32).for_each(|index| bed.read(index * 64 * KIB, 64 * KIB));
     let waiting = bed.report().waiting_bytes;
@@ -173,7 +173,7 @@ fn the_stream_read_longest_ago_gives_way() {
 }
 
 #[test]
-fn who_comes_back_goes_on_with_the_same_stream() {
+fn a_reader_that_returns_continues_its_stream() {
     let mut bed = Bed::new(64 * MIB);
     (0..64).for_each(|step| bed.read(step * 64 * KIB, 64 * KIB));
     bed.engine.close(Time(bed.now), OBJECT, READER);
@@ -194,7 +194,7 @@ fn other_policies_have_their_own_rules() {
 }
 
 #[test]
-fn what_is_forgotten_is_not_explained() {
+fn forgotten_objects_are_not_explained() {
     let mut bed = Bed::new(64 * MIB);
     bed.read(0, 64 * KIB);
     bed.engine.close(Time(bed.now), OBJECT, READER);

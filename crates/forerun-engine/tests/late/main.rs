@@ -24,7 +24,7 @@ fn one_slow_fetch_of_many_is_asked_for_again() {
 }
 
 #[test]
-fn who_waits_for_one_fetch_after_the_other_waits_for_none_long() {
+fn a_reader_of_single_fetches_waits_for_none_long() {
     let mut bed = Bed::new(64 * MIB, |at, _| if at % 50 == 49 { 2000 * MS } else { 10 * MS });
     let longest = bed.random(500);
     assert!(longest < 100 * MS, "somebody waited {longest} ns");
@@ -46,7 +46,7 @@ fn all_slow_is_nothing_to_ask_again_for() {
 }
 
 #[test]
-fn what_slows_down_for_good_is_asked_again_a_few_times() {
+fn a_store_that_slows_down_is_hedged_a_few_times_only() {
     let slow_from = Time(2000 * MS);
     let latency_ns = |_, now| if now >= slow_from { 1000 * MS } else { 10 * MS };
     let mut bed = Bed::new(64 * MIB, latency_ns);

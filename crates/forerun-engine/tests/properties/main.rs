@@ -40,7 +40,7 @@ proptest! {
     }
 
     #[test]
-    fn what_is_asked_for_again_keeps_every_promise(
+    fn hedged_fetches_keep_every_invariant(
         calls in far_calls(),
         extra_bytes in 0..8_000_000u64,
     ) {

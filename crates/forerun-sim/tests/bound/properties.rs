@@ -174,7 +174,7 @@ impl Client for Fickle {
 }
 
 #[test]
-fn what_nobody_foresaw_is_fetched_when_it_is_asked_for() {
+fn unforeseen_blocks_are_fetched_on_demand() {
     let preset = Preset::from_name("demo").unwrap();
     // Block 5 is foreseen for later, 77 not at all.
     for (late, latencies) in [(9, 1), (5, 1), (77, 2)] {

@@ -80,7 +80,7 @@ const TABLE: [Column; 8] = [
 ];
 
 #[test]
-fn what_slow_streams_cost() {
+fn slow_streams_cost_refetches() {
     let mut off = Vec::new();
     for (name, algorithm, setting, expected, percent) in TABLE {
         let mut row = format!("{name:16}");

@@ -56,7 +56,7 @@ fn writers_wait_when_the_disk_is_slow() {
 }
 
 #[test]
-fn what_was_written_is_cached_or_comes_back() {
+fn written_pages_are_cached_or_read_again() {
     for config in [KernelConfig::linux_2_6 as fn(u64) -> KernelConfig, KernelConfig::linux_2_4] {
         let ample = run(config(8000), 5, 1000 * PAGE, &[], true);
         assert_eq!((ample.device.read_bytes, ample.hit_bytes), (0, 5000 * PAGE));

@@ -146,7 +146,7 @@ fn a_run_of_several_at_once_who_took_turns_is_still_the_same() {
 }
 
 #[test]
-fn what_is_larger_than_the_memory_is_read_ahead_as_room_is_made() {
+fn profiles_larger_than_the_memory_are_read_ahead_as_room_is_made() {
     let order = shuffled(4000, false, 1);
     let asked = 4000 * LEN;
     for (device, least) in [("demo", 10.0), ("ide-2006", 1.0)] {

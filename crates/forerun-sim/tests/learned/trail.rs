@@ -98,7 +98,7 @@ fn objects_opened_now_and_then_in_no_order_cost_little() {
 }
 
 #[test]
-fn what_is_larger_than_the_memory_is_read_ahead_as_room_is_made() {
+fn profiles_larger_than_the_memory_are_read_ahead_as_room_is_made() {
     let order = shuffled(1);
     let asked: u64 = sizes().iter().sum();
     for (device, gain) in DEVICES.into_iter().zip([3.0, 3.0, 1.6, 1.5, 0.9]) {

@@ -75,7 +75,7 @@ fn steps_may_have_steps() {
 }
 
 #[test]
-fn what_leaves_requests_out_is_read_through() {
+fn short_gaps_between_requests_are_read_through() {
     check("every other 4k", &sparse(256 * MIB, 4 * KIB, 50), 150.0, 2.1);
     check("4k in 16k", &jittered(256 * MIB, 4 * KIB, 16 * KIB), 80.0, 4.1);
 }
@@ -158,7 +158,7 @@ fn disorder_changes_little() {
 }
 
 #[test]
-fn who_begins_in_disorder_far_away_waits_once_for_the_head() {
+fn a_reader_that_begins_out_of_order_far_away_waits_once() {
     let order =
         [4, 5, 10, 0, 12, 7, 11, 3, 9, 1, 6, 2, 8].map(|index| Extent::new(index * 32 * KIB, 32 * KIB));
     let outcome = Reading::new(64 * MIB, order).at(50);

@@ -155,7 +155,7 @@ fn no_order_is_no_walk() {
 }
 
 #[test]
-fn what_walkers_leave_out_is_left_out() {
+fn files_that_walkers_skip_are_not_fetched() {
     let tree = Tree::new(1, 2000, 4);
     let files: Vec<u64> = tree.files(0).into_iter().filter(|file| file % 4 == 2).collect();
     tree.at_10_ms(tree.walk(0, &files, ALL)).check("one class of four", 60.0, 1.1);
@@ -165,7 +165,7 @@ fn what_walkers_leave_out_is_left_out() {
 }
 
 #[test]
-fn who_reads_heads_gets_heads() {
+fn walkers_that_read_heads_get_heads() {
     let tree = Tree::new(1, 2000, 1);
     let outcome = tree.at_10_ms(tree.walk(0, &tree.files(0), 4 * KIB));
     // 48 fetches of 4 KiB at once take 10 ms: 19.6 MB/s.

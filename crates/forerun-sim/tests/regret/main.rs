@@ -32,13 +32,13 @@ fn from(seed: u64) -> Accesses {
 
 /// A disk's stream that leaves out every other 128 KiB, which it is cheaper to read than to pass.
 #[test]
-fn what_is_read_through_at_length_counts() {
+fn long_gaps_that_are_read_through_count_as_waste() {
     from(50_131).check(1);
 }
 
 /// Unaligned ones in steps, which run over the end of the object.
 #[test]
-fn what_a_strided_stream_comes_for_is_not_taken_for_what_was_lost() {
+fn elements_of_a_strided_stream_are_not_taken_for_lost_bytes() {
     let bytes = [
         156, 155, 102, 42, 110, 76, 241, 224, 34, 201, 23, 0, 220, 222, 117, 248, 234, 9, 118, 117, 132, 250,
         233, 225, 171, 122, 178, 119, 191, 50, 76, 176, 95, 62, 242, 4, 196, 250, 61, 197, 245, 174, 196, 25,

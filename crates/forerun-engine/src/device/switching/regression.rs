@@ -104,7 +104,7 @@ mod tests {
     }
 
     #[test]
-    fn what_there_is_besides_is_told_from_bytes() {
+    fn the_fixed_cost_is_separated_from_that_of_bytes() {
         let line = line(&[128, 160, 200, 256], 8000);
         assert!(line.ns_of(1 << 20).abs_diff(5_120_000) < 10_000, "{line:?}");
         assert!(line.ns_besides().abs_diff(8_000_000) < 10_000, "{line:?}");

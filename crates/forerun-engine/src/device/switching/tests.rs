@@ -92,7 +92,7 @@ fn where_each_waits_for_the_one_before_it_costs_its_latency() {
 }
 
 #[test]
-fn what_overlaps_after_all_shows_when_there_are_two() {
+fn overlap_shows_when_two_fetches_are_in_flight() {
     let mut store = Switching::new();
     follow(&mut store, 1, 0, |bytes| 8 * MS + transfer_ns(bytes));
     follow(&mut store, 16, 4, |bytes| 8 * MS + transfer_ns(bytes));
@@ -106,7 +106,7 @@ fn what_overlaps_after_all_shows_when_there_are_two() {
 }
 
 #[test]
-fn what_a_disk_has_read_by_itself_does_not_make_it_faster() {
+fn a_disks_own_readahead_does_not_lower_the_seek_cost() {
     let mut disk = learned(|index| (index / 2 + 1) * 8 + (index + 1) * 4);
     let slow_to_begin = disk.is_slow_to_begin();
     for _ in 0..64 {

@@ -185,7 +185,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_read_to_its_end_is_not_lost_any_more() {
+    fn a_set_read_to_its_end_loses_nothing_by_eviction() {
         let mut sequence = sequence();
         sequence.on_read(20..30, false, 100, 1000);
         sequence.on_lost(&(20..30));

@@ -128,7 +128,7 @@ mod tests {
     }
 
     #[test]
-    fn what_leaves_something_out_takes_longer() {
+    fn reads_with_gaps_need_more_reads_to_be_a_stream() {
         check(&[100, 120, 130, 150, 160], None);
         check(&[100, 120, 130, 150, 160, 170], Some(Shape::FORWARD));
     }

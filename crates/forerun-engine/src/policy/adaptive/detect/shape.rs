@@ -136,7 +136,7 @@ mod tests {
     }
 
     #[test]
-    fn what_lies_at_a_position_is_found_at_that_position() {
+    fn extents_and_positions_are_each_others_inverse() {
         let up = Shape::strided(Extent::new(100, 10), 50);
         let down = Shape::strided(Extent::new(200, 10), -50);
         assert_eq!(extents(up, Extent::new(5, 20)), [(105, 5), (150, 10), (200, 5)]);

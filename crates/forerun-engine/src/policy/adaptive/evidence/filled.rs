@@ -106,7 +106,7 @@ mod tests {
     const MIB: u64 = 1 << 20;
 
     #[test]
-    fn what_paid_is_done_more_boldly_and_what_cost_too_much_is_not_done() {
+    fn fills_that_paid_grow_and_fills_that_cost_too_much_stop() {
         let (mut filled, mut trust) = (Filled::default(), Trust::default());
         assert_eq!(filled.boost(false, 0, MIB, 4096), Some(1));
         filled.pay(MIB, 4096, false, &mut trust);

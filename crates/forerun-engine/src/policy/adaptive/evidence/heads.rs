@@ -85,7 +85,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_still_read_is_not_over() {
+    fn objects_that_are_still_read_are_not_over() {
         let mut heads = Heads::default();
         (0..100).for_each(|_| {
             heads.count_read();

@@ -97,7 +97,7 @@ mod tests {
     }
 
     #[test]
-    fn who_reads_whole_objects_reads_the_next() {
+    fn readers_of_whole_objects_read_the_next_one_whole() {
         assert_eq!(lengths(&[0, 0, 0]).reach(4 * KIB, 64 * KIB, 0), Some(u64::MAX));
         assert_eq!(lengths(&[4, 4, 4, 4, 4, 0]).reach(4 * KIB, 64 * KIB, 0), Some(4 * KIB));
     }

@@ -30,16 +30,14 @@ use crate::policy::Access;
 use crate::types::{BLOCK_BYTES, Extent};
 use belief::Belief;
 use passed::Passed;
-use spans::Spans;
+use spans::{LEFT_BYTES, Spans};
 
 /// After a jump of its reader, `reached` moves by this share of the way.
 const JUMP_SHARE: u64 = 8;
 /// At most this many times the bytes of its read. Several readers at places of their own skip nothing.
 const JUMP_TIMES: u64 = 4;
-/// Bytes ordered and skipped that are allowed. A span is left after this many bytes were read elsewhere,
-/// and as many as it has ahead.
-const LEFT_BYTES: u64 = 1 << 20;
-/// The same of a list at first: readers side by side leave to one another the bytes that they return for.
+/// The same as [`LEFT_BYTES`], of a list at first: readers side by side leave to one another the bytes that
+/// they return for.
 const LEFT_OF_LIST_BYTES: u64 = 4 << 20;
 
 /// The source of a plan.

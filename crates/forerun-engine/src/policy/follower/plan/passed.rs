@@ -122,7 +122,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_left_out_counts_until_somebody_comes_for_it() {
+    fn skipped_bytes_count_until_they_are_read() {
         let route = route();
         let mut passed = Passed::new(&route);
         assert_eq!(passed.record_read(&route, at(7), false), MIB);
@@ -139,7 +139,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_not_wanted_is_not_left_out() {
+    fn bytes_that_were_not_ordered_are_not_skipped() {
         let route = route();
         let mut passed = Passed::new(&route);
         passed.skip(&route, Extent::new(0, 8 * MIB), 2 * MIB, u64::MAX);
@@ -147,7 +147,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_read_early_is_not_left_out() {
+    fn bytes_that_were_read_early_are_not_skipped() {
         let route = route();
         let mut passed = Passed::new(&route);
         (1..8).for_each(|place| _ = passed.record_read(&route, at(place), false));
@@ -160,7 +160,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_read_is_known_of_a_part() {
+    fn read_bytes_stay_known_in_a_part_of_the_route() {
         let route = route();
         let mut passed = Passed::new(&route);
         passed.record_read(&route, at(7), false);

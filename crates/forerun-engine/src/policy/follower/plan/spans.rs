@@ -13,11 +13,13 @@
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;
 
-use super::LEFT_BYTES;
 use super::passed::Passed;
 use crate::policy::follower::route::Route;
 use crate::types::Extent;
 
+/// Bytes ordered and skipped that are allowed. A span is left after this many bytes were read elsewhere,
+/// and as many as it has ahead.
+pub(super) const LEFT_BYTES: u64 = 1 << 20;
 /// The most spans of one plan, and the most early reads of a span that are remembered.
 const SPANS_MAX: usize = 32;
 /// Two reads so near one another are of one place.

@@ -44,7 +44,7 @@ fn each_leg_goes_as_far_as_the_next_and_is_one_with_it_then() {
 }
 
 #[test]
-fn what_nobody_reads_while_others_read_as_much_is_left() {
+fn a_span_is_left_once_others_have_read_as_much() {
     let (mut spans, route, mut passed) = begun();
     spans.split(20 * MIB, 4 * MIB, &route, &mut passed);
     spans.record_read(4 * MIB, 8 * MIB, &route, &mut passed);
@@ -66,7 +66,7 @@ fn where_there_are_too_many_the_one_read_least_of_late_goes() {
 }
 
 #[test]
-fn what_is_lost_is_wanted_again_of_its_own_leg() {
+fn lost_bytes_are_ordered_again_in_their_own_span() {
     let (mut spans, route, mut passed) = begun();
     spans.split(20 * MIB, 4 * MIB, &route, &mut passed);
     spans.recent_mut().ordered = 30 * MIB;

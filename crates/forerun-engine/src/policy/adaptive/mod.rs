@@ -3,7 +3,7 @@
 //!
 //! * [`detect`] finds streams, and reads near earlier ones;
 //! * [`evidence`] remembers the outcome of such predictions;
-//! * [`window`] decides how much a stream keeps ahead, [`bets`] which other bytes are fetched;
+//! * [`window`] decides how much a stream keeps ahead ([`sizing`]), [`bets`] which other bytes are fetched;
 //! * [`budget`] limits waste, memory and the share of the device;
 //! * [`deal`] is the read under way; [`whose`] finds its stream, and [`object`] plans for it;
 //! * [`report`] shows what is read ahead and why, [`ends`] which streams are over.
@@ -20,6 +20,7 @@ mod ends;
 mod evidence;
 mod object;
 mod report;
+mod sizing;
 mod whose;
 mod window;
 

@@ -9,7 +9,8 @@ use super::deal::Deal;
 use super::detect::{Candidates, Nearby, Region, Shape, Stream, Strides};
 use super::ends::Ends;
 use super::evidence::{Head, Lengths};
-use super::window::{Bounds, GRAIN};
+use super::sizing::GRAIN;
+use super::window::Bounds;
 use crate::ablation::Rule;
 use crate::cache::Cache;
 use crate::device::Costs;
@@ -137,7 +138,7 @@ impl Object {
         // All that may be streams wait as well, and are about to open windows.
         let others = self.candidates.count();
         let shares = deal.common.shares;
-        let shares = if stream.sizing.is_new() { shares.among(others) } else { shares };
+        let shares = if stream.sizing.window == 0 { shares.among(others) } else { shares };
         let (share, share_why) = shares.of_stream(reach.is_some(), deal.view);
         let bounds = Bounds {
             share,

@@ -22,7 +22,7 @@ impl Stream {
 
     /// The reason of its windows.
     pub(super) fn reason(&self) -> Reason {
-        Reason { class: self.class(), why: self.sizing.kept().1 }
+        Reason { class: self.class(), why: self.sizing.why }
     }
 
     fn report(&self, active_count: u64, view: &View<'_>) -> StreamReport {
@@ -34,7 +34,7 @@ impl Stream {
         StreamReport {
             class,
             offset,
-            window_bytes: self.sizing.kept().0,
+            window_bytes: self.sizing.kept,
             ahead_bytes: self.ahead().len,
             why,
             rate_bytes_per_s: self.rate(),

@@ -3,14 +3,13 @@
 use alloc::vec::Vec;
 
 use super::detect::Stream;
+use super::sizing::{GRAIN, Sizing};
 use crate::ablation::Rule;
 use crate::device::Costs;
 use crate::explain::Why;
 use crate::policy::Window;
 use crate::types::{BLOCK_BYTES, Extent};
 
-/// Windows end at multiples of this.
-pub(super) const GRAIN: u64 = 64 << 10;
 /// A window of fewer bytes is not worth a request.
 const WINDOW_BYTES_WORTH: u64 = 16 << 10;
 /// The first window at an object's start, and of a reader that has announced sequential reads.
@@ -44,50 +43,6 @@ pub(super) struct Bounds {
     pub(super) reading: u64,
     /// Its reader has said that it reads on.
     pub(super) is_announced: bool,
-}
-
-/// See the module's page.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Sizing {
-    /// Bytes to keep ahead; 0 until the first read decides.
-    window: u64,
-    /// It is reconsidered when the frontier gets here.
-    trigger: u64,
-    /// Nothing is planned before the frontier gets here.
-    quiet_until: u64,
-    /// The reader has waited since for planned bytes.
-    late: bool,
-    /// It did not before that.
-    is_fed: bool,
-    why: Why,
-    kept: u64,
-}
-
-impl Sizing {
-    /// A read of the stream, which waited for planned bytes if it was `late`.
-    pub(super) fn record_wait(&mut self, late: bool) {
-        self.late |= late;
-    }
-
-    /// Planned bytes were evicted.
-    pub(super) fn look_again(&mut self) {
-        self.quiet_until = 0;
-    }
-
-    /// Whether a read up to `frontier` changes nothing.
-    pub(super) fn is_quiet(&self, frontier: u64) -> bool {
-        frontier < self.quiet_until && !self.late
-    }
-
-    /// Whether no window was decided yet.
-    pub(super) fn is_new(&self) -> bool {
-        self.window == 0
-    }
-
-    /// Bytes kept ahead, and the rule that decided their number.
-    pub(super) fn kept(&self) -> (u64, Why) {
-        (self.kept, self.why)
-    }
 }
 
 impl Stream {

@@ -10,7 +10,7 @@
 use super::Shape;
 use crate::cache::Cache;
 use crate::policy::Access;
-use crate::policy::adaptive::window::{GRAIN, Sizing};
+use crate::policy::adaptive::sizing::{GRAIN, Sizing};
 use crate::types::{BLOCK_BYTES, Extent, ObjectId, StreamId, Time};
 
 /// Misses behind the frontier after which its reader counts as one that jumps to and fro.
@@ -212,7 +212,7 @@ impl Stream {
     pub(crate) fn on_lost(&mut self, extent: Extent) {
         if let Some(at) = self.lost_at(extent) {
             self.planned = at;
-            self.sizing.look_again();
+            self.sizing.quiet_until = 0;
         }
     }
 

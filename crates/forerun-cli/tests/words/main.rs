@@ -32,7 +32,7 @@ const DOCUMENTS: &[&str] =
     &["README.md", "CHANGELOG.md", "CONTRIBUTING.md", "ARCHITECTURE.md", "samples/README.md"];
 
 /// Crates whose comments are checked, and other folders with sources.
-const COMMENTED: &[&str] = &["crates/forerun-engine", "crates/forerun-sim"];
+const COMMENTED: &[&str] = &["crates/forerun-engine", "crates/forerun-serve", "crates/forerun-sim"];
 
 const README_WORDS_MAX: usize = 1200;
 const CHANGELOG_WORDS_MAX: usize = 700;

@@ -5,15 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::{files_below, read, root};
 
 /// Crates that still have names for several things.
-const NOT_DONE: &[&str] = &[
-    "forerun",
-    "forerun-backend",
-    "forerun-cli",
-    "forerun-faults",
-    "forerun-lab",
-    "forerun-serve",
-    "forerun-trace",
-];
+const NOT_DONE: &[&str] = &["forerun", "forerun-cli", "forerun-faults", "forerun-lab"];
 
 /// Names that several files of a crate define, each with the reason.
 const ALLOWED: &[(&str, &str, &str)] = &[

@@ -1,4 +1,4 @@
-//! An answer to a request, and how its body flows.
+//! An answer to a request, and the flow of its body.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -17,9 +17,9 @@ pub(crate) struct Answer {
     pub(crate) status: u16,
     pub(crate) headers: Vec<(&'static str, String)>,
     pub(crate) body: Bytes,
-    /// It answers HEAD: the body is not sent.
+    /// Whether it answers HEAD: the body is not sent.
     pub(crate) is_head: bool,
-    /// The object's first byte in the body, and the object's size, of a part.
+    /// For a part: the object's first byte in the body, and the object's size.
     pub(crate) part: Option<(u64, u64)>,
 }
 
@@ -50,7 +50,7 @@ impl Answer {
         self.headers.push((name, value));
     }
 
-    /// The same, as the fault wants it.
+    /// The answer with `fault` in it.
     pub(crate) fn harmed(mut self, fault: Option<Fault>, id: u64) -> Answer {
         let is_success = self.status < 300;
         match fault {
@@ -78,7 +78,7 @@ impl Answer {
         self
     }
 
-    /// The answer on its way, a `piece` after the other; `open` lives as long as its body.
+    /// Sends the answer piece by piece; `open` lives as long as its body.
     pub(crate) fn send(
         mut self,
         fault: Option<Fault>,
@@ -91,7 +91,7 @@ impl Answer {
             Some(Fault::Cut(share)) => (upto(share), End::Broken),
             Some(Fault::Short(share)) => (upto(share), End::Whole),
             Some(Fault::Stall(share)) => (upto(share), End::Silent),
-            // HTTP itself ends a body where its length says, or breaks.
+            // HTTP itself ends or breaks a body at its stated length.
             Some(Fault::Length) => (upto(500), End::Whole),
             Some(Fault::Size) if self.part.is_none() => (body, End::Broken),
             _ => (body, End::Whole),
@@ -134,7 +134,7 @@ fn flow(body: Bytes, piece: usize, wait: Duration, end: End, open: Arc<()>) -> H
     HttpResponseBody::new(StreamBody::new(pieces))
 }
 
-/// What the client below the seam says of a request without an answer.
+/// The error of the HTTP client for a request without an answer.
 pub(crate) fn failure(kind: HttpErrorKind, what: &str) -> HttpError {
     HttpError::new(kind, std::io::Error::other(what.to_owned()))
 }

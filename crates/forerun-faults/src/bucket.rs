@@ -1,4 +1,4 @@
-//! The simulated object store, which speaks S3.
+//! The simulated object store, with S3's protocol.
 
 use std::collections::BTreeSet;
 use std::fmt::Write;
@@ -12,7 +12,7 @@ use crate::manners::Manners;
 use crate::site::Site;
 use crate::web;
 
-/// Answers a request; `is_nonsense` if its listing is to make no sense.
+/// Answers a request. `is_nonsense` makes its listing nonsensical.
 pub(crate) fn answer(
     site: &Site,
     manners: &Manners,
@@ -89,7 +89,7 @@ fn list(site: &Site, manners: &Manners, url: &Url, now: Duration, is_nonsense: b
     Answer::page("application/xml", text)
 }
 
-/// Seconds since 1970 as S3's listings write them. All are in November 2023.
+/// Seconds since 1970 in the format of S3's listings. All are in November 2023.
 fn rfc3339(seconds: u64) -> String {
     let since = seconds - 1_698_796_800;
     let (day, second) = (since / 86_400 + 1, since % 86_400);

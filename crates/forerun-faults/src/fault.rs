@@ -1,4 +1,4 @@
-//! What goes wrong with one request, and which errors that explains.
+//! Faults of requests, and the errors that they explain.
 
 use std::time::Duration;
 
@@ -6,37 +6,37 @@ use forerun::ErrorKind;
 
 use crate::random::Random;
 
-/// How long a peer is silent before the client below the seam fails the request.
+/// The silence after which the HTTP client fails a request.
 pub(crate) const IDLE_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// One request's fate.
+/// A fault of one request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Fault {
-    /// Nobody takes the connection.
+    /// The connection is refused.
     Refuse,
     /// The connection breaks before the answer.
     Reset,
     /// No answer comes.
     Silence,
-    /// The answer takes so many milliseconds more.
+    /// The answer takes this many milliseconds more.
     Late(u64),
-    /// The server refuses with this status, and names a time to come back or not.
+    /// The server refuses with this status, and may name a time to come back.
     Status(u16, Option<u64>),
     /// The connection breaks after this share of the body, in thousandths.
     Cut(u64),
-    /// The body ends there as if that were all.
+    /// The body ends there without an error.
     Short(u64),
-    /// Nothing more comes from there on.
+    /// No further byte comes.
     Stall(u64),
-    /// So many bytes come each second.
+    /// Bytes of the body that arrive each second.
     Trickle(u64),
     /// The body goes on past its end.
     Long,
-    /// The server sends other bytes than the ones asked for, and says so.
+    /// The server sends other bytes than those asked for, and labels them so.
     Shift,
     /// It reports another size.
     Size,
-    /// It says another length of the body than its part has.
+    /// It states another length of the body than that of its part.
     Length,
     /// It names another version each time.
     Tag,
@@ -44,7 +44,7 @@ pub(crate) enum Fault {
     Whole,
     /// It says that the body is compressed.
     Compress,
-    /// It redirects to another server that has the same.
+    /// It redirects to another server with the same object.
     Elsewhere,
     /// It redirects in a circle.
     Circle,
@@ -82,7 +82,7 @@ fn kinds(random: &mut Random) -> Vec<Fault> {
 }
 
 impl Fault {
-    /// The kinds of error that may come of it.
+    /// The kinds of errors that it explains.
     pub(crate) fn explains(self) -> &'static [ErrorKind] {
         use ErrorKind::{
             Busy, Changed, Denied, Invalid, NoRange, NotADirectory, NotFound, Permanent, Transient,
@@ -98,32 +98,33 @@ impl Fault {
             Fault::Status(404, _) => &[NotFound],
             Fault::Status(429 | 503, _) => &[Busy],
             Fault::Status(..) => &[Transient],
-            // A listing that seems whole lacks entries.
+            // A listing that seems complete lacks entries.
             Fault::Short(_) => &[Transient, Permanent, NotFound, NotADirectory, NoRange],
-            // A body of no said length does not tell a size.
+            // A body of unknown length does not tell a size.
             Fault::Long => &[Permanent, NoRange],
             Fault::Compress => &[Permanent],
-            // What it says of the size may be taken for another version.
+            // The wrong size may be taken for another version.
             Fault::Shift | Fault::Length => &[Changed, Permanent],
             Fault::Size => &[Changed, Permanent, Transient],
             Fault::Tag => &[Changed],
             Fault::Whole => &[NoRange, Permanent],
-            // Object stores are never followed elsewhere. A circle of late answers takes too long.
+            // Redirects of object stores are never followed. A circle of late answers takes too
+            // long.
             Fault::Circle => &[Permanent, Invalid, Transient],
-            // A page of links where there is nothing makes that a directory.
+            // A page of links in place of nothing looks like a directory.
             Fault::Nonsense => &[Permanent, NotFound, NotADirectory, Invalid],
         }
     }
 }
 
-/// Which requests meet which faults.
+/// Chooses the requests that meet faults, and their faults.
 #[derive(Clone, Debug)]
 pub(crate) struct Faults {
     random: Random,
     /// Of a thousand requests.
     per_mille: u64,
     kinds: Vec<Fault>,
-    /// From when to when the server is away, and how that looks.
+    /// The span of an outage, and its fault.
     outage: Option<(Duration, Duration, Fault)>,
 }
 
@@ -146,7 +147,7 @@ impl Faults {
         Faults { random: random.fork(), per_mille, kinds, outage }
     }
 
-    /// What becomes of a request that is sent `now`.
+    /// The fault of a request that is sent at `now`.
     pub(crate) fn draw(&mut self, now: Duration) -> Option<Fault> {
         if let Some((from, to, fault)) = self.outage
             && (from..to).contains(&now)

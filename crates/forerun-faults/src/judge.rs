@@ -1,4 +1,4 @@
-//! Sees everything, and says what must not be.
+//! The judge, who sees all events and accuses Forerun of violations.
 
 use std::collections::BTreeSet;
 use std::fmt::{self, Write};
@@ -12,24 +12,24 @@ use crate::fault::Fault;
 use crate::manners::{Manners, Validator};
 use crate::site::{Object, Site, Version, below};
 
-/// A request is tried again for 30 s, less the pause that would end later.
+/// A request is retried for 30 s, except that no pause may end later.
 const PATIENCE_MIN: Duration = Duration::from_secs(25);
-/// An operation ends within this time: every piece of a read may meet an outage of its own.
+/// The time limit of an operation: every piece of a read may meet an outage of its own.
 pub(crate) const DEADLINE: Duration = Duration::from_secs(300);
 
 pub(crate) struct Judge {
     started: Instant,
-    state: Mutex<State>,
+    observations: Mutex<Observations>,
 }
 
 #[derive(Default)]
-struct State {
+struct Observations {
     trace: Trace,
-    /// Kinds of error that faults so far explain, and of which path.
+    /// The errors that faults so far explain: path and kind.
     explained: Vec<(String, ErrorKind)>,
-    /// The longest operation that has ended.
+    /// The duration of the longest operation so far.
     longest: Duration,
-    /// When those began that have not.
+    /// The starts of operations under way.
     in_flight: Vec<Duration>,
     first_fault: Option<Duration>,
     faults: BTreeSet<String>,
@@ -38,7 +38,7 @@ struct State {
     answered: u64,
 }
 
-/// What happened, as a hash, and as text if somebody wants to read it.
+/// A record of all events, as a hash, and as text on demand.
 #[derive(Debug)]
 struct Trace {
     hash: u64,
@@ -63,27 +63,30 @@ impl Write for Trace {
     }
 }
 
-/// What a schedule ended in.
+/// The outcome of a schedule.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Verdict {
-    /// What must not be, in order.
+    /// The violations, in order.
     pub accusations: Vec<String>,
     /// Equal for equal events at equal times.
     pub trace_hash: u64,
-    /// The events, if they were to be kept.
+    /// The events as text, if they were kept.
     pub trace: String,
-    /// Reads that were asked for.
+    /// The number of reads.
     pub read_count: u64,
-    /// Kinds of faults that were met.
+    /// The kinds of faults that occurred.
     pub fault_kinds: Vec<String>,
-    /// The longest operation.
+    /// The duration of the longest operation.
     pub longest: Duration,
 }
 
 impl Judge {
     pub(crate) fn new(keeps_trace: bool) -> Judge {
         let trace = Trace { text: keeps_trace.then(String::new), ..Trace::default() };
-        Judge { started: Instant::now(), state: Mutex::new(State { trace, ..State::default() }) }
+        Judge {
+            started: Instant::now(),
+            observations: Mutex::new(Observations { trace, ..Observations::default() }),
+        }
     }
 
     /// Virtual time since the start.
@@ -91,90 +94,92 @@ impl Judge {
         self.started.elapsed()
     }
 
-    fn with<T>(&self, work: impl FnOnce(&mut State) -> T) -> T {
-        work(&mut self.state.lock().unwrap_or_else(PoisonError::into_inner))
+    fn with<T>(&self, work: impl FnOnce(&mut Observations) -> T) -> T {
+        work(&mut self.observations.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
-    pub(crate) fn note(&self, event: fmt::Arguments<'_>) {
+    pub(crate) fn record(&self, event: fmt::Arguments<'_>) {
         let now = self.now().as_secs_f64();
-        self.with(|state| writeln!(state.trace, "{now:12.6} {event}")).expect("a trace takes all text");
+        self.with(|seen| writeln!(seen.trace, "{now:12.6} {event}")).expect("a trace takes all text");
     }
 
     pub(crate) fn accuse(&self, what: fmt::Arguments<'_>) {
-        self.note(format_args!("VIOLATION: {what}"));
+        self.record(format_args!("VIOLATION: {what}"));
         let now = self.now().as_secs_f64();
-        self.with(|state| state.accusations.push(format!("at {now:.3} s: {what}")));
+        self.with(|seen| seen.accusations.push(format!("at {now:.3} s: {what}")));
     }
 
-    /// A request about `path` meets `fault`.
+    /// Records that a request about `path` meets `fault`.
     pub(crate) fn explain(&self, now: Duration, path: &str, fault: Fault) {
-        self.with(|state| {
-            state.first_fault.get_or_insert(now);
-            state.explained.extend(fault.explains().iter().map(|kind| (path.to_owned(), *kind)));
+        self.with(|seen| {
+            seen.first_fault.get_or_insert(now);
+            seen.explained.extend(fault.explains().iter().map(|kind| (path.to_owned(), *kind)));
             let name = format!("{fault:?}");
-            state.faults.insert(name.split('(').next().unwrap_or_default().to_owned());
+            seen.faults.insert(name.split('(').next().unwrap_or_default().to_owned());
         });
     }
 
-    /// From now on errors of this kind are right, whatever becomes of requests.
+    /// Allows errors of this kind from now on.
     pub(crate) fn allow(&self, kind: ErrorKind) {
-        self.with(|state| state.explained.push((String::new(), kind)));
+        self.with(|seen| seen.explained.push((String::new(), kind)));
     }
 
-    /// A read begins; it must be answered once.
+    /// Counts a read, which must be answered once.
     pub(crate) fn ask(&self) {
-        self.with(|state| state.asked += 1);
+        self.with(|seen| seen.asked += 1);
     }
 
     pub(crate) fn answer(&self) {
-        self.with(|state| state.answered += 1);
+        self.with(|seen| seen.answered += 1);
     }
 
-    /// Whether a fault so far may make an error of this kind about `path`: it met a request about
-    /// that, about what is in it, or about a directory that it is in.
+    /// Whether a fault so far explains an error of this kind about `path`. The fault met a request
+    /// about the path, about a path below it, or about a directory above it.
     pub(crate) fn is_explained(&self, path: &str, kind: ErrorKind) -> bool {
         let concerns = |met: &str| met == path || below(met, path).is_some() || below(path, met).is_some();
-        self.with(|state| state.explained.iter().any(|(met, explained)| *explained == kind && concerns(met)))
+        self.with(|seen| seen.explained.iter().any(|(met, explained)| *explained == kind && concerns(met)))
     }
 
-    /// Faults, changes, or what `may_be` besides must explain `error` about `path`, which `what` ended in.
+    /// Checks the `error` of the operation `what` about `path`. Faults, changes or `may_be` must
+    /// explain it, and no retry may have ended too early.
     pub(crate) fn hear(&self, what: fmt::Arguments<'_>, path: &str, error: &Error, may_be: &[ErrorKind]) {
-        self.note(format_args!("{what}: {:?} {error}", error.kind));
+        self.record(format_args!("{what}: {:?} {error}", error.kind));
         if !may_be.contains(&error.kind) && !self.is_explained(path, error.kind) {
             self.accuse(format_args!("{what} ends in an error that nothing explains: {error}"));
         }
-        let first_fault = self.with(|state| state.first_fault);
+        let first_fault = self.with(|seen| seen.first_fault);
         let was_patient = first_fault.is_some_and(|first| self.now() >= first + PATIENCE_MIN);
         if error.is_transient() && !was_patient {
             self.accuse(format_args!("{what} is given up too early: {error}"));
         }
     }
 
-    /// An operation begins, whose end is told to [`Judge::check_time`].
+    /// Records the begin of an operation, which ends with [`Judge::check_time`].
     pub(crate) fn begin(&self) -> Duration {
         let now = self.now();
-        self.with(|state| state.in_flight.push(now));
+        self.with(|seen| seen.in_flight.push(now));
         now
     }
 
-    /// From when on what is told to a question that `began` then may be true. Answers are believed
-    /// from when they came, and older by what the question took, which somebody else may have begun.
+    /// The earliest time whose state the answer to a question from `began` may show. Answers are
+    /// valid for twice the `ttl` after they come. They may also be older by the duration of an
+    /// operation that another program began.
     pub(crate) fn told_since(&self, began: Duration, ttl: Duration) -> Duration {
         let now = self.now();
-        let longest = self.with(|state| {
-            let in_flight = state.in_flight.iter().map(|began| now - *began);
-            in_flight.max().unwrap_or_default().max(state.longest)
+        let longest = self.with(|seen| {
+            let in_flight = seen.in_flight.iter().map(|began| now - *began);
+            in_flight.max().unwrap_or_default().max(seen.longest)
         });
         began.saturating_sub(ttl * 2 + longest)
     }
 
-    /// What began then must have ended in time.
+    /// Records the end of the operation from `began`, and checks its duration.
     pub(crate) fn check_time(&self, what: fmt::Arguments<'_>, began: Duration) {
         let took = self.now() - began;
-        self.with(|state| {
-            state.longest = state.longest.max(took);
-            let ended = state.in_flight.iter().position(|other| *other == began);
-            state.in_flight.swap_remove(ended.expect("it has begun"));
+        self.with(|seen| {
+            seen.longest = seen.longest.max(took);
+            let ended = seen.in_flight.iter().position(|other| *other == began);
+            seen.in_flight.swap_remove(ended.expect("it has begun"));
         });
         if took > DEADLINE {
             self.accuse(format_args!("{what} took {:.1} s", took.as_secs_f64()));
@@ -182,24 +187,24 @@ impl Judge {
     }
 
     pub(crate) fn verdict(&self) -> Verdict {
-        self.with(|state| {
-            if state.asked != state.answered {
-                let (asked, answered) = (state.asked, state.answered);
-                state.accusations.push(format!("{asked} reads were asked for, and {answered} answered"));
+        self.with(|seen| {
+            if seen.asked != seen.answered {
+                let (asked, answered) = (seen.asked, seen.answered);
+                seen.accusations.push(format!("{asked} reads were asked for, and {answered} answered"));
             }
             Verdict {
-                accusations: state.accusations.clone(),
-                trace_hash: state.trace.hash,
-                trace: state.trace.text.clone().unwrap_or_default(),
-                read_count: state.asked,
-                fault_kinds: state.faults.iter().cloned().collect(),
-                longest: state.longest,
+                accusations: seen.accusations.clone(),
+                trace_hash: seen.trace.hash,
+                trace: seen.trace.text.clone().unwrap_or_default(),
+                read_count: seen.asked,
+                fault_kinds: seen.faults.iter().cloned().collect(),
+                longest: seen.longest,
             }
         })
     }
 }
 
-/// The version that `entry` names, of those that `object` had until `now`.
+/// The version of `object` until `now` that `entry` names.
 pub(crate) fn named<'o>(
     object: &'o Object,
     manners: &Manners,

@@ -1,16 +1,18 @@
-//! Forerun over servers that fail: front ends, run loop and backends, above a simulated HTTP client.
+//! Forerun over servers that fail: front ends, run loop and backends, above a simulated HTTP
+//! client.
 //!
-//! A *schedule* comes from a seed: what a server has and when that changes, how the server behaves, what
-//! goes wrong with which request, and what a few programs read. Time is virtual, and one thread runs it
-//! all, so that equal seeds run equally. The judge then wants that
-//! * every byte is that of the version that was opened, and that version was there when it was opened;
+//! A *schedule* comes from a seed. It holds the server's objects and their changes, the server's
+//! behaviour, the faults of requests, and the reads of a few programs. Time is virtual, and one
+//! thread runs everything, so equal seeds run equally. The judge checks that
+//! * every byte is that of the version that was opened, and the version existed at the open;
 //! * every read is answered once, and every operation ends in time;
-//! * memory stays within its budget, and at the end all of it that is in use is cached bytes;
-//! * faults and changes explain every error, and nothing is given up before its time;
+//! * memory stays within its budget, and at the end all memory in use is cached bytes;
+//! * faults and changes explain every error, and no retry ends too early;
 //! * a password goes to no other server;
 //! * no request outlives its readers.
 
 mod answer;
+mod bench;
 mod bucket;
 mod fault;
 mod judge;
@@ -26,7 +28,7 @@ mod web;
 pub use judge::Verdict;
 pub use schedule::run;
 
-/// How to run the schedule of `seed` again and see all that happens.
+/// The command that runs the schedule of `seed` again and prints its events.
 pub fn replay(seed: u64) -> String {
     format!("replay it with: cargo run --release --package forerun-faults -- --seed {seed}")
 }

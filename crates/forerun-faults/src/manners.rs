@@ -1,11 +1,11 @@
-//! How a server behaves all the time.
+//! The permanent behaviour of a server.
 
 use std::time::Duration;
 
 use crate::random::Random;
 use crate::site::Version;
 
-/// How versions are told apart.
+/// The header that tells versions apart.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Validator {
     Strong,
@@ -18,15 +18,15 @@ pub(crate) enum Validator {
 pub(crate) struct Manners {
     pub(crate) is_bucket: bool,
     pub(crate) validator: Validator,
-    /// Whether it refuses a version that is not there any more by itself.
+    /// Whether the server itself refuses a version that is gone.
     pub(crate) honours_conditions: bool,
     pub(crate) refuses_head: bool,
     pub(crate) ignores_range: bool,
-    /// Parts have no Content-Length.
+    /// Whether parts lack Content-Length.
     pub(crate) is_chunked: bool,
     /// Entries of a page of a listing.
     pub(crate) page_entries: usize,
-    /// Bytes of a body that arrive at a time, and the wait before each of them.
+    /// The size of the pieces of a body, and the wait before each of them.
     pub(crate) piece: (usize, Duration),
     pub(crate) latency: Duration,
 }

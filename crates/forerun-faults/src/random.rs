@@ -9,12 +9,12 @@ pub(crate) struct Random(u64);
 impl Random {
     pub(crate) fn new(seed: u64) -> Random {
         let mut random = Random(seed);
-        // Neighbouring seeds have nothing in common after that.
+        // Decorrelates neighbouring seeds.
         random.0 = random.next();
         random
     }
 
-    /// Another one, whose choices do not depend on how many this one makes later.
+    /// An independent generator: its choices do not depend on later ones of this generator.
     pub(crate) fn fork(&mut self) -> Random {
         Random::new(self.next())
     }

@@ -1,4 +1,4 @@
-//! Reads, and what must come of them.
+//! Reads, and checks of their results.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -6,13 +6,13 @@ use std::time::Duration;
 use forerun::{Error, ErrorKind, Extent, Reader};
 use futures::channel::oneshot;
 
+use crate::bench::Bench;
 use crate::judge::{self, Judge};
 use crate::random::Random;
-use crate::reader::Bench;
 use crate::site::Version;
 use crate::store::Store;
 
-/// One read, and what must come of it. It keeps no library alive.
+/// One read, for checking its result. It does not keep the library alive.
 #[derive(Clone)]
 struct Asked {
     store: Arc<Store>,
@@ -22,11 +22,11 @@ struct Asked {
     extent: Extent,
 }
 
-/// What was opened.
+/// The object that was opened.
 pub(crate) struct Opened {
     pub(crate) path: String,
     pub(crate) size: u64,
-    /// None where the server lied about it.
+    /// None if the server lied about it.
     pub(crate) version: Option<Version>,
 }
 
@@ -43,7 +43,7 @@ impl Open {
     }
 }
 
-/// Reads to do, one after the other or a few at once.
+/// A series of reads, one after the other or a few at once.
 pub(crate) struct Run {
     pub(crate) extents: Vec<Extent>,
     pub(crate) width: usize,
@@ -51,7 +51,7 @@ pub(crate) struct Run {
 }
 
 impl Run {
-    /// One way of going through an object of `size` bytes.
+    /// A random series of reads of an object of `size` bytes.
     pub(crate) fn new(random: &mut Random, size: u64) -> Run {
         let len = random.pick(&[1, 777, 4096, 32 << 10, 128 << 10, 300_000, 2 << 20]);
         let count = random.within(1..20);
@@ -75,12 +75,12 @@ impl Bench {
         Asked { store, judge, number, open: Arc::clone(&open.opened), extent }
     }
 
-    /// Starts a read; what comes says whether it was answered with bytes.
+    /// Starts a read. The receiver tells whether it was answered with bytes.
     pub(crate) fn submit(&self, number: u64, open: &Open, extent: Extent) -> oneshot::Receiver<bool> {
         let (done, end) = oneshot::channel();
         let asked = self.ask(number, open, extent);
         open.reader.submit(extent.offset, extent.len as usize, move |answer| {
-            // Nobody listens any more where the program is gone.
+            // The receiver is gone if the program has ended.
             let _ = done.send(match answer {
                 Ok(lease) => asked.bytes(lease.slices()),
                 Err(error) => asked.error(&error),
@@ -89,7 +89,7 @@ impl Bench {
         end
     }
 
-    /// The same into a buffer, without a callback.
+    /// Reads into a buffer, without a callback.
     pub(crate) async fn read_at(&self, number: u64, open: &Open, extent: Extent) -> bool {
         let mut bytes = vec![0; extent.len as usize];
         let (asked, began) = (self.ask(number, open, extent), self.judge.begin());
@@ -101,7 +101,7 @@ impl Bench {
         }
     }
 
-    /// Copies what was read ahead, as a front end with a cache of its own does.
+    /// Copies readahead, as a front end with a cache of its own does.
     pub(crate) fn push(&self, number: u64, open: &Open, extent: Extent) {
         let asked = self.ask(number, open, extent);
         if open.reader.peek(extent, |lease| asked.bytes(lease.slices())).is_some() {
@@ -128,7 +128,7 @@ impl Asked {
         false
     }
 
-    /// The bytes must be those of the version that was opened, and as many as were asked for.
+    /// Checks that the bytes are those of the opened version, and of the right length.
     fn bytes<'b>(&self, slices: impl Iterator<Item = &'b [u8]>) -> bool {
         let Asked { judge, number, extent, .. } = self;
         let Opened { path, size, version } = &*self.open;
@@ -142,7 +142,7 @@ impl Asked {
             at += slice.len();
         }
         let len = (at - start) as u64;
-        judge.note(format_args!("reader {number}: {extent:?} of {path:?}: {len} bytes"));
+        judge.record(format_args!("reader {number}: {extent:?} of {path:?}: {len} bytes"));
         if len != wanted_len || (len > 0 && !is_same) {
             judge.accuse(format_args!(
                 "reader {number}: wrong bytes for {extent:?} of {path:?}: {len} of {wanted_len}, same: {is_same}"

@@ -3,26 +3,17 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use forerun::{Advice, Entry, Error, ErrorKind, Extent, Forerun, Kind, Part};
+use forerun::{Advice, Entry, Error, ErrorKind, Extent, Kind, Part};
 use futures::future::join_all;
 
-use crate::judge::{self, Judge};
+use crate::bench::Bench;
+use crate::judge;
 use crate::random::Random;
 use crate::read::{Open, Opened, Run};
 use crate::site::{Version, below};
-use crate::store::Store;
-
-/// What all readers share.
-pub(crate) struct Bench {
-    pub(crate) forerun: Forerun,
-    pub(crate) store: Arc<Store>,
-    pub(crate) judge: Arc<Judge>,
-    pub(crate) memory_bytes: u64,
-    pub(crate) ttl: Duration,
-}
 
 impl Bench {
-    /// A program that does a few things.
+    /// Runs a program of a few operations.
     pub(crate) async fn read(self: Arc<Bench>, number: u64, mut random: Random) {
         let mut open = None;
         for _ in 0..random.within(1..8) {
@@ -47,10 +38,10 @@ impl Bench {
             }
             self.check_memory();
         }
-        self.judge.note(format_args!("reader {number} is done"));
+        self.judge.record(format_args!("reader {number} is done"));
     }
 
-    /// A path where there is something, or was, or never.
+    /// A path that may exist, may have existed, or never existed.
     pub(crate) fn some_path(&self, random: &mut Random) -> String {
         if random.chance(50) {
             return random.pick(&["d0", "d1/none", "none", ""]).to_owned();
@@ -82,11 +73,11 @@ impl Bench {
         self.judge.hear(format_args!("reader {number}: {path:?}"), path, error, &may_be);
     }
 
-    /// The version that `entry` names, which must have been there lately.
+    /// The version that `entry` names; accuses if it did not exist lately.
     fn check_entry(&self, number: u64, entry: &Entry, began: Duration) -> Option<Version> {
         let now = self.judge.now();
         let path = &entry.path;
-        self.judge.note(format_args!("reader {number}: {path:?} is {:?} of {}", entry.kind, entry.size));
+        self.judge.record(format_args!("reader {number}: {path:?} is {:?} of {}", entry.kind, entry.size));
         if entry.kind == Kind::Directory {
             return None;
         }
@@ -102,7 +93,7 @@ impl Bench {
         let may_lie = lies.iter().any(|kind| self.judge.is_explained(path, *kind));
         match named {
             Some(version) if version.size == entry.size && was_there(version) => {}
-            // An answer to a part of nothing names no version.
+            // The answer to a part of an empty object names no version.
             None if entry.size == 0 => {}
             _ if may_lie => {}
             _ => self.judge.accuse(format_args!("reader {number}: {path:?} is told as {entry:?}")),
@@ -149,11 +140,11 @@ impl Bench {
                 );
             }
         };
-        self.judge.note(format_args!("reader {number}: {path:?} holds {}", entries.len()));
+        self.judge.record(format_args!("reader {number}: {path:?} holds {}", entries.len()));
         for entry in entries.iter() {
             self.check_entry(number, entry, began);
         }
-        // Those that could not be asked about are left out, and a log says so.
+        // Parts whose stat failed are left out, and a log line tells so.
         let kinds = [ErrorKind::NotFound, ErrorKind::Permanent, ErrorKind::Denied, ErrorKind::NoRange];
         if kinds.iter().any(|kind| self.judge.is_explained(path, *kind)) {
             return;
@@ -171,12 +162,12 @@ impl Bench {
     async fn prefetch(&self, number: u64, random: &mut Random) {
         let parts: Vec<Part> = (0..3).map(|_| Part::whole(self.some_path(random))).collect();
         let parts: Vec<Part> = parts.into_iter().filter(|part| !part.path.is_empty()).collect();
-        // It is a hint: what fails of it fails nobody.
+        // A hint: its failures fail no read.
         let told = self.forerun.prefetch(&parts).await.map_err(|error| error.kind);
-        self.judge.note(format_args!("reader {number}: a list of {} files is told: {told:?}", parts.len()));
+        self.judge.record(format_args!("reader {number}: a list of {} files is told: {told:?}", parts.len()));
     }
 
-    /// False if a read failed.
+    /// Returns false if a read failed.
     async fn go_through(self: &Arc<Bench>, number: u64, open: &Open, random: &mut Random) -> bool {
         if random.chance(200) {
             let some = [Extent::new(random.within(0..1 << 20), 200_000), Extent::new(0, 5000)];
@@ -192,7 +183,7 @@ impl Bench {
         for extents in run.extents.chunks(run.width) {
             let began = self.judge.begin();
             let reads = extents.iter().map(|extent| self.submit(number, open, *extent));
-            // Another program is gone before its answer comes.
+            // The program ends before its answer comes.
             let answers: Vec<_> = reads.collect();
             if random.chance(20) {
                 return true;

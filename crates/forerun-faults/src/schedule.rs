@@ -7,18 +7,18 @@ use forerun::{ConnectOptions, ErrorKind, Extent, Forerun, Options, PolicyKind};
 use forerun_backend::{Environment, HttpClient, connect};
 use tokio::runtime::{Builder, Runtime};
 
+use crate::bench::Bench;
 use crate::fault::Faults;
 use crate::judge::{Judge, Verdict};
 use crate::manners::{Manners, Validator};
 use crate::random::Random;
 use crate::read::Run;
-use crate::reader::Bench;
 use crate::site::Site;
 use crate::store::{HOST, Service, Store};
 
-/// By then everybody is done: a few readers do a few things, each within its own time.
+/// All readers have ended by then: there are a few, with few operations of bounded time.
 const END: Duration = Duration::from_secs(7 * 24 * 3600);
-/// After the last reader, fetches that nobody waits for end within this time.
+/// The time for fetches without a reader to end, after the last reader.
 const SETTLING: Duration = Duration::from_secs(600);
 
 /// Runs the schedule of `seed`. Equal seeds run equally.
@@ -28,7 +28,7 @@ const SETTLING: Duration = Duration::from_secs(600);
 pub fn run(seed: u64, keeps_trace: bool) -> Verdict {
     let runtime = Builder::new_current_thread().enable_time().start_paused(true).build();
     let runtime = runtime.expect("a runtime of one thread needs nothing");
-    // This thread has virtual time as well.
+    // Gives this thread virtual time as well.
     let _entered = runtime.enter();
     let judge = Arc::new(Judge::new(keeps_trace));
     let mut random = Random::new(seed);
@@ -36,12 +36,12 @@ pub fn run(seed: u64, keeps_trace: bool) -> Verdict {
     let manners = Manners::new(&mut random);
     let may_change = random.chance(700) && manners.validator != Validator::Nothing;
     let site = Site::new(&mut random, may_change);
-    judge.note(format_args!("seed {seed}: {manners:?}"));
+    judge.record(format_args!("seed {seed}: {manners:?}"));
     for object in &site.objects {
-        judge.note(format_args!("{object:?}"));
+        judge.record(format_args!("{object:?}"));
     }
     let faults = if has_faults { Faults::new(&mut random) } else { Faults::none() };
-    judge.note(format_args!("{faults:?}"));
+    judge.record(format_args!("{faults:?}"));
     let store = Arc::new(Store::new(site, manners, Arc::clone(&judge), random.fork()));
     if random.chance(100) {
         store.set(faults.clone());
@@ -63,7 +63,7 @@ pub fn run(seed: u64, keeps_trace: bool) -> Verdict {
     judge.verdict()
 }
 
-/// A library over the store, if that could be reached.
+/// A library over the store, if the store could be reached.
 fn build(runtime: &Runtime, store: &Arc<Store>, judge: &Arc<Judge>, random: &mut Random) -> Option<Bench> {
     let http = Some(HttpClient::new(Service(Arc::clone(store))));
     let keys = [("AWS_ACCESS_KEY_ID", "reader"), ("AWS_SECRET_ACCESS_KEY", "secret")];
@@ -75,7 +75,7 @@ fn build(runtime: &Runtime, store: &Arc<Store>, judge: &Arc<Judge>, random: &mut
     let connected = match runtime.block_on(connect(&url, &options)) {
         Ok(connected) => connected,
         Err(error) => {
-            judge.note(format_args!("cannot connect: {error}"));
+            judge.record(format_args!("cannot connect: {error}"));
             if !error.is_transient() && !judge.is_explained("", error.kind) {
                 judge.accuse(format_args!("cannot connect, and nothing explains it: {error}"));
             }
@@ -95,7 +95,7 @@ fn build(runtime: &Runtime, store: &Arc<Store>, judge: &Arc<Judge>, random: &mut
     Some(Bench { forerun, store: Arc::clone(store), judge: Arc::clone(judge), memory_bytes, ttl })
 }
 
-/// Readers of both kinds, and the account after them.
+/// Runs readers of both kinds, then checks the memory.
 fn read(runtime: &Runtime, bench: &Arc<Bench>, random: &mut Random) {
     let tasks: Vec<_> = (0..random.within(1..5))
         .map(|number| runtime.spawn(Arc::clone(bench).read(number, random.fork())))
@@ -110,7 +110,7 @@ fn read(runtime: &Runtime, bench: &Arc<Bench>, random: &mut Random) {
     }
     bench.store.set(Faults::none());
     runtime.block_on(async { tokio::time::sleep(SETTLING).await });
-    // Memory in use is then what is cached, to the byte.
+    // Memory in use now equals the cached bytes exactly.
     let cached: u64 = bench.forerun.explain().iter().map(|object| object.report.cached_bytes).sum();
     if cached != bench.forerun.memory_bytes() {
         let used = bench.forerun.memory_bytes();
@@ -118,7 +118,7 @@ fn read(runtime: &Runtime, bench: &Arc<Bench>, random: &mut Random) {
     }
 }
 
-/// Programs and library end while reads are under way: these are answered all the same.
+/// Ends programs and library during reads, which must be answered all the same.
 fn close_early(runtime: &Runtime, bench: Bench, random: &mut Random) {
     let bench = Arc::new(bench);
     let tasks: Vec<_> = (0..random.within(1..5))
@@ -126,13 +126,13 @@ fn close_early(runtime: &Runtime, bench: Bench, random: &mut Random) {
         .collect();
     let life = Duration::from_millis(random.within(0..3000));
     runtime.block_on(async { tokio::time::sleep(life).await });
-    // That it was closed.
+    // The error that the library was closed.
     bench.judge.allow(ErrorKind::Permanent);
     tasks.iter().for_each(|task| task.abort());
     drop(bench);
 }
 
-/// The reader whose reads are awaited one by one.
+/// Runs the reader that awaits its reads one by one.
 fn read_in_turn(runtime: &Runtime, bench: &Arc<Bench>, random: &mut Random) {
     const NUMBER: u64 = 9;
     for _ in 0..random.within(1..4) {
@@ -148,7 +148,7 @@ fn read_in_turn(runtime: &Runtime, bench: &Arc<Bench>, random: &mut Random) {
     }
 }
 
-/// Ends the program if a schedule does not end: whoever waits can do nothing else.
+/// Ends the program if a schedule does not end: nothing else can interrupt a blocked wait.
 async fn watch(seed: u64) {
     tokio::time::sleep(END).await;
     eprintln!("seed {seed}: a wait never ends; {}", crate::replay(seed));

@@ -1,4 +1,4 @@
-//! What is stored, at each moment of virtual time.
+//! The stored objects, at each moment of virtual time.
 
 use std::collections::BTreeSet;
 use std::sync::LazyLock;
@@ -9,11 +9,11 @@ use bytes::Bytes;
 use crate::random::Random;
 
 const POOL_BYTES: usize = 24 << 20;
-/// More than the smallest memory that an engine takes: reading such an object evicts.
+/// More than the smallest memory of an engine: reading such an object evicts.
 const SIZE_MAX: u64 = 5 << 20;
 
-/// The bytes of every version are a slice of this, each from a place of its own: versions differ nearly
-/// everywhere, and cost nothing to make.
+/// The bytes of every version are a slice of this pool, at an offset of its own. So versions differ
+/// nearly everywhere, and cost nothing to make.
 static POOL: LazyLock<Vec<u8>> = LazyLock::new(|| {
     let mut random = Random::new(0);
     (0..POOL_BYTES / 8).flat_map(|_| random.next().to_le_bytes()).collect()
@@ -22,7 +22,7 @@ static POOL: LazyLock<Vec<u8>> = LazyLock::new(|| {
 /// One version of an object.
 #[derive(Clone, Debug)]
 pub(crate) struct Version {
-    /// No two versions of a site have the same.
+    /// Unique among the versions of a site.
     pub(crate) number: u64,
     pub(crate) size: u64,
     place: usize,
@@ -39,16 +39,16 @@ impl Version {
     }
 }
 
-/// The life of one object.
+/// The history of one object.
 #[derive(Clone, Debug)]
 pub(crate) struct Object {
     pub(crate) path: String,
-    /// What is there from when on, in order of time; nothing from when it is removed.
+    /// The versions and the times of their begin, in order; none from a removal on.
     pub(crate) states: Vec<(Duration, Option<Version>)>,
 }
 
 impl Object {
-    /// What was there at some moment of a span of time.
+    /// The states during a span of time.
     pub(crate) fn between(&self, from: Duration, to: Duration) -> impl Iterator<Item = Option<&Version>> {
         let ends = self.states.iter().skip(1).map(|(since, _)| *since).chain([Duration::MAX]);
         let spans = self.states.iter().zip(ends);
@@ -61,7 +61,7 @@ impl Object {
         self.states.iter().rfind(|(since, _)| *since <= now)?.1.as_ref()
     }
 
-    /// Every version that there was until `now`.
+    /// Every version until `now`.
     pub(crate) fn versions(&self, now: Duration) -> impl Iterator<Item = &Version> {
         let began = self.states.iter().filter(move |(since, _)| *since <= now);
         began.filter_map(|(_, version)| version.as_ref())
@@ -117,12 +117,12 @@ impl Site {
         self.objects.iter().find(|object| object.path == path)
     }
 
-    /// Whether `path` is a directory: those stay, whatever they hold.
+    /// Whether `path` is a directory. Directories never change, even when empty.
     pub(crate) fn is_directory(&self, path: &str) -> bool {
         path.is_empty() || self.objects.iter().any(|object| below(path, &object.path).is_some())
     }
 
-    /// Names of what is in the directory `path` just now; those of directories end in a slash.
+    /// Names of the entries of the directory `path` at `now`; those of directories end in a slash.
     pub(crate) fn list(&self, path: &str, now: Duration) -> BTreeSet<String> {
         let names = self.objects.iter().filter_map(|object| {
             let rest = below(path, &object.path)?;
@@ -135,7 +135,7 @@ impl Site {
     }
 }
 
-/// What follows the directory `directory` in `path`.
+/// The part of `path` below `directory`.
 pub(crate) fn below<'p>(directory: &str, path: &'p str) -> Option<&'p str> {
     if directory.is_empty() {
         return Some(path);

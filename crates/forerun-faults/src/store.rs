@@ -1,4 +1,4 @@
-//! The simulated server, in the place of the HTTP client.
+//! The simulated server, in place of the HTTP client.
 
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -15,10 +15,10 @@ use crate::random::Random;
 use crate::site::Site;
 use crate::{bucket, web};
 
-/// The web server's own host; [`Fault::Elsewhere`] leads to another.
+/// The web server's host; [`Fault::Elsewhere`] redirects to another.
 pub(crate) const HOST: &str = "web.test";
 const OTHER_HOST: &str = "other.test";
-/// The user and the password `reader:secret`, as they are sent.
+/// The `Authorization` header of `reader:secret`.
 const CREDENTIALS: &str = "Basic cmVhZGVyOnNlY3JldA==";
 /// More requests than any schedule needs: a storm.
 const REQUESTS_MAX: u64 = 20_000;
@@ -27,12 +27,13 @@ pub(crate) struct Store {
     pub(crate) site: Site,
     pub(crate) manners: Manners,
     judge: Arc<Judge>,
-    state: Mutex<State>,
-    /// One more than the requests that are under way.
+    state: Mutex<RequestDraws>,
+    /// Counts the requests under way, plus one.
     open: Arc<()>,
 }
 
-struct State {
+/// The count of requests, and the draws of their faults and latencies.
+struct RequestDraws {
     requests: u64,
     random: Random,
     faults: Faults,
@@ -40,11 +41,11 @@ struct State {
 
 impl Store {
     pub(crate) fn new(site: Site, manners: Manners, judge: Arc<Judge>, random: Random) -> Store {
-        let state = Mutex::new(State { requests: 0, random, faults: Faults::none() });
+        let state = Mutex::new(RequestDraws { requests: 0, random, faults: Faults::none() });
         Store { site, manners, judge, state, open: Arc::default() }
     }
 
-    /// What goes wrong from now on.
+    /// Sets the faults from now on.
     pub(crate) fn set(&self, faults: Faults) {
         self.state.lock().unwrap_or_else(PoisonError::into_inner).faults = faults;
     }
@@ -53,7 +54,7 @@ impl Store {
         Arc::strong_count(&self.open) - 1
     }
 
-    /// Counts a request, and draws its fate and its latency.
+    /// Counts a request, and draws its fault and its latency.
     fn begin(&self, request: &HttpRequest) -> (u64, Option<Fault>, Duration) {
         let now = self.judge.now();
         let (id, fault, latency) = {
@@ -64,7 +65,7 @@ impl Store {
         };
         let range = request.headers().get("range").and_then(|value| value.to_str().ok()).unwrap_or("");
         let (method, uri) = (request.method(), request.uri());
-        self.judge.note(format_args!("request {id}: {method} {uri} {range} {fault:?}"));
+        self.judge.record(format_args!("request {id}: {method} {uri} {range} {fault:?}"));
         if let Some(fault) = fault {
             self.judge.explain(now, self.path_of(request), fault);
         }
@@ -75,7 +76,8 @@ impl Store {
         (id, fault, latency)
     }
 
-    /// What `request` is about. A listing of a bucket and a circle of redirects may be about anything.
+    /// The path of `request`. A listing of a bucket and a circle of redirects may be about any
+    /// path.
     fn path_of<'r>(&self, request: &'r HttpRequest) -> &'r str {
         let path = request.uri().path();
         let path = if self.manners.is_bucket { path.trim_start_matches("/bucket") } else { path };
@@ -160,7 +162,7 @@ impl HttpService for Service {
         }
         let answer = store.answer(&request, fault, store.judge.now()).harmed(fault, id);
         let response = answer.send(fault, store.manners.piece, open);
-        store.judge.note(format_args!("answer {id}: {}", response.status()));
+        store.judge.record(format_args!("answer {id}: {}", response.status()));
         Ok(response)
     }
 }

@@ -1,10 +1,10 @@
-//! Schedules find bugs: each bug here is planted into a copy of the sources, and must be found.
+//! Schedules find bugs. Each bug here is planted into a copy of the sources, and must be found.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// A bug is found within so many schedules.
+/// The number of schedules within which a bug must be found.
 const SCHEDULES: &str = "1000";
 
 struct Plant {
@@ -71,9 +71,10 @@ fn planted_bugs_are_found() {
     }
 }
 
-/// What schedules print about a copy of the sources with a bug.
+/// The output of schedules with a copy of the sources that has a bug.
 fn search(plant: &Plant) -> String {
-    // Packages of equal paths below their workspaces share their artifacts: the copy has its own.
+    // Packages of equal paths below their workspaces share artifacts, so the copy has its own
+    // folder.
     let (copy, built) = (workspace().join("target/planted"), workspace().join("target/planted-built"));
     let _ = fs::remove_dir_all(&copy);
     fs::create_dir_all(&copy).expect("the target folder can be written");

@@ -1,4 +1,4 @@
-//! The share of the schedules that every test run has; `make soak` runs many more.
+//! The schedules of every test run; `make soak` runs many more.
 
 use std::collections::BTreeSet;
 

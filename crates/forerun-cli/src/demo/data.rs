@@ -1,52 +1,50 @@
-//! What the demo's objects hold: bytes that cost nothing to make and that nobody
-//! can mix up.
+//! The contents of the demo's objects: unique blocks that cost nothing to make.
 //!
-//! All content is cut from one pool of pseudo-random bytes. The objects lie behind
-//! each other, each on a block, in one space of granules of 2 MiB. Each granule
-//! starts at its own place in the pool, and no two of those places are the same
-//! modulo 4096; hence no two 4 KiB blocks of the bucket are equal, a block served in
-//! the wrong place is noticed, and the store sends and the readers compare slices of
-//! the pool without making anything.
+//! All contents are cut from one pool of pseudo-random bytes. The objects lie one after the other,
+//! each on a block boundary, in a space of granules of 2 MiB. Each granule starts at its own place
+//! in the pool, and no two places are the same modulo 4096. So no two 4 KiB blocks of the bucket
+//! are equal, and a block from a wrong place is noticed. The store and the readers use slices of
+//! the pool.
 
 use std::collections::BTreeMap;
 
 use bytes::Bytes;
 
-/// Bytes that lie in the object as they lie in the pool.
+/// A granule lies in its object as it lies in the pool.
 const GRANULE_BYTES: u64 = 2 << 20;
-/// Granules of all objects together: as many as there are places modulo 4096.
+/// The most granules of all objects together: there are as many places modulo 4096.
 const GRANULES_MAX: u64 = 4096;
-/// Odd, hence invertible modulo any power of two: different granules, different places.
+/// Odd, so invertible modulo any power of two: different granules have different places.
 const STEP: u64 = 0x9_e377;
 
-/// How many files `big/` holds.
+/// The number of files of `big/`.
 pub(crate) const BIG_FILES: usize = 8;
-/// The file that random reads go to, whatever the size of the others.
+/// The size of the file for random reads, whatever the size of the others.
 const RANDOM_BYTES: u64 = 1 << 30;
-/// The file of which strides and bursts read a part.
+/// The size of the file of which strides and bursts read a part.
 const WIDE_BYTES: u64 = 2 << 30;
-/// A file that fits into memory, to be read in any order.
+/// The size of a file that fits into memory, to be read in any order.
 const SHUFFLED_BYTES: u64 = 64 << 20;
 const SMALL_FILES: u64 = 250;
-/// How many files `paced/` holds.
+/// The number of files of `paced/`.
 pub(crate) const PACED_FILES: usize = 64;
 const PACED_BYTES: u64 = 8 << 20;
-/// The files of `tree/`, how many are in each of its directories, and how large they are.
+/// The number of files of `tree/`, of files in each of its directories, and the files' size.
 pub(crate) const TREE_FILES: u64 = 2000;
 const TREE_DIRECTORY_FILES: u64 = 100;
 const TREE_FILE_BYTES: std::ops::RangeInclusive<u64> = 4 << 10..=64 << 10;
-/// Objects start on one, for nobody to take one for another.
+/// Objects start on a block boundary.
 const BLOCK_BYTES: u64 = 4096;
 
 /// One object of the bucket.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Object {
     pub(crate) size: u64,
-    /// Where it starts in the space of granules.
+    /// Its start in the space of granules.
     start: u64,
 }
 
-/// The whole bucket.
+/// The objects of the bucket.
 #[derive(Clone, Debug)]
 pub(crate) struct Contents {
     pool: Bytes,
@@ -54,8 +52,7 @@ pub(crate) struct Contents {
 }
 
 impl Contents {
-    /// The bucket whose `one.bin`, and whose eight files under `big/` together,
-    /// are `bytes` long.
+    /// The bucket with `bytes` in `one.bin`, and `bytes` in the eight files under `big/` together.
     pub(crate) fn new(bytes: u64) -> Contents {
         let mut end = 0;
         let mut objects = BTreeMap::new();
@@ -97,8 +94,8 @@ impl Contents {
         self.objects.range::<str, _>(range).map(|(key, object)| (key.as_str(), *object))
     }
 
-    /// What `object` holds from `offset` on: at most `len` bytes, at least one
-    /// unless `len` is 0 or the object ends there.
+    /// The bytes of `object` from `offset` on: at most `len`, at least one unless `len` is 0 or the
+    /// object ends there.
     pub(crate) fn bytes_at(&self, object: Object, offset: u64, len: u64) -> Bytes {
         let (granule, within) =
             ((object.start + offset) / GRANULE_BYTES, (object.start + offset) % GRANULE_BYTES);
@@ -127,12 +124,12 @@ pub(crate) fn tree_file(index: u64) -> String {
     format!("tree/{:02}/{:02}.bin", index / TREE_DIRECTORY_FILES, index % TREE_DIRECTORY_FILES)
 }
 
-/// Where `granule` starts in the pool.
+/// The start of `granule` in the pool.
 fn place(granule: u64) -> u64 {
     granule.wrapping_mul(STEP) % GRANULE_BYTES
 }
 
-/// A granule at the last place still ends inside the pool.
+/// The pool: a granule at the last place still ends inside it.
 fn pool() -> Bytes {
     let mut state = 0x0123_4567_89ab_cdef_u64;
     let mut pool = Vec::with_capacity(2 * GRANULE_BYTES as usize);
@@ -178,7 +175,7 @@ mod tests {
     #[test]
     fn blocks_of_one_pool_are_distinct_at_every_alignment() {
         let pool = pool();
-        // A block that occurs twice would begin with eight bytes that do.
+        // A repeated block would begin with eight repeated bytes.
         let starts: HashSet<&[u8]> = pool.windows(8).collect();
         assert_eq!(starts.len(), pool.len() - 7);
     }

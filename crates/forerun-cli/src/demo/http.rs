@@ -1,10 +1,10 @@
-//! The few requests the demo itself makes of its store.
+//! The demo's own requests to its store.
 
 use std::io::{self, Read, Write};
 use std::net::{SocketAddr, TcpStream};
 use std::time::Duration;
 
-/// The store is on this machine: an answer that takes this long never comes.
+/// The store is on this machine: an answer that takes longer never comes.
 const TIMEOUT: Duration = Duration::from_secs(10);
 
 /// An HTTP answer.
@@ -16,11 +16,10 @@ pub(crate) struct Answer {
     pub(crate) body: Vec<u8>,
 }
 
-/// Sends one request, on a connection of its own; `headers` is empty or lines
-/// that end in CR LF.
+/// Sends one request, on a connection of its own. `headers` is empty, or lines that end in CR LF.
 ///
 /// # Errors
-/// If the connection fails or what comes back is not HTTP.
+/// If the connection fails or the answer is not HTTP.
 pub(crate) fn request(address: SocketAddr, method: &str, target: &str, headers: &str) -> io::Result<Answer> {
     let mut stream = TcpStream::connect_timeout(&address, TIMEOUT)?;
     stream.set_read_timeout(Some(TIMEOUT))?;

@@ -1,27 +1,25 @@
-//! The network between the demo's store and whoever reads it.
+//! The network between the demo's store and its clients.
 //!
-//! A request's first byte waits for the latency; a connection sends no faster
-//! than its own rate; all together no faster than the link. Rates hold on
-//! average whatever the timers do: each chunk moves a virtual clock by the time
-//! it takes on the wire, and the next one leaves when real time has reached that
-//! clock. A timer that rings late is made up for by sending what is due at once,
-//! at most [`BURST`] of it.
+//! A request's first byte waits for the latency. Each connection has its own rate, and the link
+//! limits all together. Rates hold on average whatever the timers do. Each chunk advances a virtual
+//! clock by its time on the wire, and the next one leaves when real time has reached that clock.
+//! After a late timer, up to [`BURST`] of chunks that are due leave at once.
 
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use tokio::time::{Instant, sleep_until};
 
-/// What is sent in one piece.
+/// The size of a chunk.
 pub(crate) const CHUNK_BYTES: u64 = 64 << 10;
-/// What lateness is made up for: tokio's timers have a granularity of 1 ms, and
-/// two processors shared with the readers add some.
+/// The lateness that is made up for. tokio's timers have a granularity of 1 ms, and two processors
+/// shared with the readers add some.
 const BURST: Duration = Duration::from_millis(4);
-/// How late a timer usually rings: tokio and `epoll` both round up to whole
-/// milliseconds. A latency has nothing to average over, hence counts on it.
+/// The usual lateness of a timer: tokio and `epoll` both round up to whole milliseconds. It is
+/// subtracted from a latency, which has nothing to average over.
 const LATENESS: Duration = Duration::from_millis(1);
 
-/// What the link is like.
+/// The properties of the link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Shape {
     pub(crate) latency: Duration,
@@ -40,7 +38,7 @@ impl Default for Shape {
     }
 }
 
-/// What all connections share.
+/// The link that all connections share.
 #[derive(Debug)]
 pub(crate) struct Link {
     state: Mutex<State>,
@@ -49,7 +47,7 @@ pub(crate) struct Link {
 #[derive(Debug)]
 struct State {
     shape: Shape,
-    /// When everything sent so far has passed.
+    /// When all chunks so far have passed.
     free_at: Instant,
 }
 
@@ -58,19 +56,18 @@ impl Link {
         Arc::new(Link { state: Mutex::new(State { shape, free_at: Instant::now() }) })
     }
 
-    /// What the link is like now.
+    /// The current properties.
     pub(crate) fn shape(&self) -> Shape {
         self.with(|state| state.shape)
     }
 
-    /// Makes the link like `shape`, from the next chunk on.
+    /// Sets the properties from the next chunk on.
     pub(crate) fn reshape(&self, shape: Shape) {
         self.with(|state| state.shape = shape);
     }
 
-    /// Takes the link for the next `bytes`: returns when they may leave. Chunks
-    /// are equal and a connection waits for one at a time, so that taking turns
-    /// in the order of asking shares the link fairly.
+    /// Reserves the link for the next `bytes`, and returns when they may leave. Chunks are equal,
+    /// and a connection waits for one at a time: serving them in order shares the link fairly.
     fn reserve(&self, bytes: u64) -> Instant {
         self.with(|state| {
             let start = state.free_at.max(Instant::now() - BURST);
@@ -88,7 +85,7 @@ impl Link {
 #[derive(Debug)]
 pub(crate) struct Wire {
     link: Arc<Link>,
-    /// When everything sent on this connection so far has passed.
+    /// When all chunks of this connection so far have passed.
     free_at: Mutex<Instant>,
 }
 
@@ -97,7 +94,7 @@ impl Wire {
         Wire { link, free_at: Mutex::new(Instant::now()) }
     }
 
-    /// Waits for as long as the first byte of an answer takes.
+    /// Waits for the latency of an answer's first byte.
     pub(crate) async fn wait_latency(&self) {
         reach(Instant::now() + self.link.shape().latency.saturating_sub(LATENESS)).await;
         // An idle connection has no lateness to make up for.
@@ -112,8 +109,8 @@ impl Wire {
         self.advance(Instant::now() - BURST, taken);
     }
 
-    /// Moves the connection's clock to `earliest` if it is behind, then by
-    /// `taken`; returns where it is.
+    /// Advances the connection's clock to `earliest` if it is behind, then by `taken`. Returns the
+    /// clock.
     fn advance(&self, earliest: Instant, taken: Duration) -> Instant {
         let mut free_at = self.free_at.lock().unwrap_or_else(PoisonError::into_inner);
         *free_at = (*free_at).max(earliest) + taken;
@@ -121,7 +118,7 @@ impl Wire {
     }
 }
 
-/// Waits for `deadline`; a timer for one that has passed would still ring late.
+/// Waits for `deadline`. Skips the timer if it has passed: a timer would still be late.
 async fn reach(deadline: Instant) {
     if deadline > Instant::now() {
         sleep_until(deadline).await;
@@ -136,8 +133,7 @@ fn time_on_wire(bytes: u64, bytes_per_s: u64) -> Duration {
 mod tests {
     use super::*;
 
-    /// What `connections` that always have something to send get in 2 s, each,
-    /// in bytes.
+    /// The bytes that each of `connections` busy connections sends in 2 s.
     async fn sent(connections: usize) -> Vec<u64> {
         let link = Link::new(Shape::default());
         let end = Instant::now() + Duration::from_secs(2);

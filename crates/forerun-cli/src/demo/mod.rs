@@ -1,9 +1,9 @@
-//! `forerun demo`, which shows on any machine what the mount does to a slow
-//! store, and `forerun bench`, which holds it to its promises there.
+//! `forerun demo`, which shows the effect of the mount on a slow store, and `forerun bench`, which
+//! checks the promised rates.
 //!
-//! Three processes: this one reads and checks every byte; `forerun mount` is the
-//! product as anyone runs it; the store (`forerun demo-store`) computes its
-//! contents and slows its answers down to a network's pace.
+//! There are three processes. This one reads and checks every byte. `forerun mount` is the product
+//! as users run it. The store (`forerun demo-store`) computes its contents, and delays its answers
+//! like a network.
 
 mod attacks;
 pub(crate) mod bench;
@@ -69,7 +69,7 @@ pub(crate) struct DemoCommand {
 pub(crate) const RANDOM_READS: usize = 400;
 
 impl DemoCommand {
-    /// Runs the demo; fails if any byte was wrong.
+    /// Runs the demo. Fails if a byte was wrong.
     pub(crate) fn run(self) -> Result<ExitCode, Box<dyn Error>> {
         let shape = Shape { latency: self.latency, ..Shape::default() };
         let patterns = if self.only.is_empty() { Pattern::DEMO.to_vec() } else { self.only.clone() };
@@ -85,7 +85,7 @@ impl DemoCommand {
         Ok(if is_correct { ExitCode::SUCCESS } else { ExitCode::FAILURE })
     }
 
-    /// One row: the same reader with each policy.
+    /// Measures one row: the same reader with each policy.
     async fn measure(
         &self,
         session: &mut Session,
@@ -169,7 +169,7 @@ pub(crate) struct StoreCommand {
 }
 
 impl StoreCommand {
-    /// Serves; prints the address as the only line of standard output.
+    /// Serves. Prints the address as the only line of standard output.
     pub(crate) fn run(self) -> Result<ExitCode, Box<dyn Error>> {
         let bucket = match &self.directory {
             Some(directory) => Bucket::of_directory(directory)?,
@@ -205,7 +205,7 @@ pub(crate) fn parse_demo_pattern(name: &str) -> Result<Pattern, String> {
     pattern.ok_or_else(|| format!("expected one of {}", Pattern::DEMO.map(Pattern::name).join(", ")))
 }
 
-/// A size that eight readers can share and that leaves the bucket's blocks distinct.
+/// A size that eight readers can share and that keeps the bucket's blocks distinct.
 pub(crate) fn parse_bytes(text: &str) -> Result<u64, String> {
     match parse_size(text)? {
         bytes if bytes.is_multiple_of(8 << 20) && (8 << 20..=2 << 30).contains(&bytes) => Ok(bytes),

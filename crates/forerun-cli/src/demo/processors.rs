@@ -1,15 +1,13 @@
-//! Who used the processors while something was measured.
+//! Processor time used by other programs during a measurement.
 //!
-//! On a machine that is busy with something else a rate says little about what
-//! was measured; a report can say so if it knows.
+//! On a busy machine a rate says little about the mount; a report can tell that.
 
 use std::time::Instant;
 
-/// What the kernel counts processor time in, per second: the same on every
-/// architecture that Linux tells user space about.
+/// The unit of the kernel's processor times, per second: the same on every architecture of Linux.
 const TICKS_PER_SECOND: f64 = 100.0;
 
-/// Processor time used up to a moment.
+/// Processor time used until a moment.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Processors {
     at: Instant,
@@ -18,7 +16,7 @@ pub(crate) struct Processors {
 }
 
 impl Processors {
-    /// Up to now; `own` are the processes that belong to the measurement.
+    /// The time until now; `own` are the processes of the measurement.
     pub(crate) fn now(own: &[u32]) -> Option<Processors> {
         let all_ticks = busy_ticks(&std::fs::read_to_string("/proc/stat").ok()?)?;
         let own_ticks = own
@@ -28,7 +26,7 @@ impl Processors {
         Some(Processors { at: Instant::now(), all_ticks, own_ticks })
     }
 
-    /// How many processors everything else has kept busy from `earlier` to this.
+    /// The average number of processors that other programs kept busy since `earlier`.
     pub(crate) fn used_by_others_since(&self, earlier: &Processors) -> f64 {
         let all = self.all_ticks.saturating_sub(earlier.all_ticks);
         let own = self.own_ticks.saturating_sub(earlier.own_ticks);
@@ -37,25 +35,24 @@ impl Processors {
     }
 }
 
-/// Ticks of all processes together, from `/proc/stat`: user, nice, system, and
-/// what other virtual machines have stolen. Time in interrupts is left out, for
-/// it belongs to no process.
+/// Ticks of all processes together, from `/proc/stat`: user, nice, system, and time stolen by other
+/// virtual machines. Time in interrupts belongs to no process, and is left out.
 fn busy_ticks(stat: &str) -> Option<u64> {
     let line = stat.lines().next()?.strip_prefix("cpu ")?;
     let ticks: Vec<u64> = line.split_whitespace().filter_map(|ticks| ticks.parse().ok()).collect();
     Some(ticks.get(..3)?.iter().sum::<u64>() + ticks.get(7).copied().unwrap_or_default())
 }
 
-/// Seconds of processor time that the process `id` has used so far.
+/// Seconds of processor time that the process `id` has used.
 pub(crate) fn seconds_of(id: u32) -> Option<f64> {
     let stat = std::fs::read_to_string(format!("/proc/{id}/stat")).ok()?;
     process_ticks(&stat).map(|ticks| ticks as f64 / TICKS_PER_SECOND)
 }
 
-/// User and system ticks of one process and of the children that it has waited for, from its
+/// User and system ticks of a process and of the children that it has waited for, from its
 /// `/proc/PID/stat`.
 fn process_ticks(stat: &str) -> Option<u64> {
-    // The name, in parentheses, may hold anything; the fields behind it do not.
+    // The name, in parentheses, may contain anything; the later fields do not.
     let (_, fields) = stat.rsplit_once(')')?;
     fields.split_whitespace().skip(11).take(4).map(|ticks| ticks.parse::<u64>().ok()).sum()
 }

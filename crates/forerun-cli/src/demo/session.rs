@@ -1,4 +1,4 @@
-//! One measurement after the other, and nothing left behind.
+//! A series of measurements that cleans up after itself.
 
 use std::future::Future;
 use std::net::SocketAddr;
@@ -14,28 +14,28 @@ use super::process::{MountOptions, MountProcess, StoreProcess};
 use super::processors::Processors;
 use super::reader::{Mounted, Pattern, Reading};
 
-/// What to measure.
+/// A measurement to make.
 #[derive(Clone, Debug)]
 pub(crate) struct Run {
     pub(crate) policy: String,
     pub(crate) pattern: Pattern,
     pub(crate) shape: Shape,
     pub(crate) memory_bytes: u64,
-    /// A mount that has learned the reads from the one before it.
+    /// Whether the mount has learned the reads from an earlier mount.
     pub(crate) is_learned: bool,
-    /// Reading stops here although there is more to read.
+    /// The limit of the reading time.
     pub(crate) time_max: Duration,
     pub(crate) random_reads: usize,
 }
 
-/// What came out.
+/// The result of a measurement.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Measured {
     pub(crate) reading: Reading,
-    /// What the store sent from the mount to the unmount.
+    /// Bytes that the store sent from the mount to the unmount.
     pub(crate) bytes_fetched: u64,
     pub(crate) memory_peak_bytes: u64,
-    /// How many processors were busy with something else meanwhile.
+    /// Processors that other programs kept busy meanwhile.
     pub(crate) processors_taken: f64,
 }
 
@@ -45,7 +45,7 @@ impl Measured {
         self.reading.tally.bytes as f64 / 1e6 / self.reading.elapsed.as_secs_f64().max(1e-9)
     }
 
-    /// Bytes fetched for each byte asked for.
+    /// Bytes fetched for each byte read.
     pub(crate) fn fetched_ratio(&self) -> f64 {
         self.bytes_fetched as f64 / self.reading.tally.bytes.max(1) as f64
     }
@@ -59,14 +59,14 @@ impl Measured {
     }
 }
 
-/// What a mount needed, and what was in its way.
+/// The costs of a mount, and the disturbance by other programs.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct MountCosts {
     memory_peak_bytes: u64,
     processors_taken: f64,
 }
 
-/// The store, and the mount of the run that is under way.
+/// The store, and the mount of the current run.
 #[derive(Debug)]
 pub(crate) struct Session {
     contents: Arc<Contents>,
@@ -75,11 +75,11 @@ pub(crate) struct Session {
 }
 
 impl Session {
-    /// Starts a store whose large objects are `bytes` long, lets `work` measure,
-    /// and ends whatever is running then, also if a signal asks for an end.
+    /// Starts a store whose large objects have `bytes` bytes, and lets `work` measure. Ends all
+    /// processes afterwards, also after a signal.
     ///
     /// # Errors
-    /// What failed in `work`, or that there was a signal.
+    /// The failure of `work`, or the signal.
     pub(crate) fn with<T>(
         bytes: u64,
         work: impl AsyncFnOnce(&mut Session) -> Result<T, String>,
@@ -97,15 +97,15 @@ impl Session {
         })
     }
 
-    /// What the store's objects hold.
+    /// The contents of the store's objects.
     pub(crate) fn contents(&self) -> &Contents {
         &self.contents
     }
 
-    /// The store's address, once it is behind a link like `shape`.
+    /// The store's address, behind a link like `shape`.
     ///
     /// # Errors
-    /// What failed.
+    /// The step that failed.
     pub(crate) fn store(&self, shape: Shape) -> Result<SocketAddr, String> {
         self.store.prepare(shape).map(|()| self.store.address())
     }
@@ -113,7 +113,7 @@ impl Session {
     /// Mounts, reads, unmounts: caches are empty at the start of each run.
     ///
     /// # Errors
-    /// What failed.
+    /// The step that failed.
     pub(crate) async fn measure(&mut self, run: &Run) -> Result<Measured, String> {
         if !run.is_learned {
             return self.measure_once(run, None).await;
@@ -140,7 +140,7 @@ impl Session {
     /// Mounts, lets `work` use the mount, and unmounts.
     ///
     /// # Errors
-    /// What failed, in `work` or besides.
+    /// The step that failed, in `work` or besides.
     pub(crate) async fn mounted<T: Send + 'static>(
         &mut self,
         shape: Shape,
@@ -184,17 +184,17 @@ impl Session {
     }
 }
 
-/// Runs `work`, and leaves behind the threads that do not end with it.
+/// Runs `work`, and abandons threads that do not end with it.
 pub(crate) fn on_threads_of_its_own<T>(work: impl Future<Output = Result<T, String>>) -> Result<T, String> {
     let threads = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build();
     let runtime = threads.map_err(|error| format!("starting threads: {error}"))?;
     let done = runtime.block_on(work);
-    // A reader that nothing could end must not keep the program from ending.
+    // A reader that hangs must not keep the program from ending.
     runtime.shutdown_background();
     done
 }
 
-/// Listens from now on; what is returned waits for the first signal.
+/// Listens from now on. The future waits for the first signal.
 pub(crate) fn stop_asked() -> Result<impl Future<Output = ()>, String> {
     let listen = |kind| signal(kind).map_err(|error| format!("listening for signals: {error}"));
     let mut interrupt = listen(SignalKind::interrupt())?;

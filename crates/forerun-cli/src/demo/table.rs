@@ -1,6 +1,6 @@
-//! Tables in Markdown that can also be read as they are.
+//! Markdown tables that are readable as plain text.
 
-/// A table: the first column to the left, the others to the right.
+/// A table: the first column aligned left, the others right.
 ///
 /// Every row must have as many cells as `header`.
 pub(crate) fn render(header: &[String], rows: &[Vec<String>]) -> String {

@@ -1,8 +1,11 @@
-//! The mount's side: a socket that answers what is read ahead and why.
+//! The mount's side of `forerun explain`: a socket that answers questions.
 //!
-//! A connection is one question, a line with one word, and one answer, all there is until
-//! the end: `who` is answered with the URL as it was given, the URL, the directory, the bytes of
-//! memory in use, those allowed, and the seconds since it was mounted, a line each; `words` and `json` with what [`super::words`] and [`super::json`] make.
+//! A connection carries one question, a line with one word, and one answer, which ends with the
+//! connection.
+//! * `who`: one line each for the URL as given, the URL, the directory, the bytes of memory in use,
+//!   those allowed, and the seconds since the mount
+//! * `words`: the text of [`super::words`]
+//! * `json`: the text of [`super::json`]
 
 use std::fs;
 use std::io;
@@ -15,12 +18,12 @@ use tokio::net::{UnixListener, UnixStream};
 
 use super::{json, place, words};
 
-/// How long whoever connects may take to say what it wants, and to take the answer.
+/// The limit for a client to send its question and to receive the answer.
 const PATIENCE: Duration = Duration::from_secs(5);
 /// The longest question.
 const QUESTION_BYTES_MAX: u64 = 64;
 
-/// The mount that is asked about.
+/// The mount that is explained.
 #[derive(Clone, Debug)]
 pub(crate) struct Subject {
     pub(crate) forerun: Forerun,
@@ -32,7 +35,7 @@ pub(crate) struct Subject {
     pub(crate) since: Instant,
 }
 
-/// The socket; gone from its folder when dropped.
+/// The socket, which is removed when dropped.
 #[derive(Debug)]
 pub(crate) struct Socket {
     path: PathBuf,
@@ -40,18 +43,18 @@ pub(crate) struct Socket {
 }
 
 impl Socket {
-    /// Called within a runtime.
+    /// Binds a new socket. Needs a runtime.
     ///
     /// # Errors
     /// If there is no folder for it.
     pub(crate) fn new() -> io::Result<Socket> {
         let path = place::socket(&place::folder()?, std::process::id());
-        // Of an earlier process of that number.
+        // The socket of an earlier process of that number.
         let _ = fs::remove_file(&path);
         Ok(Socket { listener: UnixListener::bind(&path)?, path })
     }
 
-    /// Answers all who ask, for ever.
+    /// Answers all clients, for ever.
     pub(crate) async fn answer(self, subject: Subject) {
         loop {
             match self.listener.accept().await {
@@ -61,7 +64,7 @@ impl Socket {
                         let _ = tokio::time::timeout(PATIENCE, subject.tell(stream)).await;
                     });
                 }
-                // Too many open files, say: others may close some.
+                // Too many open files, for example: others may close some.
                 Err(_) => tokio::time::sleep(Duration::from_secs(1)).await,
             }
         }

@@ -1,4 +1,4 @@
-//! The asking side: which mounts are running, and which of them is meant.
+//! The asking side: finding the running mounts, and the one that the user means.
 
 use std::error::Error;
 use std::fs;
@@ -10,7 +10,7 @@ use std::time::Duration;
 use super::place;
 use crate::print::say;
 
-/// How long a mount may take to answer.
+/// The limit for a mount to answer.
 const PATIENCE: Duration = Duration::from_secs(10);
 
 /// A running mount.
@@ -23,7 +23,7 @@ pub(crate) struct Running {
     pub(crate) directory: PathBuf,
     pub(crate) memory_bytes: u64,
     pub(crate) memory_bytes_max: u64,
-    /// How long it has been mounted.
+    /// The seconds since it was mounted.
     pub(crate) seconds: u64,
 }
 
@@ -31,7 +31,7 @@ impl Running {
     /// The answer to `question`.
     ///
     /// # Errors
-    /// If it has ended meanwhile, or does not answer.
+    /// If the mount has ended, or does not answer.
     pub(super) fn ask(&self, question: &str) -> Result<String, Box<dyn Error>> {
         ask(&self.socket, question).map_err(|error| {
             format!(
@@ -64,11 +64,10 @@ impl Running {
     }
 }
 
-/// The mount that `target` names: a URL, a directory or the number of a process; without
-/// it, the only one.
+/// The mount that `target` names: a URL, a directory or a process id. Without it, the only mount.
 ///
 /// # Errors
-/// If there is none, or more than one; says which there are.
+/// If there is none, or more than one; the message lists them.
 pub(super) fn find(target: Option<&str>) -> Result<Running, Box<dyn Error>> {
     let running = running();
     let meant: Vec<&Running> =
@@ -96,14 +95,14 @@ pub(super) fn find(target: Option<&str>) -> Result<Running, Box<dyn Error>> {
     }
 }
 
-/// Every mount that answers, in order of process. Sockets whose process is gone are removed.
+/// Every mount that answers, in order of process ids. Removes the sockets of ended processes.
 pub(crate) fn running() -> Vec<Running> {
     let mut running = Vec::new();
     for folder in place::folders() {
         let sockets = match place::check(&folder).and_then(|()| fs::read_dir(&folder)) {
             Ok(entries) => entries.filter_map(Result::ok).map(|entry| entry.path()),
             Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
-            // Of another user: what XDG_RUNTIME_DIR says after `sudo`, for one.
+            // Another user's folder: XDG_RUNTIME_DIR stays the same after `sudo`, for one.
             Err(error) => {
                 say(&format!("mounts in {} cannot be reached: {error}", folder.display()));
                 continue;

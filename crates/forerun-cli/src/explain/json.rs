@@ -1,4 +1,4 @@
-//! What a mount says of itself for programs: whole bytes and nanoseconds.
+//! The explanation of a mount for programs: whole bytes and nanoseconds.
 
 use forerun::{Explained, ListProgress, StreamReport};
 use forerun_lab::export::by_class;
@@ -6,7 +6,7 @@ use forerun_lab::export::json::Json;
 
 use super::answer::Subject;
 
-/// All of it.
+/// The whole explanation.
 pub(super) fn all(subject: &Subject) -> String {
     let (forerun, device) = (&subject.forerun, subject.forerun.device());
     let mut json = Json::default();

@@ -1,11 +1,11 @@
-//! Numbers for people: three digits at most, which is more than anybody asks for.
+//! Numbers for people, with at most three digits.
 
 /// About `bytes`, in powers of 1024.
 pub(crate) fn size(bytes: u64) -> String {
     scaled(bytes, 1024, &["bytes", "KiB", "MiB", "GiB", "TiB", "PiB"])
 }
 
-/// About so many bytes per second, in powers of 1000.
+/// About `bytes_per_s`, in powers of 1000.
 pub(super) fn rate(bytes_per_s: u64) -> String {
     scaled(bytes_per_s, 1000, &["bytes/s", "kB/s", "MB/s", "GB/s", "TB/s"])
 }
@@ -19,7 +19,7 @@ pub(crate) fn time(ns: u64) -> String {
     }
 }
 
-/// `part` of `whole` in percent; what is neither nothing nor all is never shown as that.
+/// `part` of `whole` in percent; only nothing is shown as 0 and only all of it as 100.
 pub(super) fn percent(part: u64, whole: u64) -> String {
     let (wide, most) = (u128::from(part) * 1000, if part < whole { 999 } else { 1000 });
     let tenths = (wide + u128::from(whole / 2)).checked_div(u128::from(whole)).unwrap_or(0).min(most);

@@ -1,12 +1,12 @@
-//! Where the sockets of running mounts are: one folder of each user, that nobody else can
-//! look into, and in it a socket for each process.
+//! The sockets of running mounts: one folder for each user, which others cannot read, with a socket
+//! for each process.
 
 use std::fs::{self, DirBuilder};
 use std::io;
 use std::os::unix::fs::{DirBuilderExt, MetadataExt};
 use std::path::{Path, PathBuf};
 
-/// What a socket's name ends in, after the number of its process.
+/// The end of a socket's name, after the process id.
 const ENDING: &str = "sock";
 
 /// The folders that may hold this user's sockets, best first.
@@ -18,7 +18,7 @@ pub(super) fn folders() -> Vec<PathBuf> {
     session.into_iter().chain(system).map(|path| path.join("forerun")).chain([own]).collect()
 }
 
-/// The first folder that there is or that can be made.
+/// The first folder that exists or can be made.
 ///
 /// # Errors
 /// If none can; that of the last.
@@ -37,7 +37,7 @@ pub(super) fn folder() -> io::Result<PathBuf> {
     result
 }
 
-/// Whether `folder` is this user's alone: others may make folders in /tmp.
+/// Checks that `folder` belongs to this user alone: others may make folders in /tmp.
 pub(super) fn check(folder: &Path) -> io::Result<()> {
     let found = fs::symlink_metadata(folder)?;
     let is_own = found.is_dir() && found.uid() == rustix::process::geteuid().as_raw();
@@ -52,7 +52,7 @@ pub(super) fn socket(folder: &Path, process: u32) -> PathBuf {
     folder.join(format!("{process}.{ENDING}"))
 }
 
-/// The process whose socket `path` is.
+/// The process id of the socket `path`.
 pub(super) fn process(path: &Path) -> Option<u32> {
     let is_socket = path.extension().is_some_and(|ending| ending == ENDING);
     path.file_stem().filter(|_| is_socket)?.to_str()?.parse().ok()

@@ -1,4 +1,4 @@
-//! What a mount says of itself in words.
+//! The explanation of a mount in words.
 
 use std::fmt::Write;
 use std::time::Duration;
@@ -10,14 +10,14 @@ use forerun::{
 use super::answer::Subject;
 use super::numbers::{percent, rate, size, time};
 
-/// Streams of one object that are told of.
+/// The most streams of one object that are listed.
 const STREAMS_MAX: usize = 16;
-/// Objects that are closed and told of.
+/// The most closed objects that are listed.
 const CLOSED_MAX: usize = 16;
-/// Who has not read for so long is said to pause.
+/// A stream without reads for this long is shown as paused.
 const PAUSE: Duration = Duration::from_secs(2);
 
-/// All of it.
+/// The whole explanation.
 pub(super) fn all(subject: &Subject) -> String {
     let (forerun, device) = (&subject.forerun, subject.forerun.device());
     let mut text = String::new();
@@ -51,7 +51,7 @@ pub(super) fn all(subject: &Subject) -> String {
     text
 }
 
-/// What fetches so far say of the backend; before the first, its latency is but a guess.
+/// The measured properties of the backend. Before the first fetch, its latency is a guess.
 fn storage(device: &DeviceEstimate, counters: &Counters) -> String {
     if counters.demand_count + counters.readahead_count == 0 {
         return "the storage: nothing was fetched yet".to_owned();
@@ -65,7 +65,7 @@ fn storage(device: &DeviceEstimate, counters: &Counters) -> String {
     )
 }
 
-/// One list.
+/// The progress of one list.
 fn list(one: &ListProgress) -> String {
     let (report, files) = (&one.report, one.file_count);
     let files = if files == 1 { "1 file".to_owned() } else { format!("{files} files") };
@@ -77,13 +77,13 @@ fn list(one: &ListProgress) -> String {
     format!("a list of {files}, {}: {} read, {state}", size(report.bytes), size(report.read_bytes))
 }
 
-/// One object: in one line if it has one stream.
+/// Writes one object, in one line if it has one stream.
 fn object(text: &mut String, one: &Explained) {
     let report = &one.report;
     let became = became(report.readahead.total(), report.waiting_bytes, report.missed_bytes);
     let (name, size_of) = (printable(&one.path), size(report.size));
     if report.reader_count == 0 {
-        // What is in memory is in whole blocks.
+        // Whole blocks are in memory, so they may exceed the object.
         let held = match report.cached_bytes {
             whole if whole >= report.size => format!("all of {size_of}"),
             part => format!("{} of {size_of}", size(part)),
@@ -135,7 +135,7 @@ fn of_stream(one: &Explained, stream: &StreamReport, of: Option<u64>) -> String 
     }
     let _ = write!(said, ", window {}: {}", size(stream.window_bytes), why(stream));
     let idle = one.idle(stream);
-    // A plan is nobody's in particular.
+    // A follower has no reader of its own.
     if idle > PAUSE && stream.last_read.0 > 0 {
         let _ = write!(said, "; not read for {}", time(idle.as_nanos() as u64));
     }
@@ -169,7 +169,7 @@ fn why(stream: &StreamReport) -> String {
     }
 }
 
-/// What became of what was read ahead of an object, and what was not read ahead.
+/// The outcome of an object's readahead, and the bytes that were not read ahead.
 fn became(readahead: ClassCounters, waiting_bytes: u64, missed_bytes: u64) -> String {
     let mut became = match waiting_bytes {
         0 if readahead.sum() == 0 => "nothing was read ahead".to_owned(),
@@ -181,7 +181,7 @@ fn became(readahead: ClassCounters, waiting_bytes: u64, missed_bytes: u64) -> St
     became
 }
 
-/// What became of what was read ahead.
+/// The outcome of readahead.
 fn outcome(counters: ClassCounters) -> String {
     let all = counters.sum();
     if all == 0 {
@@ -200,7 +200,7 @@ fn outcome(counters: ClassCounters) -> String {
     )
 }
 
-/// How many requests were made again because their answers were late, and how often that paid.
+/// The hedged requests of late answers, and how many of them came first.
 fn repeated(counters: &Counters) -> Option<String> {
     let Counters { repeated_count, repeated_bytes, won_count, .. } = *counters;
     let requests = match repeated_count {
@@ -212,7 +212,7 @@ fn repeated(counters: &Counters) -> Option<String> {
     Some(format!("{requests}, {bytes}: {won_count} of the second requests answered first"))
 }
 
-/// Names may hold anything; a terminal gets no commands of them.
+/// Names may contain anything; control characters must not reach a terminal.
 fn printable(name: &str) -> String {
     name.chars()
         .map(|c| if c.is_control() { c.escape_default().to_string() } else { c.to_string() })

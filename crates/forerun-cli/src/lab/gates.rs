@@ -17,10 +17,10 @@ use crate::replay::lists::{Devices, Policies};
 use crate::replay::output::{check_folder, put};
 use crate::units::parse_size;
 
-/// Where the repository has its recordings.
+/// The repository's recordings.
 const SAMPLES: &str = "samples";
 
-/// Parts of the work, the end of each of which is told.
+/// The number of progress messages.
 const STEPS: usize = 10;
 
 /// Check that adaptive is never worse
@@ -167,7 +167,7 @@ impl GatesCommand {
     }
 }
 
-/// Tells whenever one more of [`STEPS`] parts is `done`.
+/// Reports progress whenever one more of [`STEPS`] parts is `done`.
 pub(super) fn tell_progress(done: usize, all: usize) {
     if done * STEPS / all > (done - 1) * STEPS / all {
         crate::print::tell(&format!("{done} of {all} rows are done"));

@@ -10,7 +10,7 @@ use super::gates::{GatesCommand, tell_progress};
 use crate::print::show;
 use crate::replay::output::put;
 
-/// The workloads that are made of a number, on each device.
+/// The number of mixed workloads on each device.
 pub(super) const MIXED: u64 = 200;
 
 /// Runs everything once, prints the table, and writes the file for a later comparison.

@@ -34,7 +34,7 @@ fn unknown(name: &str) -> String {
     format!("no policy is called {name:?}; there are {known}, and all")
 }
 
-/// Devices, each once, in the order given. What `network:` is followed by has commas of its own.
+/// Devices, each once, in the order given. The options of `network:` have commas of their own.
 #[derive(Clone, Debug)]
 pub(crate) struct Devices(pub(crate) Vec<Preset>);
 

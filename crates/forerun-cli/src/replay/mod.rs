@@ -98,7 +98,7 @@ pub(crate) struct ReplayCommand {
     live: LiveOptions,
 }
 
-/// So that the costs of very many reads still add up to a time.
+/// Keeps the sum of very many reads' costs within the range of a time.
 const READ_COST_MAX: Duration = Duration::from_secs(60);
 
 fn parse_read_cost(text: &str) -> Result<Duration, String> {
@@ -120,7 +120,7 @@ enum PaceName {
 }
 
 impl ReplayCommand {
-    /// Replays, and shows what came of it.
+    /// Replays, and shows the results.
     pub(crate) fn run(self) -> Result<ExitCode, Box<dyn Error>> {
         self.output.check(&self.traces)?;
         let options = self.input.options();
@@ -174,7 +174,7 @@ impl ReplayCommand {
         }
     }
 
-    /// Dependencies that are asked for must be there.
+    /// A pace by dependencies needs a recording that has some.
     fn check_pace(&self, workload: &Workload) -> Result<(), String> {
         let option = match (self.pace, self.think) {
             (Some(PaceName::Recorded | PaceName::Closed), Some(_)) => {

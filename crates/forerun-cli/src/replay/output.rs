@@ -1,4 +1,4 @@
-//! Where the results go: tables to the terminal, and files for other programs.
+//! The outputs: tables on the terminal, and files for other programs.
 
 use std::error::Error;
 use std::fs;
@@ -40,10 +40,11 @@ impl Output {
         [&self.json, &self.csv, &self.html].into_iter().flatten().map(PathBuf::as_path)
     }
 
-    /// Said before the work is done rather than after it.
+    /// Checks the outputs before the work is done.
     ///
     /// # Errors
-    /// Two outputs go to the same place, one over a recording, or one where no file can be.
+    /// Two outputs go to the same place, one goes over a recording, or one to a place where no file
+    /// can be.
     pub(super) fn check(&self, traces: &[PathBuf]) -> Result<(), String> {
         let traces: Vec<&Path> = traces.iter().map(PathBuf::as_path).collect();
         for (at, path) in self.paths().enumerate() {
@@ -70,7 +71,7 @@ impl Output {
         Ok(())
     }
 
-    /// The `tables`, unless something else goes to the terminal, and what is no page of charts.
+    /// Writes the `tables`, unless another output goes to the terminal, and the JSON and CSV.
     pub(super) fn write_numbers(
         &self,
         plan: &Plan,
@@ -112,7 +113,7 @@ fn seeds(settings: &Settings) -> String {
     }
 }
 
-/// Refuses what no file can be written to.
+/// Refuses a path in a missing folder.
 pub(crate) fn check_folder(path: &Path) -> Result<(), String> {
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
     match folder.filter(|folder| !folder.is_dir()) {

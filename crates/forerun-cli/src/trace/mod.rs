@@ -53,7 +53,7 @@ enum Command {
 }
 
 impl TraceCommand {
-    /// Does what was asked for.
+    /// Runs the command.
     pub(crate) fn run(self) -> Result<ExitCode, Box<dyn Error>> {
         match self.command {
             Command::Info(info) => info.run()?,
@@ -67,7 +67,7 @@ impl TraceCommand {
     }
 }
 
-/// How traces are read, for the commands that do.
+/// Options for reading recordings, shared by several commands.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Input {
     /// The format of the input, if its content and its name do not tell
@@ -83,7 +83,7 @@ pub(crate) struct Input {
 }
 
 impl Input {
-    /// As the trace crate has it.
+    /// As options of the trace crate.
     pub(crate) fn options(&self) -> ReadOptions {
         ReadOptions { format: self.format, dispatched: self.dispatched }
     }
@@ -93,7 +93,7 @@ impl Input {
     }
 }
 
-/// Refuses to write over what is read.
+/// Refuses to overwrite an input.
 pub(crate) fn check_output(output: &Path, inputs: &[&Path]) -> Result<(), String> {
     let real = |path: &Path| std::fs::canonicalize(path).ok();
     match real(output).is_some_and(|output| inputs.iter().any(|input| real(input) == Some(output.clone()))) {
@@ -102,7 +102,7 @@ pub(crate) fn check_output(output: &Path, inputs: &[&Path]) -> Result<(), String
     }
 }
 
-/// Refuses to write over a recording, unless that is meant.
+/// Refuses to overwrite a recording without `--force`.
 fn check_new(output: &Path, force: bool) -> Result<(), String> {
     match !force && output.is_file() {
         true => Err(format!("{} exists: write to another file, or replace it by --force", output.display())),
@@ -110,7 +110,7 @@ fn check_new(output: &Path, force: bool) -> Result<(), String> {
     }
 }
 
-/// Says what the format of the output has no word for.
+/// Reports accesses that the output's format cannot express.
 fn report(written: Written, output: &Path) {
     if written.left_out > 0 {
         say(&format!(

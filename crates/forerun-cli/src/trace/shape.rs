@@ -1,4 +1,4 @@
-//! `forerun trace convert`, `cut` and `merge`: recordings from recordings.
+//! `forerun trace convert`, `cut` and `merge`: recordings made from recordings.
 
 use std::error::Error;
 use std::fs;
@@ -162,7 +162,7 @@ impl MergeCommand {
     }
 }
 
-/// What is written, for the commands that have one output.
+/// Options for the output, shared by the commands that have one.
 #[derive(Debug, clap::Args)]
 pub(super) struct Output {
     /// The file to write; its name tells the format unless --to-format does

@@ -49,7 +49,7 @@ fn changes() -> [Vec<u8>; 3] {
     [pattern(SIZE, 2), pattern(SIZE / 2, 1), pattern(2 * SIZE, 1)]
 }
 
-/// What is read ahead could be all of the file.
+/// Readahead could fetch all of the file.
 const NO_READAHEAD: [&str; 2] = ["--policy", "none"];
 
 #[test]

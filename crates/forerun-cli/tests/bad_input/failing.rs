@@ -69,7 +69,7 @@ fn a_storm_of_errors_that_lasts_is_an_io_error_until_it_is_over() {
     let mut buffer = vec![0; bytes.len()];
     let error = file.read_at(&mut buffer[..4096], 0).unwrap_err();
     assert_eq!(error.raw_os_error(), Some(EIO), "{error}");
-    // What is there already needs no server.
+    // Bytes in memory need no server.
     other.read_exact_at(&mut buffer[..OTHER.len()], 0).unwrap();
     assert_eq!(&buffer[..OTHER.len()], OTHER);
 

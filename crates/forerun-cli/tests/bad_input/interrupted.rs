@@ -18,8 +18,8 @@ use crate::support::{Mounted, mount};
 
 /// How long the end of a program may take that ended after minutes, or never.
 const AT_ONCE: Duration = Duration::from_secs(10);
-/// How long the end of a fetch may take that nobody needs: less than the 10 s after which a body
-/// that does not come is asked for again.
+/// The limit for the end of a fetch that nobody needs. It is less than the 10 s after which a
+/// silent body is asked for again.
 const FETCH_ENDS: Duration = Duration::from_secs(7);
 const LIST: &str = "<a href=\"one\">one</a><a href=\"two\">two</a>";
 
@@ -94,7 +94,7 @@ fn heed_interrupts() {
     });
 }
 
-/// What ended `child`: a signal, if it ends at once.
+/// The signal that ended `child`, if it ends at once.
 fn signal_that_ended(mut child: Child) -> Option<i32> {
     let (ended, end) = mpsc::channel();
     let pid = child.id();
@@ -193,7 +193,7 @@ fn the_end_of_a_mount_is_an_error_for_all_who_wait() {
     let said = mounted.end();
     assert!(asked.elapsed() < AT_ONCE, "it took {:?}: {said}", asked.elapsed());
     assert!(said.contains("was in use"), "{said}");
-    // Who ended the mount knows why.
+    // The program that ended the mount knows why.
     assert!(!said.contains("WARN"), "{said}");
     for waiting in [list, read] {
         let output = waiting.wait_with_output().unwrap();

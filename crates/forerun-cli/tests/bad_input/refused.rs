@@ -1,4 +1,4 @@
-//! What cannot be mounted at all.
+//! Sources that cannot be mounted at all.
 
 use std::net::TcpListener;
 use std::process::Command;

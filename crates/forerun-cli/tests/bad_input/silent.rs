@@ -10,9 +10,8 @@ use std::time::{Duration, Instant};
 use crate::support::program::DEADLINE;
 use crate::support::{Mounted, mount};
 
-/// Starts a server of files of which it tells the size and never sends a byte:
-/// its URL, and what hears of each GET with the connection that waits for an
-/// answer.
+/// Starts a server that tells the size of its files and never sends a byte. Returns its URL, and a
+/// receiver that gets the waiting connection of each GET.
 fn serve() -> (String, Receiver<TcpStream>) {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let url = format!("http://{}/", listener.local_addr().unwrap());

@@ -16,7 +16,7 @@ pub(crate) struct Site {
     _runtime: Runtime,
 }
 
-/// What is in `other`.
+/// The contents of `other`.
 pub(crate) const OTHER: &[u8] = b"another file";
 
 impl Site {

@@ -102,8 +102,8 @@ fn a_mount_that_is_also_elsewhere_does_not_keep_the_program() {
 fn a_mount_that_the_system_has_no_room_for_is_taken_out() {
     let (source, directory) = source_and_directory();
     let mount = start(source.path(), directory.path());
-    // The first queue is opened before anything is answered, so its number is
-    // the same each time; those of the others depend on what is just being read.
+    // The first queue is opened before any answer, so its number is the same each time. Those of
+    // the others depend on the reads under way.
     let first_queue = first_fuse_descriptor(mount.id());
     drop(mount);
 

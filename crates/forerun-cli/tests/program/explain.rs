@@ -14,7 +14,7 @@ use super::support::{DEADLINE, Foreground, cat, forerun, output, unmount_leftove
 const SIZE: u64 = 32 << 20;
 const LEN: u64 = 64 << 10;
 
-/// What `forerun` with `arguments` prints and says, when the sockets are in `runtime`.
+/// The status and outputs of `forerun` with `arguments`, when the sockets are in `runtime`.
 pub(crate) fn run(runtime: &Path, arguments: &[&str]) -> (Option<i32>, String, String) {
     let output = output(in_runtime(runtime).arg("explain").args(arguments));
     let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();

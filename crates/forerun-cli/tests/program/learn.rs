@@ -25,8 +25,8 @@ fn start(options: &[&str], source: &Path, directory: &Path) -> Foreground {
     Foreground::start(forerun().arg("mount").args(options).arg(source).arg(directory), directory)
 }
 
-/// What a profile of one object says was read, as offsets and lengths in order of offset, with what
-/// touches as one: the kernel may ask for a reader's next bytes in any order.
+/// The extents in a profile of one object, as offsets and lengths in order, with adjacent ones
+/// merged. The kernel may ask for a reader's next bytes in any order.
 fn learned(profile: &str) -> Vec<(u64, u64)> {
     let extents = profile.lines().filter_map(|line| line.split_once('+'));
     let mut extents: Vec<(u64, u64)> =

@@ -7,7 +7,7 @@ use tempfile::TempDir;
 
 use super::support::{Foreground, cat, forerun};
 
-/// What the file has.
+/// The contents of the file.
 pub(crate) const HELLO: &[u8] = b"hello\n";
 
 /// A directory with one file, and an empty one to mount it on.

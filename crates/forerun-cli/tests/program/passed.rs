@@ -76,7 +76,7 @@ impl Passed {
         fs::rename(self.stored("new"), self.stored("file")).unwrap();
     }
 
-    /// What the mount says of itself.
+    /// The mount's explanation.
     pub(super) fn explained(&self) -> String {
         let mut command = forerun();
         command.env("XDG_RUNTIME_DIR", self.runtime.path()).args(["explain", "--json"]);

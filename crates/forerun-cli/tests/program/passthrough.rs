@@ -73,7 +73,7 @@ fn who_has_a_replaced_file_open_keeps_it_and_who_opens_it_then_gets_the_new_one(
     passed.end();
 }
 
-/// What `find` finds at last: closing a file is told to the mount some time after.
+/// Retries `find` until it finds something: the mount hears of a closed file some time later.
 fn until<T>(find: impl Fn() -> Option<T>) -> T {
     let deadline = std::time::Instant::now() + super::support::DEADLINE;
     while std::time::Instant::now() < deadline {

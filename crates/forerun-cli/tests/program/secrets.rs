@@ -13,7 +13,7 @@ use super::daemon::{Leftovers, daemon_of, wait_for_end};
 use super::explain::{folders, in_runtime, run, start};
 use super::support::{DEADLINE, Foreground, cat, forerun, output, unmount};
 
-/// What other users see of `process`.
+/// The command line of `process`, as other users see it.
 fn title(process: u32) -> String {
     String::from_utf8(fs::read(format!("/proc/{process}/cmdline")).unwrap()).unwrap()
 }

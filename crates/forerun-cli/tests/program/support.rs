@@ -45,9 +45,8 @@ pub(crate) fn output_within(deadline: Duration, command: &mut Command) -> Output
     }
 }
 
-/// The bytes of the file `path`, read by another process: a file that this one
-/// opens is for an instant open in whatever another test is just starting, and
-/// its mount then in use.
+/// The bytes of the file `path`, read by another process. A file that this process opens is for an
+/// instant also open in a program that another test is starting, which keeps its mount in use.
 pub(crate) fn cat(path: &Path) -> Vec<u8> {
     let output = output(Command::new("cat").arg(path));
     assert!(output.status.success(), "{output:?}");
@@ -60,7 +59,7 @@ pub(crate) struct Foreground {
     /// that it never waits for somebody to listen.
     child: Option<(Child, JoinHandle<String>)>,
     directory: PathBuf,
-    /// What it said once mounted.
+    /// Its message after the mount.
     pub(crate) greeting: String,
 }
 

@@ -1,4 +1,4 @@
-//! What the program says of itself and of commands that cannot work.
+//! The program's help, and its errors for commands that cannot work.
 
 use std::fs;
 use std::path::Path;

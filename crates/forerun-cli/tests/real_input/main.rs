@@ -1,4 +1,4 @@
-//! What is really out there, mounted: it must read as it would without us.
+//! Real inputs, mounted: they must read as without the mount.
 
 mod directory;
 mod nginx;

@@ -80,7 +80,7 @@ pub(crate) fn check_same(one: &Path, other: &Path) {
     assert!(output.status.success(), "{differences}{errors}");
 }
 
-/// What is at `path`, with all that is below.
+/// The number of entries at `path`, with all below it.
 fn entry_count(path: &Path) -> u32 {
     if !fs::symlink_metadata(path).unwrap().is_dir() {
         return 1;

@@ -1,5 +1,5 @@
-//! What the tests of real and of bad input share: mounts of a URL, by the
-//! program, as a user would make them.
+//! Helpers of the tests of real and of bad input: mounts of a URL by the program, as a user would
+//! make them.
 
 #[path = "../../../forerun-backend/tests/buckets/mod.rs"]
 mod buckets;

@@ -1,4 +1,4 @@
-//! `forerun bench attacks`: what a bad server costs the readers of other files.
+//! `forerun bench attacks`: the cost of a bad server to the readers of other files.
 
 mod report;
 mod stand;
@@ -16,9 +16,9 @@ use super::store::Attack;
 use crate::print::{show, tell};
 use crate::units::parse_duration;
 
-/// The least share of their pace that other readers keep.
+/// The least share of their pace for other readers.
 const SHARE_MIN: f64 = 0.9;
-/// The longest time that a killed program may take to end.
+/// The longest time for a killed program to end.
 const KILL_MAX: Duration = Duration::from_secs(1);
 
 /// Measure what a bad server costs other readers
@@ -39,13 +39,13 @@ pub(crate) struct AttacksCommand {
 }
 
 impl AttacksCommand {
-    /// Measures, prints the table, and says whether all of it holds.
+    /// Measures and prints the table. Fails if a limit does not hold.
     ///
     /// # Errors
     /// The step that failed.
     pub(super) fn run(self) -> Result<ExitCode, Box<dyn Error>> {
         let attacks = if self.only.is_empty() { Attack::value_variants().to_vec() } else { self.only };
-        // First without one, to show what the machine can do.
+        // The first row is without an attack, for comparison.
         let rows: Vec<_> = std::iter::once(None).chain(attacks.into_iter().map(Some)).collect();
         let time = self.time;
         let outcomes = on_threads_of_its_own(async {

@@ -1,4 +1,4 @@
-//! The table.
+//! The table of attacks.
 
 use clap::ValueEnum;
 

@@ -1,4 +1,4 @@
-//! The two stores, the two mounts, and everybody who reads.
+//! The two stores with their mounts, and all their readers.
 
 use std::ffi::OsStr;
 use std::path::PathBuf;
@@ -16,30 +16,30 @@ use crate::demo::store::{Attack, BUCKET};
 
 const SIZE: u64 = 1 << 30;
 const MEMORY_BYTES: u64 = 256 << 20;
-/// What the paced readers read.
+/// The file of the paced readers.
 const FILE: &str = "one.bin";
 const BYTES_PER_S: u64 = 100_000_000;
-/// The attack is under way then.
+/// The time until the attack is under way.
 const HEAD_START: Duration = Duration::from_secs(1);
 
-/// What a paced reader got.
+/// The result of a paced reader.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Kept {
-    /// Of its pace.
+    /// The share of its pace that it kept.
     pub(super) share: f64,
     pub(super) is_right: bool,
 }
 
-/// What one attack came to.
+/// The result of one attack.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Outcome {
     pub(super) same_mount: Kept,
     pub(super) other_mount: Kept,
-    /// The longest time that a killed program took to end.
+    /// The longest time for a killed program to end.
     pub(super) kill: Duration,
-    /// How often a program ended by itself.
+    /// The number of programs that ended by themselves.
     pub(super) ended: u64,
-    /// The most memory of the process that mounts the bad store, in bytes.
+    /// The peak memory of the process that mounts the bad store, in bytes.
     pub(super) memory_peak: u64,
 }
 
@@ -51,7 +51,7 @@ pub(super) struct Stand {
 }
 
 impl Stand {
-    /// Runs `attack` against a mount while it and another one are read from.
+    /// Measures paced readers of two mounts while `attack` hits one of them.
     ///
     /// # Errors
     /// The step that failed.
@@ -59,7 +59,7 @@ impl Stand {
         let mut good = Stand::start(None).await?;
         let mut bad = Stand::start(attack).await?;
         let measured = Stand::measure_both(&good, &bad, attack, time).await;
-        // Both, whatever the other one says.
+        // Stops both, even if the first fails.
         let stopped = [good.mount.stop().await, bad.mount.stop().await];
         good.store.stop().await;
         bad.store.stop().await;

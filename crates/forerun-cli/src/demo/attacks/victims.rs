@@ -1,4 +1,4 @@
-//! Programs that read from the bad directory, again and again.
+//! Programs that read from the bad directory in a loop.
 
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
@@ -12,15 +12,15 @@ use tokio::time::timeout;
 use crate::demo::store::{BAD, BAD_FILE, Victim};
 
 const COUNT: usize = 3;
-/// A program that takes longer to end does not end.
+/// The limit for a program to end.
 const END_MAX: Duration = Duration::from_secs(10);
-/// Between two programs: one that fails at once would otherwise measure how fast programs start.
+/// The pause between two programs: failing programs would otherwise measure process starts.
 const PAUSE: Duration = Duration::from_millis(50);
 
 /// The programs that are running.
 #[derive(Debug)]
 pub(super) struct Victims {
-    /// Says that they are to be killed.
+    /// Tells the loops to kill their programs.
     kill: watch::Sender<bool>,
     each: Vec<JoinHandle<Result<(Duration, u64), String>>>,
 }
@@ -36,7 +36,7 @@ impl Victims {
         Victims { kill, each: each.collect() }
     }
 
-    /// Kills them: the longest time that one took to end, and how many had ended by themselves.
+    /// Kills them. Returns the longest time that one took to end, and how many ended by themselves.
     ///
     /// # Errors
     /// A program that does not start.
@@ -52,8 +52,8 @@ impl Victims {
     }
 }
 
-/// Runs `program` again and again until it is to be killed: how long that took, and how often it had
-/// ended before.
+/// Runs `program` in a loop until it is to be killed. Returns the time of the kill, and how often
+/// the program ended by itself.
 async fn again(
     program: &str,
     path: PathBuf,

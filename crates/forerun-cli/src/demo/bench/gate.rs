@@ -1,17 +1,17 @@
-//! What is promised of each reader.
+//! The promises for each reader.
 
 use super::{LITTLE_MEMORY_BYTES, MEMORY_BYTES, Outcome, Row};
 use crate::demo::link::Shape;
 use crate::demo::reader::Pattern;
 
-/// The process may occupy so many bytes besides its memory for data, and a share of that memory: with
-/// more of it, more requests are in flight.
+/// The process may use this much memory besides that for data, plus a share of the latter: more
+/// memory allows more requests in flight.
 const MEMORY_BESIDES_BYTES_MAX: u64 = 26 << 20;
 const MEMORY_SHARE_BESIDES: u64 = 8;
-/// A rate that is to be equal to another was measured on a machine with other things to do.
+/// Tolerance for equal rates: the machine has other things to do.
 const EQUAL_SHARE_MIN: f64 = 0.97;
 
-/// What a row must come to.
+/// The limits of a row.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Gate {
     pub(super) mb_s_min: f64,
@@ -20,14 +20,13 @@ pub(super) struct Gate {
 }
 
 impl Row {
-    /// What is promised of reading `bytes`; `none` is what this row comes to
-    /// without readahead.
+    /// The limits for reading `bytes`. `none` is the row's outcome without readahead.
     pub(super) fn gate(&self, bytes: u64, none: Option<Outcome>) -> Gate {
         let as_promised = self.shape == Shape::default();
         let (mb_s_min, fetched_ratio_max) = match self.pattern {
-            // Many at once, of what one after the other would take ten times as long.
+            // Many requests at once, which one after the other take ten times as long.
             _ if self.is_learned => (self.promised(10.0), 1.1),
-            // Nothing can be read ahead; trying must not cost anything.
+            // There is nothing to read ahead; trying must not cost anything.
             Pattern::Random => (none.map_or(0.0, |none| EQUAL_SHARE_MIN * none.mb_s), 1.1),
             Pattern::Sequential | Pattern::Parallel if as_promised => (360.0, 1.05),
             Pattern::Interleaved | Pattern::Displaced if as_promised => (350.0, 1.05),
@@ -38,19 +37,19 @@ impl Row {
             Pattern::Strided => (self.promised(250.0), 1.1),
             Pattern::StridedBlocks => (self.promised(25.0), 4.0),
             Pattern::InterleavedMany => (self.promised(300.0), 1.1),
-            // Four fifths of what is left when the first read of each has waited.
+            // Four fifths of the rate that remains after each stream's first read has waited.
             Pattern::Bursts => (self.promised(110.0), 1.3),
             Pattern::Shuffled => (self.promised(200.0), 1.05),
             Pattern::Walked => (self.promised(80.0), 1.1),
             Pattern::Opened => (0.0, 1.1),
-            // As many pages as were touched, and a few more.
+            // The touched pages, and a few more.
             Pattern::Mapped | Pattern::MappedAdvised => (0.0, 1.2),
-            // It cannot be faster than its players, and starts with a wait.
+            // No faster than its players, and it starts with a wait.
             Pattern::Paced => (63.0, 1.05),
         };
         let besides = MEMORY_BESIDES_BYTES_MAX + self.memory_bytes / MEMORY_SHARE_BESIDES;
         let memory_mb_max = (self.memory_bytes + besides) as f64 / 1e6;
-        // With less memory, the time of a window is not that of a latency.
+        // With less memory, a window lasts less than a latency.
         let is_promised = match self.pattern {
             Pattern::Paced => self.memory_bytes >= LITTLE_MEMORY_BYTES,
             _ => self.memory_bytes >= MEMORY_BYTES,
@@ -61,15 +60,14 @@ impl Row {
         }
     }
 
-    /// A rate that is promised of the store of the demo, and of no other.
+    /// A rate that is promised for the demo's store alone.
     fn promised(&self, mb_s: f64) -> f64 {
         if self.shape == Shape::default() { mb_s } else { 0.0 }
     }
 
-    /// No mount can be faster: the link's rate, and the latencies that somebody
-    /// who does not know the future has to wait for one after the other: one for
-    /// the file's name, and one for the first bytes of each stream that a thread
-    /// meets.
+    /// The bound for every mount: the link's rate, and the latencies that are unavoidable without
+    /// knowing the future. Those are one for the file's name, and one for the first bytes of each
+    /// stream of a thread.
     fn bound_mb_s(&self, bytes: u64) -> f64 {
         let latencies = 1 + self.pattern.streams_per_thread();
         let link = bytes as f64 / self.shape.total_bytes_per_s as f64;
@@ -90,7 +88,7 @@ impl Outcome {
 
 #[cfg(test)]
 impl Outcome {
-    /// One of a sequential reader that keeps every promise.
+    /// The outcome of a sequential reader that keeps every promise.
     pub(super) const GOOD: Outcome = Outcome {
         mb_s: 390.0,
         fetched_ratio: 1.0,

@@ -1,4 +1,4 @@
-//! `forerun bench`: readers of a mount, measured several times, against gates.
+//! `forerun bench`: repeated measurements of a mount's readers, against gates.
 
 mod gate;
 mod report;
@@ -21,9 +21,9 @@ use crate::units::{parse_duration, parse_size};
 const MEMORY_BYTES: u64 = 256 << 20;
 /// Enough for players too.
 const LITTLE_MEMORY_BYTES: u64 = 64 << 20;
-/// Nothing is to be cut short.
+/// No run is cut short.
 const TIME_MAX: Duration = Duration::from_secs(600);
-/// What other programs may use of the processors before rates are in doubt.
+/// The load of other programs on the processors above which rates are in doubt.
 pub(crate) const PROCESSORS_TAKEN_MAX: f64 = 0.2;
 
 /// Measure the mount, and fail if it misses a promised rate
@@ -57,7 +57,7 @@ pub(crate) struct BenchCommand {
     size: u64,
 }
 
-/// The benches that have a name of their own.
+/// Benches with names of their own.
 #[derive(Debug, clap::Subcommand)]
 enum OtherBench {
     Programs(ProgramsCommand),
@@ -74,7 +74,7 @@ struct Row {
     is_learned: bool,
 }
 
-/// What a row came to: the median rate, and the worst of everything else.
+/// The outcome of a row: the median rate, and the worst of everything else.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Outcome {
     mb_s: f64,
@@ -86,7 +86,7 @@ struct Outcome {
 }
 
 impl BenchCommand {
-    /// Runs the rows; fails if a gate does not hold.
+    /// Runs the rows. Fails if a gate does not hold.
     pub(crate) fn run(self) -> Result<ExitCode, Box<dyn Error>> {
         match self.other {
             Some(OtherBench::Programs(programs)) => return programs.run(),
@@ -96,8 +96,8 @@ impl BenchCommand {
         }
         let rows = self.rows();
         let measured = Session::with(self.size, async |session| {
-            // All rows once, then again: what disturbs the machine for a while
-            // then disturbs one measurement of each row, not all of one.
+            // Runs all rows once, then again: a temporary disturbance then affects one measurement
+            // of each row, not all of one.
             let mut measured = vec![(Vec::new(), Vec::new()); rows.len()];
             for _ in 0..self.repeat {
                 for (row, (adaptive, none)) in rows.iter().zip(&mut measured) {
@@ -191,7 +191,7 @@ impl Outcome {
     }
 }
 
-/// The middle one of `values`, which are not none.
+/// The median of `values`, of which there is at least one.
 pub(crate) fn median(mut values: Vec<f64>) -> f64 {
     values.sort_by(f64::total_cmp);
     let middle = values.len() / 2;

@@ -1,4 +1,4 @@
-//! The table.
+//! The table of the bench.
 
 use super::gate::Gate;
 use super::{Outcome, PROCESSORS_TAKEN_MAX, Row};
@@ -52,7 +52,7 @@ pub(super) fn report(judged: &[(&Row, Gate, Outcome)]) -> String {
     )
 }
 
-/// What to say if other programs were in the way.
+/// A remark if other programs disturbed the measurement.
 pub(in crate::demo) fn doubt(processors_taken: f64) -> String {
     if processors_taken <= PROCESSORS_TAKEN_MAX {
         return String::new();

@@ -10,11 +10,11 @@ use tokio::process::Command;
 pub(crate) use mount::{MountOptions, MountProcess, Ready};
 pub(crate) use store::StoreProcess;
 
-/// Both start in far less; a machine that is busy with a build gets this long.
+/// The limit for starting: both start in far less, but a build may slow the machine down.
 const START_MAX: Duration = Duration::from_secs(30);
 
-/// This program, to be run in a process group of its own: an interrupt typed on
-/// the terminal reaches only the first process, which ends the others in order.
+/// This program, in a process group of its own. An interrupt typed on the terminal reaches only the
+/// first process, which ends the others in order.
 pub(crate) fn this_program() -> Result<Command, String> {
     let program =
         std::env::current_exe().map_err(|error| format!("this program cannot find its own file: {error}"))?;

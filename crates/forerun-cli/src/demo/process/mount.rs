@@ -1,4 +1,4 @@
-//! A mount, and the directory that it is on.
+//! A mount process, and the directory of its mount.
 
 use std::net::SocketAddr;
 use std::os::unix::fs::MetadataExt;
@@ -17,34 +17,34 @@ use super::{START_MAX, this_program};
 use crate::demo::store::BUCKET;
 use crate::print::tell;
 
-/// An unmount waits for what is being read.
+/// The limit for an unmount, which waits for reads under way.
 const STOP_MAX: Duration = Duration::from_secs(15);
-/// How often to look whether something is mounted.
+/// The interval for checking the mount.
 const SHOWN_POLL: Duration = Duration::from_millis(10);
-/// How `forerun mount` says on its standard error that the directory can be used; how it and
-/// rclone say that they have unmounted.
+/// The words of `forerun mount` on standard error when the directory can be used, and those of
+/// Forerun and rclone after an unmount.
 const IS_MOUNTED: &str = "forerun: mounted ";
 const IS_UNMOUNTED: [&str; 2] = ["forerun: unmounted ", "Unmounted rclone mount"];
 
-/// How to mount.
+/// Options of a mount.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct MountOptions<'a> {
     pub(crate) policy: &'a str,
     pub(crate) memory_bytes: u64,
-    /// Where to keep what is learned, if it is to be.
+    /// The file of the profile, if the mount learns.
     pub(crate) profile: Option<&'a Path>,
 }
 
-/// How to find out that a mount can be used.
+/// How to find out that a mount is ready.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Ready {
-    /// Forerun says so.
+    /// Forerun prints a line.
     Told,
-    /// Other programs do not.
+    /// For other programs: by the mounted directory.
     Shown,
 }
 
-/// One program that mounts, and its directory.
+/// A program that mounts, and its directory.
 #[derive(Debug)]
 pub(crate) struct MountProcess {
     child: Child,
@@ -54,7 +54,7 @@ pub(crate) struct MountProcess {
 }
 
 impl MountProcess {
-    /// Mounts the bucket of the store at `address`, and waits until it can be used.
+    /// Mounts the bucket of the store at `address`, and waits until it is ready.
     pub(crate) async fn start(
         address: SocketAddr,
         options: MountOptions<'_>,
@@ -69,8 +69,8 @@ impl MountProcess {
         MountProcess::run(program, Ready::Told).await
     }
 
-    /// Runs `program`, to whose arguments only the directory to mount on is missing: adds a
-    /// new one, and waits until it can be used.
+    /// Runs `program`, whose arguments lack only the directory to mount on: adds a new one, and
+    /// waits until it is ready.
     pub(crate) async fn run(mut program: Command, ready: Ready) -> Result<MountProcess, String> {
         let directory = new_directory()?;
         let spawned = program
@@ -98,7 +98,7 @@ impl MountProcess {
         let mut mount = MountProcess { child, directory, log, is_stopped: false };
         let is_ready = async {
             tokio::select! {
-                // An error where the program has ended.
+                // An error means that the program has ended.
                 told = is_told => told.is_ok(),
                 () = shown_on(&mount.directory), if ready == Ready::Shown => true,
             }
@@ -114,17 +114,17 @@ impl MountProcess {
         &self.directory
     }
 
-    /// The process's number, as long as it runs.
+    /// The process id, as long as the process runs.
     pub(crate) fn id(&self) -> Option<u32> {
         self.child.id()
     }
 
-    /// The most memory the process has had resident so far, in bytes.
+    /// The peak of the process's resident memory, in bytes.
     pub(crate) fn memory_peak_bytes(&self) -> Result<u64, String> {
         self.memory("VmHWM:")
     }
 
-    /// The memory that the process has resident, in bytes.
+    /// The process's resident memory, in bytes.
     pub(crate) fn memory_bytes(&self) -> Result<u64, String> {
         self.memory("VmRSS:")
     }
@@ -139,7 +139,7 @@ impl MountProcess {
     /// Unmounts and waits for the end.
     pub(crate) async fn stop(&mut self) -> Result<(), String> {
         if let Some(pid) = self.child.id().and_then(|id| Pid::from_raw(i32::try_from(id).ok()?)) {
-            // Not reaped yet, hence still this process and no other.
+            // Not reaped yet, so the id is still this process's.
             let _ = kill_process(pid, Signal::TERM);
         }
         let ended = timeout(STOP_MAX, self.child.wait()).await;
@@ -157,7 +157,7 @@ impl MountProcess {
 }
 
 impl Drop for MountProcess {
-    /// What is left to do when something panicked.
+    /// Cleans up after a panic.
     fn drop(&mut self) {
         if !self.is_stopped {
             let _ = self.child.start_kill();
@@ -178,14 +178,14 @@ fn new_directory() -> Result<PathBuf, String> {
 /// Waits until something is mounted on `directory`.
 async fn shown_on(directory: &Path) {
     let device = async |path: &Path| tokio::fs::metadata(path).await.ok().map(|found| found.dev());
-    // The directory is in this one.
+    // The directory is in the temporary directory.
     let above = device(&std::env::temp_dir()).await;
     while device(directory).await == above {
         tokio::time::sleep(SHOWN_POLL).await;
     }
 }
 
-/// Removes a directory that was a mount point, and the mount if it is still there.
+/// Removes a directory that was a mount point, and the mount if it still exists.
 fn remove(directory: &Path) -> Result<(), String> {
     if std::fs::remove_dir(directory).is_ok() {
         return Ok(());

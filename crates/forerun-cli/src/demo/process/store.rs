@@ -1,4 +1,4 @@
-//! The store, and what it is told and asked while it runs.
+//! The store process, and requests to it.
 
 use std::ffi::OsStr;
 use std::net::SocketAddr;
@@ -16,7 +16,7 @@ use crate::demo::link::Shape;
 #[derive(Debug)]
 pub(crate) struct StoreProcess {
     child: Child,
-    /// Closing it is what ends the store.
+    /// Closing it ends the store.
     _stdin: Option<ChildStdin>,
     address: SocketAddr,
 }
@@ -50,12 +50,12 @@ impl StoreProcess {
         self.address
     }
 
-    /// The process's number, as long as it runs.
+    /// The process id, as long as the process runs.
     pub(crate) fn id(&self) -> Option<u32> {
         self.child.id()
     }
 
-    /// Makes the link like `shape`, and counts from 0.
+    /// Sets the link's properties to `shape`, and resets the counters.
     pub(crate) fn prepare(&self, shape: Shape) -> Result<(), String> {
         let link = format!(
             "/_link?latency_ms={}&connection_mb_s={}&total_mb_s={}",
@@ -88,7 +88,7 @@ impl StoreProcess {
     }
 
     pub(crate) async fn stop(mut self) {
-        // Nothing of the store is worth waiting for.
+        // The store keeps nothing, so it can be killed.
         let _ = self.child.kill().await;
     }
 }

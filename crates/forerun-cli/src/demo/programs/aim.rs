@@ -4,14 +4,14 @@ use super::contender::Contender;
 use super::outcome::Summary;
 use super::report::Group;
 
-/// Of the best seconds of other mounts of the store.
+/// The share of the best speed of other mounts of the store.
 const BEST_SHARE_MIN: f64 = 0.95;
-/// Of the best seconds of other mounts of a local directory.
+/// The share of the best speed of other mounts of a local directory.
 const LOCAL_BEST_SHARE_MIN: f64 = 0.9;
 /// Processors that are busy for this share of the time set the bound.
 const BUSY_SHARE_MIN: f64 = 0.9;
 
-/// How many bytes Forerun may fetch.
+/// The bytes that Forerun may fetch.
 #[derive(Clone, Copy)]
 enum Bytes {
     /// For each byte touched.
@@ -20,8 +20,8 @@ enum Bytes {
     None(f64),
 }
 
-/// How fast Forerun should be apart from the other contenders, in MB/s. Rows without a rate only have
-/// to be as fast as other mounts.
+/// The speed that Forerun should reach by itself, in MB/s. Rows without one only have to be as fast
+/// as other mounts.
 const PACES: [(&str, f64); 10] = [
     ("load-file", 300.0),
     // 1.07 GB in 4.5 s.
@@ -38,7 +38,7 @@ const PACES: [(&str, f64); 10] = [
     ("loader", 42.9),
 ];
 
-/// Of all other rows.
+/// The limit of all other rows.
 const TOUCHED_MAX: Bytes = Bytes::Touched(1.05);
 const BYTES: [(&str, Bytes); 6] = [
     ("every-5th", Bytes::Touched(1.15)),
@@ -53,7 +53,7 @@ fn of_row<T: Copy>(aims: &[(&str, T)], row: &str) -> Option<T> {
     aims.iter().find(|(name, _)| *name == row).map(|(_, aim)| *aim)
 }
 
-/// The aims that Forerun missed in `group`, as sentences. `processors` is how many the machine has.
+/// The aims that Forerun missed in `group`, as sentences. The machine has `processors` processors.
 pub(super) fn missed((row, each): &Group, is_local: bool, processors: f64) -> Vec<String> {
     let of = |contender| each.iter().find(|(one, _)| *one == contender).map(|(_, summary)| summary);
     let seconds = |contender| of(contender).and_then(|summary| summary.seconds);

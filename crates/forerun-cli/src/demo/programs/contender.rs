@@ -1,4 +1,4 @@
-//! The ways to get at the data that are compared.
+//! The contenders: ways to read the data.
 
 use std::ffi::OsString;
 use std::net::SocketAddr;
@@ -12,7 +12,7 @@ use crate::demo::store::BUCKET;
 /// The memory of every mount of Forerun.
 const MEMORY: &str = "256MiB";
 
-/// A way to get at the data.
+/// A way to read the data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Contender {
     Forerun,
@@ -22,7 +22,7 @@ pub(super) enum Contender {
     Copy,
 }
 
-/// Where the data is that is to be mounted.
+/// The data to mount.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Source<'a> {
     Store(SocketAddr),
@@ -30,11 +30,11 @@ pub(super) enum Source<'a> {
 }
 
 impl Contender {
-    /// All that can read from a store.
+    /// The contenders that can read from a store.
     pub(super) const ALL: [Contender; 5] =
         [Contender::Forerun, Contender::None, Contender::Window, Contender::Rclone, Contender::Copy];
 
-    /// As `--contenders` calls it.
+    /// Its name for `--contenders`.
     pub(super) fn name(self) -> &'static str {
         match self {
             Contender::Forerun => "forerun",
@@ -58,7 +58,7 @@ impl Contender {
     /// The contender named `name`.
     ///
     /// # Errors
-    /// The names that there are.
+    /// The valid names.
     pub(super) fn parse(name: &str) -> Result<Contender, String> {
         Contender::ALL
             .into_iter()
@@ -66,11 +66,11 @@ impl Contender {
             .ok_or_else(|| format!("expected one of {}", Contender::ALL.map(Contender::name).join(", ")))
     }
 
-    /// The program that mounts `source`, without the directory to mount on. `None` for the local
+    /// The program that mounts `source`, without the directory to mount on. None for the local
     /// copy, which is read without a mount.
     ///
     /// # Errors
-    /// Forerun does not find itself, or rclone is to mount a directory.
+    /// Forerun does not find its own program, or rclone is to mount a directory.
     pub(super) fn mount(self, source: Source<'_>) -> Result<Option<(Command, Ready)>, String> {
         let options: &[&str] = match self {
             Contender::Forerun => &[],
@@ -91,7 +91,7 @@ impl Contender {
     }
 }
 
-/// Without a configuration file: the remote is described in its name.
+/// Without a configuration file: the name describes the remote.
 fn rclone(source: Source<'_>) -> Result<(Command, Ready), String> {
     let Source::Store(address) = source else {
         return Err("rclone reads from the store: leave it out of --contenders with --local".to_owned());

@@ -1,4 +1,4 @@
-//! Where the scripts, their interpreter and the data set are.
+//! The folder of the scripts, their interpreter and the data set.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -9,7 +9,7 @@ use tokio::process::Command;
 use super::row::Row;
 use crate::print::tell;
 
-/// An installed program has no source tree beside it.
+/// The scripts, as text: an installed program has no source tree beside it.
 const SCRIPTS: [(&str, &str); 6] = [
     ("common.py", include_str!("../../../programs/common.py")),
     ("data.py", DATA_SCRIPT),
@@ -29,10 +29,10 @@ pub(super) struct Folder {
 }
 
 impl Folder {
-    /// Builds the data set in `folder` unless it is there.
+    /// Builds the data set in `folder` unless it exists.
     ///
     /// # Errors
-    /// A message that says which step failed.
+    /// The step that failed.
     pub(super) async fn open(folder: &Path) -> Result<Folder, String> {
         let folder = std::path::absolute(folder).map_err(|error| format!("{}: {error}", folder.display()))?;
         let python = folder.join("venv/bin/python");
@@ -44,7 +44,7 @@ impl Folder {
         }
         let scripts = write_scripts().map_err(|error| format!("writing the programs: {error}"))?;
         let opened = Folder { scripts, python, data: folder.join("data") };
-        // A data set that another script has built is built again.
+        // A data set of another version of the script is rebuilt.
         let built_by = folder.join("data.py");
         if fs::read_to_string(&built_by).is_ok_and(|text| text == DATA_SCRIPT) {
             return Ok(opened);

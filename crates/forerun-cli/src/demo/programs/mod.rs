@@ -1,4 +1,4 @@
-//! `forerun bench programs`: programs that nobody tuned for the mount, beside other ways to mount.
+//! `forerun bench programs`: real programs on the mount, beside other ways to mount.
 
 mod aim;
 mod contender;
@@ -62,7 +62,7 @@ pub(crate) struct ProgramsCommand {
 }
 
 impl ProgramsCommand {
-    /// Measures; fails if a program failed or read wrong bytes, or Forerun missed an aim.
+    /// Measures. Fails if a program failed or read wrong bytes, or if Forerun missed an aim.
     pub(crate) fn run(self) -> Result<ExitCode, Box<dyn Error>> {
         let groups = on_threads_of_its_own(async {
             let stop = stop_asked()?;
@@ -93,13 +93,14 @@ impl ProgramsCommand {
         Ok(groups)
     }
 
-    /// All contenders in turn, and again: a disturbance then costs each of them one run. Each turn
-    /// begins with another one, since a virtual machine gets memory from its host when it is first
-    /// touched, and the first run of a program pays for that.
+    /// Runs all contenders in turn, and again: a disturbance then costs each of them one run.
+    ///
+    /// Each round begins with another contender. A virtual machine gets memory from its host at the
+    /// first touch, and the first program of a round pays for that.
     async fn measure_row(&self, stand: &mut Stand, row: Row) -> Result<Vec<(Contender, Summary)>, String> {
         let contenders = self.contenders();
         let failed = |error: String| format!("{}: {error}", row.name);
-        // It also reads the local copy into the page cache, from where the store sends it.
+        // It also reads the local copy into the page cache, which the store sends from.
         let checksum = match stand.measure(row, Contender::Copy).await.map_err(failed)? {
             Outcome::Measured(measured) => measured.reading.checksum,
             Outcome::Failed(why) => return Err(failed(why)),

@@ -1,17 +1,17 @@
-//! The figures of several runs of one program with one contender.
+//! The figures of several runs of a program with one contender.
 
 use super::stand::{Measured, Outcome};
 use crate::demo::bench::median;
 
-/// A cell group of the table.
+/// The figures of a contender.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Summary {
-    /// The median. `None` if a run was too slow, failed or read wrong bytes.
+    /// The median. None if a run was too slow, failed or read wrong bytes.
     pub(super) seconds: Option<f64>,
     pub(super) touched: Option<u64>,
-    /// Bytes fetched for each byte touched, the most of all runs.
+    /// Bytes fetched for each byte touched; the most of all runs.
     pub(super) fetched_ratio: Option<f64>,
-    /// Bytes, the most of all runs.
+    /// Bytes; the most of all runs.
     pub(super) memory_peak: Option<u64>,
     /// Processor seconds, medians.
     pub(super) store: Option<f64>,
@@ -21,12 +21,12 @@ pub(super) struct Summary {
     pub(super) taken: f64,
     pub(super) is_wrong: bool,
     pub(super) has_failed: bool,
-    /// Why there is nothing to show.
+    /// The reason why there are no figures.
     pub(super) unavailable: Option<String>,
 }
 
 impl Summary {
-    /// Of `outcomes`; a run read the right bytes if it reports `checksum`.
+    /// Summarizes `outcomes`. A run read the right bytes if it reports `checksum`.
     pub(super) fn of(outcomes: &[Outcome], checksum: &str) -> Summary {
         let measured: Vec<_> = outcomes.iter().filter_map(measured).collect();
         let middle = |value: fn(&Measured) -> Option<f64>| {

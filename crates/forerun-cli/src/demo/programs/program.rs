@@ -1,4 +1,4 @@
-//! One run of a program, in a process of its own, until it ends or takes too long.
+//! One run of a program, in a process of its own, until it ends or its time is over.
 
 use std::process::Stdio;
 use std::time::Duration;
@@ -7,10 +7,10 @@ use rustix::process::{Pid, Signal, kill_process_group, test_kill_process_group};
 use tokio::process::{Child, Command};
 use tokio::time::{sleep, timeout};
 
-/// For the interpreter to start, its imports, and checksums after the reading.
+/// The time for the interpreter's start, its imports, and checksums after the reading.
 const BESIDES_MAX: Duration = Duration::from_secs(20);
 
-/// How long a program that was ended may take to go, and how often to look.
+/// The limit for a killed program to end, and the interval for checking it.
 const GONE_MAX: Duration = Duration::from_secs(10);
 const GONE_POLL: Duration = Duration::from_millis(10);
 
@@ -22,24 +22,24 @@ pub(super) struct Reading {
     pub(super) processor: f64,
     /// Bytes that it asked for.
     pub(super) touched: u64,
-    /// Of all that it read.
+    /// The checksum of all bytes that it read.
     pub(super) checksum: String,
 }
 
-/// How a run ended.
+/// The end of a run.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Ran {
     Read(Reading),
-    /// It was ended.
+    /// It was killed.
     TooSlow,
     /// The machine lacks something.
     Unavailable(String),
 }
 
-/// Runs `program`, which reads for `time_max` at most.
+/// Runs `program`, which reads for at most `time_max`.
 ///
 /// # Errors
-/// It failed, or its output cannot be understood.
+/// It failed, or its output is malformed.
 pub(super) async fn run(mut program: Command, time_max: Duration) -> Result<Ran, String> {
     program.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).process_group(0);
     let child = program
@@ -61,7 +61,7 @@ pub(super) async fn run(mut program: Command, time_max: Duration) -> Result<Ran,
     }
 }
 
-/// A program and the processes that it started. Dropping it ends them.
+/// A program and the processes that it started. Dropping it kills them.
 struct Group {
     leader: Option<Pid>,
 }
@@ -73,7 +73,7 @@ impl Group {
 }
 
 impl Group {
-    /// Ends them, and waits until the last of them has gone: until then, the mount is in use.
+    /// Kills them, and waits until the last of them has ended: until then, the mount is in use.
     async fn end(&self) {
         self.kill();
         let gone = async {
@@ -81,13 +81,13 @@ impl Group {
                 sleep(GONE_POLL).await;
             }
         };
-        // A process that waits for the mount may stay; the unmount then says so.
+        // A process that waits for the mount may stay; the unmount then reports it.
         let _ = timeout(GONE_MAX, gone).await;
     }
 
     fn kill(&self) {
         if let Some(leader) = self.leader {
-            // As long as a process of the group is left, the number is the group's.
+            // As long as a process of the group exists, the number is the group's.
             let _ = kill_process_group(leader, Signal::KILL);
         }
     }
@@ -99,7 +99,7 @@ impl Drop for Group {
     }
 }
 
-/// The figures that a program prints, one a line.
+/// Parses the figures that a program prints, one for each line.
 fn parse(output: &str) -> Result<Ran, String> {
     let value = |name: &str| {
         output.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(' ')).map(str::trim)
@@ -176,7 +176,7 @@ mod tests {
         pipe.read_exact(&mut [0; 8]).unwrap();
         drop(child);
         group.end().await;
-        // The pipe ends when the last process that may write to it has ended.
+        // The pipe closes when the last process that may write to it has ended.
         assert_eq!(pipe.read(&mut [0; 8]).unwrap(), 0);
     }
 }

@@ -1,4 +1,4 @@
-//! The table, and the same as JSON.
+//! The table of programs, as Markdown and as JSON.
 
 use std::time::Duration;
 
@@ -28,7 +28,7 @@ const HEADER: [&str; 11] = [
     "program s",
 ];
 
-/// The table in Markdown, and the aims that were missed.
+/// The table in Markdown, and the missed aims.
 pub(super) fn report(groups: &[Group], missed: &[String], time_max: Duration) -> String {
     let rows: Vec<_> = groups.iter().flat_map(|group| lines(group, time_max)).collect();
     let taken = groups.iter().flat_map(|(_, each)| each).map(|(_, one)| one.taken).fold(0.0, f64::max);
@@ -90,7 +90,7 @@ fn lines((row, each): &Group, time_max: Duration) -> Vec<Vec<String>> {
     each.iter().enumerate().map(|(index, (contender, summary))| line(index, *contender, summary)).collect()
 }
 
-/// All figures: whole bytes and microseconds.
+/// All figures, in whole bytes and microseconds.
 pub(super) fn json(groups: &[Group]) -> String {
     let mut json = Json::default();
     let microseconds = |seconds: Option<f64>| seconds.map(|seconds| (seconds * 1e6).round() as u64);

@@ -1,9 +1,9 @@
-//! The rows of the table: programs that nobody tuned for the mount.
+//! The programs that are measured.
 
 /// One program.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Row {
-    /// As `--only` and the script call it.
+    /// Its name for `--only` and for the script.
     pub(super) name: &'static str,
     pub(super) script: &'static str,
     pub(super) title: &'static str,
@@ -43,10 +43,10 @@ pub(super) const ROWS: [Row; 26] = [
 ];
 
 impl Row {
-    /// The row named `name`.
+    /// The program named `name`.
     ///
     /// # Errors
-    /// The names that there are.
+    /// The valid names.
     pub(super) fn parse(name: &str) -> Result<Row, String> {
         ROWS.into_iter().find(|row| row.name == name).ok_or_else(|| {
             let names: Vec<_> = ROWS.iter().map(|row| row.name).collect();

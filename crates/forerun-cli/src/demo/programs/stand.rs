@@ -1,4 +1,4 @@
-//! The store and one mount at a time, and what a program costs there.
+//! Measuring a program on the store, with one mount at a time.
 
 use std::path::Path;
 use std::time::Duration;
@@ -25,7 +25,7 @@ pub(super) struct Measured {
     pub(super) taken: f64,
 }
 
-/// How a run ended.
+/// The outcome of a run.
 #[derive(Clone, Debug)]
 pub(super) enum Outcome {
     Measured(Measured),
@@ -35,21 +35,21 @@ pub(super) enum Outcome {
     Failed(String),
 }
 
-/// Everything that runs beside the programs.
+/// The processes beside the measured program.
 #[derive(Debug)]
 pub(super) struct Stand {
     folder: Folder,
-    /// Without one, mounts show the local directory.
+    /// None if mounts show the local directory.
     store: Option<StoreProcess>,
     mount: Option<MountProcess>,
     time_max: Duration,
 }
 
 impl Stand {
-    /// With a store, or for mounts of the local directory.
+    /// Starts a store, unless mounts show the local directory.
     ///
     /// # Errors
-    /// A message that says which step failed.
+    /// The step that failed.
     pub(super) async fn new(folder: Folder, is_local: bool, time_max: Duration) -> Result<Stand, String> {
         let store = match is_local {
             true => None,
@@ -62,7 +62,7 @@ impl Stand {
     /// start of each run.
     ///
     /// # Errors
-    /// A message that says which step failed.
+    /// The step that failed.
     pub(super) async fn measure(&mut self, row: Row, contender: Contender) -> Result<Outcome, String> {
         let source = match &self.store {
             Some(store) => {
@@ -117,10 +117,10 @@ impl Stand {
         }
     }
 
-    /// Ends what is running.
+    /// Ends all processes.
     ///
     /// # Errors
-    /// A mount that is left behind.
+    /// A mount that remains.
     pub(super) async fn close(mut self) -> Result<(), String> {
         let unmounted = self.unmount().await;
         if let Some(store) = self.store {

@@ -1,4 +1,4 @@
-//! What is read of which file.
+//! The reads of each pattern.
 
 use std::ops::Range;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -16,16 +16,15 @@ const STRIDE_BYTES: u64 = 1 << 20;
 const SMALL_STRIDE_BYTES: u64 = 64 << 10;
 const BURSTS: usize = 128;
 const BURST_BYTES: u64 = 2 << 20;
-/// Of the tree, the files that are opened in no order.
+/// The number of files of the tree that are opened in random order.
 const OPENED_FILES: usize = 300;
-/// Threads, or places in one open file.
+/// Threads, or streams in one open file.
 const READERS: u64 = 8;
 const MANY_READERS: u64 = 128;
 /// The same reads in every run, so that policies can be compared.
 const SEED: u64 = 2025;
 
-/// Reads of one file that is open once: each of some threads makes the next one that
-/// nobody has made.
+/// Reads of a file that is opened once. Several threads take them from the list.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct List {
     pub(crate) file: String,
@@ -35,17 +34,16 @@ pub(crate) struct List {
 }
 
 impl Pattern {
-    /// How many streams each thread reads.
+    /// The number of streams that each thread reads.
     pub(crate) fn streams_per_thread(self) -> u64 {
         if self == Pattern::Interleaved { READERS } else { 1 }
     }
 
-    /// What is read of which file, by how many threads; `size_of` a file is asked
-    /// for by its name. At most `random_reads` reads if at random. Who walks finds
-    /// out by himself.
+    /// The lists of this pattern, one for each file, with at most `random_reads` random reads.
+    /// `size_of` returns a file's size by name. The walk has no list: it finds the files itself.
     ///
     /// # Errors
-    /// What `size_of` says.
+    /// As `size_of`.
     pub(crate) fn lists<E>(
         self,
         size_of: impl Fn(&str) -> Result<u64, E>,
@@ -106,7 +104,7 @@ impl Pattern {
 }
 
 impl List {
-    /// Reads all of it.
+    /// Makes all reads.
     pub(super) fn read(&self, mounted: Mounted<'_>) -> Result<Tally, String> {
         let file = mounted.open(&self.file)?;
         let next = AtomicUsize::new(0);
@@ -125,14 +123,14 @@ fn scaled(indices: Vec<u64>, len: u64) -> Vec<u64> {
     indices.into_iter().map(|index| index * len).collect()
 }
 
-/// As many regions of `size` bytes as there are `readers`, all at once.
+/// One region of `size` bytes for each of `readers`, all at once.
 fn in_turns(readers: u64, size: u64) -> Vec<u64> {
     let region = size / readers;
     let turn = |offset| (0..readers).map(move |reader| reader * region + offset);
     steps(0..region, READ_BYTES).into_iter().flat_map(turn).collect()
 }
 
-/// In regions twice as long none overlaps another.
+/// In regions twice as long, so that none overlaps another.
 fn bursts(size: u64) -> Vec<u64> {
     let starts = order::random(BURSTS, size / (2 * BURST_BYTES), SEED);
     let starts = starts.into_iter().zip(order::random(BURSTS, BURST_BYTES / SMALL_READ_BYTES, SEED));

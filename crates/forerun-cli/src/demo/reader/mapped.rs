@@ -7,8 +7,7 @@ use memmap2::{Advice, Mmap};
 use super::list::List;
 use super::verified::{Mounted, Tally};
 
-/// Touches the pages of `list`; tells the kernel first that they come in no order if
-/// `is_advised`.
+/// Touches the pages of `list`. `is_advised` tells the kernel first that the order is random.
 pub(super) fn touch(list: &List, is_advised: bool, mounted: Mounted<'_>) -> Result<Tally, String> {
     let failed = |error: std::io::Error| format!("mapping {}: {error}", list.file);
     let file = mounted.open(&list.file)?;

@@ -14,7 +14,7 @@ pub(crate) use self::paced::play_steadily;
 pub(crate) use self::pattern::Pattern;
 pub(crate) use self::verified::{Mounted, Tally};
 
-/// What reading came to.
+/// The result of reading.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Reading {
     pub(crate) tally: Tally,
@@ -22,10 +22,10 @@ pub(crate) struct Reading {
 }
 
 impl Pattern {
-    /// Reads, and checks every byte; at most `random_reads` of them if at random.
+    /// Reads, and checks every byte. Makes at most `random_reads` random reads.
     ///
     /// # Errors
-    /// What failed, at which file and offset.
+    /// The failure, with its file and offset.
     pub(crate) fn read(self, mounted: Mounted<'_>, random_reads: usize) -> Result<Reading, String> {
         let lists = self.lists(|file| mounted.size_of(file), random_reads)?;
         let start = Instant::now();
@@ -43,8 +43,8 @@ impl Pattern {
     }
 }
 
-/// Runs `work` on `threads` threads, each with its number, and adds up. One thread is
-/// the calling one.
+/// Runs `work` on `threads` threads, each with its number, and sums up. The calling thread is one
+/// of them.
 fn on_threads(threads: usize, work: impl Fn(usize) -> Result<Tally, String> + Sync) -> Result<Tally, String> {
     if threads == 1 {
         return work(0);

@@ -1,9 +1,9 @@
-//! In which order the readers that do not read forward read.
+//! Orders of reads that are not sequential.
 
 use crate::demo::data::next_random;
 
-/// The numbers below `count`, each at most `places` from where it would be in
-/// order: what comes out when several threads or a network take turns.
+/// The numbers below `count`, each displaced by at most `places`: as if several threads or a
+/// network took turns.
 pub(super) fn displaced(count: u64, places: u64, mut seed: u64) -> Vec<u64> {
     let mut keyed: Vec<_> =
         (0..count).map(|index| (index + next_random(&mut seed) % (places + 1), index)).collect();
@@ -11,7 +11,7 @@ pub(super) fn displaced(count: u64, places: u64, mut seed: u64) -> Vec<u64> {
     keyed.into_iter().map(|(_, index)| index).collect()
 }
 
-/// `count` different numbers below `below`, in no order.
+/// `count` distinct numbers below `below`, in random order.
 pub(super) fn random(count: usize, below: u64, mut seed: u64) -> Vec<u64> {
     let mut seen = std::collections::HashSet::new();
     std::iter::repeat_with(|| next_random(&mut seed) % below)

@@ -1,4 +1,4 @@
-//! Players: each asks for its next piece when the last one has been played.
+//! Players: each asks for its next piece when it has played the last one.
 
 use std::time::{Duration, Instant};
 
@@ -7,16 +7,15 @@ use super::on_threads;
 use super::verified::{Mounted, Tally};
 
 const BYTES_PER_S: u64 = 1_000_000;
-/// Whoever waits longer has noticed. No store that is worth reading ahead of answers
-/// so soon, and a thread on a busy machine is seldom kept from running for so long.
+/// A longer wait of a player counts as late. No store that needs readahead answers as soon, and a
+/// busy machine seldom keeps a thread waiting for as long.
 const WAIT_MAX: Duration = Duration::from_millis(8);
-/// Nobody can read ahead of the first reads.
+/// The first reads cannot be read ahead.
 const GRACE: Duration = Duration::from_secs(1);
-/// The requests of a steady reader.
+/// The request size of a steady reader.
 const STEADY_BYTES: u64 = 1 << 20;
 
-/// Plays all of `lists` at once; their first reads are spread over the time that one
-/// piece lasts.
+/// Plays all of `lists` at once. Their first reads are spread over the time of one piece.
 pub(super) fn play(lists: &[List], mounted: Mounted<'_>) -> Result<Tally, String> {
     let start = Instant::now();
     on_threads(lists.len(), |index| {
@@ -26,7 +25,7 @@ pub(super) fn play(lists: &[List], mounted: Mounted<'_>) -> Result<Tally, String
         let file = mounted.open(&list.file)?;
         let mut tally = Tally::default();
         for (offset, turn) in list.offsets.iter().zip(0..) {
-            // A player asks when what it has is played: to sleep until then is its work.
+            // A player asks when it has played its piece: sleeping until then is its work.
             std::thread::sleep((begin + piece * turn).saturating_duration_since(Instant::now()));
             let asked = Instant::now();
             let one = file.read_all([*offset], list.read_bytes as usize)?;
@@ -38,7 +37,7 @@ pub(super) fn play(lists: &[List], mounted: Mounted<'_>) -> Result<Tally, String
 }
 
 /// Reads `name` in order from its begin, again and again, at `bytes_per_s`. The time of a wait is
-/// lost: nothing is read faster after it.
+/// lost: later reads are not faster.
 ///
 /// # Errors
 /// The read that failed.
@@ -49,7 +48,7 @@ pub(crate) fn play_steadily(name: &str, bytes_per_s: u64, mounted: Mounted<'_>) 
     let mut due = Instant::now();
     let mut tally = Tally::default();
     for offset in (0..size).step_by(STEADY_BYTES as usize).cycle() {
-        // The reader is slower than the store: to sleep is its work.
+        // The reader is slower than the store: sleeping is its work.
         std::thread::sleep(due.saturating_duration_since(Instant::now()));
         let one = file.read_all([offset], STEADY_BYTES as usize)?;
         if one.bytes == 0 {

@@ -1,17 +1,17 @@
-//! What readers do, and what users call it.
+//! The patterns of readers, and their names.
 
-/// How a reader reads.
+/// The pattern of a reader.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Pattern {
     /// One file from its beginning to its end.
     Sequential,
     /// Eight files, each by a thread of its own.
     Parallel,
-    /// Eight places of one open file, in turns.
+    /// Eight streams in one open file, in turns.
     Interleaved,
     /// One file by eight threads that overtake each other.
     Displaced,
-    /// Blocks of a large file that have nothing to do with each other.
+    /// Blocks of a large file in random order.
     Random,
     /// One file from its end to its beginning.
     Backward,
@@ -19,30 +19,30 @@ pub(crate) enum Pattern {
     Strided,
     /// The same in small pieces.
     StridedBlocks,
-    /// 128 places of one open file, in turns.
+    /// 128 streams in one open file, in turns.
     InterleavedMany,
-    /// A while forward at each of many places.
+    /// A short forward run at each of many places.
     Bursts,
-    /// All of a file that fits into memory, in no order.
+    /// All of a file that fits into memory, in random order.
     Shuffled,
     /// Every file of a tree, in the order in which the directories list them.
     Walked,
-    /// Files of a tree, one after the other in no order.
+    /// Files of a tree in random order.
     Opened,
-    /// Sixty-four players, each of a file of its own.
+    /// Sixty-four players, each with a file of its own.
     Paced,
-    /// Pages of a large mapped file that have nothing to do with each other.
+    /// Pages of a large mapped file in random order.
     Mapped,
-    /// The same by a program that told the kernel so.
+    /// The same by a program that advises the kernel so.
     MappedAdvised,
 }
 
 impl Pattern {
-    /// What `forerun demo` shows.
+    /// The patterns of `forerun demo`.
     pub(crate) const DEMO: [Pattern; 5] =
         [Pattern::Sequential, Pattern::Parallel, Pattern::Interleaved, Pattern::Displaced, Pattern::Random];
 
-    /// What `forerun bench` measures besides.
+    /// Further patterns of `forerun bench`.
     pub(crate) const MORE: [Pattern; 11] = [
         Pattern::Backward,
         Pattern::Strided,
@@ -57,7 +57,7 @@ impl Pattern {
         Pattern::MappedAdvised,
     ];
 
-    /// What `forerun bench` measures once more as a mount reads it that has learned it.
+    /// Patterns that `forerun bench` repeats on a mount that has learned them.
     pub(crate) const LEARNED: [Pattern; 2] = [Pattern::Random, Pattern::Opened];
 
     /// The name for the command line.
@@ -104,7 +104,7 @@ impl Pattern {
         }
     }
 
-    /// The pattern of that name.
+    /// The pattern named `name`.
     pub(crate) fn from_name(name: &str) -> Option<Pattern> {
         Pattern::DEMO.into_iter().chain(Pattern::MORE).find(|pattern| pattern.name() == name)
     }

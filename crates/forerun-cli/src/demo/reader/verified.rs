@@ -1,4 +1,4 @@
-//! Reads that look at what they get.
+//! Reads whose bytes are checked.
 
 use std::fs::File;
 use std::os::unix::fs::FileExt;
@@ -7,11 +7,11 @@ use std::time::Instant;
 
 use crate::demo::data::{Contents, Object};
 
-/// What was read by one or several threads.
+/// Counts of one or several threads' reads.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Tally {
     pub(crate) bytes: u64,
-    /// Reads that returned anything but the object's bytes.
+    /// Reads that returned wrong bytes.
     pub(crate) wrong_reads: u64,
     /// Reads of a player that had to wait after its first second.
     pub(crate) late_reads: u64,
@@ -61,7 +61,7 @@ impl<'a> Mounted<'a> {
 }
 
 impl Opened<'_> {
-    /// Reads `len` bytes at each of `offsets`, as long as there is time.
+    /// Reads `len` bytes at each of `offsets`, until the time is over.
     pub(super) fn read_all(
         &self,
         offsets: impl IntoIterator<Item = u64>,
@@ -83,7 +83,7 @@ impl Opened<'_> {
         Ok(tally)
     }
 
-    /// One read that gave `bytes`.
+    /// Checks and counts one read of `bytes`.
     pub(super) fn look_at(&self, offset: u64, bytes: &[u8]) -> Tally {
         let is_wrong = !self.mounted.contents.matches(self.object, offset, bytes);
         Tally { bytes: bytes.len() as u64, wrong_reads: u64::from(is_wrong), late_reads: 0 }

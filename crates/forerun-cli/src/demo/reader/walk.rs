@@ -1,11 +1,11 @@
-//! Who walks a tree reads every file in it, as `grep -r` and `tar` do.
+//! A walk that reads every file of a tree, as `grep -r` and `tar` do.
 
 use std::path::Path;
 
 use super::verified::{Mounted, Tally};
 
 const TREE: &str = "tree";
-/// What `tar` and many others ask for at once.
+/// The request size of `tar` and many other programs.
 const READ_BYTES: usize = 128 << 10;
 
 /// Reads every file of the tree.

@@ -1,4 +1,4 @@
-//! `forerun bench soak`: whether a mount that is used for long needs more and more memory.
+//! `forerun bench soak`: whether a mount's memory grows in long use.
 
 mod server;
 
@@ -16,11 +16,11 @@ use crate::print::{show, tell};
 use crate::units::parse_duration;
 
 const READERS: u64 = 4;
-/// How often to look at the memory.
+/// The number of memory samples.
 const SAMPLES: u32 = 60;
-/// Of these, those before the memory has to be flat.
+/// The number of samples before the memory has to be flat.
 const WARM_SAMPLES: u32 = 10;
-/// Flat means at most so much more than then, in percent and in bytes.
+/// The growth that counts as flat, in percent and in bytes.
 const GROWTH_PERCENT: u64 = 5;
 const GROWTH_BYTES: u64 = 4 << 20;
 
@@ -41,7 +41,7 @@ pub(crate) struct SoakCommand {
 }
 
 impl SoakCommand {
-    /// Reads, and says whether the memory stayed as it was.
+    /// Reads. Fails if the memory grew.
     ///
     /// # Errors
     /// The step that failed, or a wrong byte.
@@ -92,7 +92,7 @@ impl SoakCommand {
     }
 }
 
-/// Opens every object that is this reader's, again and again.
+/// Opens every object of this reader, again and again.
 fn read_all(
     directory: &Path,
     reader: u64,
@@ -117,7 +117,7 @@ fn read_all(
     Ok(())
 }
 
-/// Whether no later sample is larger than the last one of the warm ones.
+/// Whether no later sample exceeds the last warm one by more than the limits.
 fn is_flat(samples: &[u64]) -> bool {
     let (warm, later) = samples.split_at(WARM_SAMPLES as usize);
     let most = warm[warm.len() - 1];

@@ -1,11 +1,11 @@
-//! A web server of as many objects as anybody asks for.
+//! A web server of any number of objects.
 
 use std::io::{self, BufRead, BufReader, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::thread;
 
 const OBJECT_BYTES: usize = 4096;
-/// Names of as many objects as this share a directory.
+/// The number of objects in a directory.
 const DIRECTORY_OBJECTS: u64 = 1000;
 
 /// The path of object number `index`.
@@ -22,13 +22,13 @@ pub(super) fn bytes(index: u64) -> Vec<u8> {
 /// Serves until this process ends.
 ///
 /// # Errors
-/// There is no port left.
+/// If no port is free.
 pub(super) fn start() -> io::Result<SocketAddr> {
     let listener = TcpListener::bind("127.0.0.1:0")?;
     let address = listener.local_addr()?;
     thread::spawn(move || {
         for stream in listener.incoming().flatten() {
-            // A client that goes away ends its connection with an error, and nothing else.
+            // A client that hangs up ends its connection with an error; nothing else does.
             thread::spawn(|| serve(stream));
         }
     });
@@ -40,7 +40,7 @@ fn serve(mut stream: TcpStream) -> io::Result<()> {
     let mut lines = BufReader::new(stream.try_clone()?).lines();
     while let Some(request) = lines.next() {
         let request = request?;
-        // All of them, so that the next line is the next request.
+        // Reads all headers, so that the next line is the next request.
         let headers: Vec<String> =
             lines.by_ref().map_while(Result::ok).take_while(|line| !line.is_empty()).collect();
         let is_part = headers.iter().any(|line| line.to_ascii_lowercase().starts_with("range:"));
@@ -49,7 +49,7 @@ fn serve(mut stream: TcpStream) -> io::Result<()> {
     Ok(())
 }
 
-/// All of an object is less than the mount asks for at once.
+/// An object is smaller than one request of the mount.
 fn answer(request: &str, is_part: bool) -> Vec<u8> {
     let mut words = request.split(' ');
     let (method, path) = (words.next().unwrap_or(""), words.next().unwrap_or(""));

@@ -1,4 +1,4 @@
-//! What the store answers with.
+//! Building the store's answers.
 
 use std::convert::Infallible;
 
@@ -24,7 +24,7 @@ pub(super) fn answer(status: StatusCode, media_type: &str, body: Body) -> Answer
     answer.expect("the headers are written by this program")
 }
 
-/// An error as S3 tells it.
+/// An error in S3's form.
 pub(super) fn failure(status: StatusCode, code: &str, message: &str, resource: &str) -> Answer {
     let xml = format!(
         "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<Error><Code>{code}</Code><Message>{message}</Message>\

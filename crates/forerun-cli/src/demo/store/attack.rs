@@ -1,4 +1,4 @@
-//! A store that misbehaves towards those who read below `bad/`, and towards nobody else.
+//! A store that misbehaves towards readers below `bad/`, and towards nobody else.
 
 use std::convert::Infallible;
 use std::sync::Arc;
@@ -25,14 +25,13 @@ pub(crate) const BAD_FILE: &str = "bad/file";
 const FILE_BYTES: u64 = 64 << 20;
 const KEY_BYTES: usize = 3 << 20;
 const PAGE_BYTES: usize = 2 << 20;
-/// Between two bytes of an answer that trickles: many clients give up only on silence that is
-/// longer.
+/// The pause between two bytes of a slow answer. Many clients give up only after a longer silence.
 const TRICKLE: Duration = Duration::from_secs(5);
 
-/// From the one byte of a body to its end.
+/// The time from the one byte of a body to its end.
 const CUT_PAUSE: Duration = Duration::from_millis(20);
 
-/// A way to misbehave.
+/// A kind of misbehaviour.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 pub(crate) enum Attack {
     /// A listing in XML that never ends.
@@ -63,7 +62,7 @@ pub(crate) enum Attack {
     CutBody,
 }
 
-/// What a program that meets the attack does.
+/// The operation of a program that meets the attack.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Victim {
     Lists,
@@ -76,7 +75,7 @@ impl Attack {
         matches!(self, Attack::Ampersands | Attack::OpenTags | Attack::SlowPage)
     }
 
-    /// What a program does that meets it.
+    /// The operation of the programs that meet it.
     pub(crate) fn victim(self) -> Victim {
         match self {
             Attack::SlowBody | Attack::CutBody => Victim::Reads,
@@ -84,7 +83,7 @@ impl Attack {
         }
     }
 
-    /// The answer to a request for something below `bad/`; none for any other request.
+    /// The answer to a request below `bad/`; none for any other request.
     pub(super) async fn answer(
         self,
         connection: &Connection,
@@ -172,7 +171,7 @@ fn bomb() -> Answer {
     xml(StatusCode::OK, Full::from(list).boxed_unsync())
 }
 
-/// A body that never ends, as fast as the link lets it leave.
+/// A body that never ends, at the link's speed.
 fn endless(connection: &Connection) -> Body {
     let wire = Arc::clone(&connection.wire);
     let begin = Bytes::from_static(b"<ListBucketResult><Contents><Key>bad/");
@@ -187,7 +186,7 @@ fn endless(connection: &Connection) -> Body {
     StreamBody::new(chunks).boxed_unsync()
 }
 
-/// A body of one byte in [`TRICKLE`].
+/// A body of one byte for each [`TRICKLE`].
 fn trickle() -> Body {
     let chunks = stream::unfold((), |()| async {
         tokio::time::sleep(TRICKLE).await;
@@ -199,7 +198,7 @@ fn trickle() -> Body {
 /// A body of one byte. The header promises more, so hyper closes the connection.
 fn one_byte() -> Body {
     let byte = stream::iter([Ok(Frame::data(Bytes::from_static(b"x")))]);
-    // Hyper sends what is there when it has to wait, and nothing of a body that ends too early.
+    // Hyper sends its buffer when it has to wait, and sends nothing of a body that ends too early.
     let end = stream::once(tokio::time::sleep(CUT_PAUSE)).filter_map(async |()| None);
     StreamBody::new(byte.chain(end)).boxed_unsync()
 }

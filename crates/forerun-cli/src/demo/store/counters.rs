@@ -1,4 +1,4 @@
-//! What the store has sent.
+//! Counters of the store.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -31,7 +31,7 @@ impl Counters {
         self.bytes.lock().unwrap_or_else(PoisonError::into_inner).clear();
     }
 
-    /// All of them as JSON.
+    /// All counters as JSON.
     pub(crate) fn to_json(&self) -> String {
         let each = self.bytes.lock().unwrap_or_else(PoisonError::into_inner);
         let mut json = format!(

@@ -8,15 +8,14 @@ use url::form_urlencoded;
 use super::bucket::Bucket;
 use super::object::{MODIFIED_ISO, etag};
 
-/// Keys and prefixes in one answer, and the most that may be asked for.
+/// The most keys and prefixes in one answer.
 const KEYS_MAX: usize = 1000;
 
 #[derive(Debug)]
 struct Query {
     prefix: String,
     delimiter: String,
-    /// Only what sorts after this; a page's last key or prefix serves as the
-    /// token for the next.
+    /// Only keys after this one: a page's last key or prefix is the token for the next page.
     after: String,
     keys_max: usize,
     url_encoded: bool,
@@ -47,7 +46,7 @@ impl Query {
         parsed
     }
 
-    /// The common prefix that `key` is hidden behind, if any.
+    /// The common prefix that hides `key`, if any.
     fn common_prefix<'k>(&self, key: &'k str) -> Option<&'k str> {
         if self.delimiter.is_empty() {
             return None;
@@ -116,7 +115,7 @@ pub(super) fn list(bucket: &Bucket, name: &str, query: &str) -> String {
     )
 }
 
-/// `text` as XML wants it.
+/// `text` escaped for XML.
 pub(super) fn escape(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
 }

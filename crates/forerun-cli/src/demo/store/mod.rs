@@ -1,11 +1,10 @@
-//! The demo's object store: enough of S3 to be read by anything that reads S3,
-//! with contents that are computed, or the files below a directory, and a network
-//! that is slowed down on purpose.
+//! The demo's object store behind a slow link. It has enough of S3 for every client to read from
+//! it. Its contents are computed, or are the files below a directory.
 //!
-//! Beside the bucket it answers, unslowed: `GET /_counters` (what was sent, as
-//! JSON), `POST /_reset` (counts from 0 again) and
-//! `POST /_link?latency_ms=&connection_mb_s=&total_mb_s=` (the link is like this
-//! from now on).
+//! Beside the bucket it answers, without delay:
+//! * `GET /_counters`: the bytes sent, as JSON
+//! * `POST /_reset`: sets the counters to 0
+//! * `POST /_link?latency_ms=&connection_mb_s=&total_mb_s=`: sets the link's properties
 
 mod answer;
 mod attack;
@@ -36,13 +35,12 @@ use super::link::{Link, Shape, Wire};
 
 /// The one bucket.
 pub(crate) const BUCKET: &str = "demo";
-/// What the kernel may hold of one connection's answers: with its default of
-/// several MiB a slow reader's bytes would leave the link long before they are
-/// read.
+/// The kernel's send buffer for each connection. With its default of several MiB a slow reader's
+/// bytes would leave the link long before they are read.
 const SEND_BUFFER_BYTES: u32 = 256 << 10;
 const CONNECTIONS_WAITING_MAX: u32 = 1024;
 
-/// What all connections share.
+/// The state that all connections share.
 #[derive(Debug)]
 struct Shop {
     bucket: Bucket,
@@ -65,11 +63,11 @@ pub(crate) struct Store {
 }
 
 impl Store {
-    /// A store of `bucket` behind a link like `shape`, on a free port of the
-    /// loopback interface. Whoever reads below `bad/` meets the `attack`.
+    /// A store of `bucket` behind a link like `shape`, on a free port of the loopback interface.
+    /// Readers below `bad/` meet the `attack`.
     ///
     /// # Errors
-    /// If there is no such port.
+    /// If no port is free.
     pub(crate) fn bind(bucket: Bucket, shape: Shape, attack: Option<Attack>) -> std::io::Result<Store> {
         let socket = TcpSocket::new_v4()?;
         socket.set_send_buffer_size(SEND_BUFFER_BYTES)?;
@@ -79,7 +77,7 @@ impl Store {
         Ok(Store { listener, shop: Arc::new(shop) })
     }
 
-    /// Where it listens.
+    /// The address that it listens on.
     ///
     /// # Errors
     /// If the system does not tell.
@@ -92,7 +90,7 @@ impl Store {
         loop {
             match self.listener.accept().await {
                 Ok((stream, _)) => _ = tokio::spawn(serve_connection(stream, Arc::clone(&self.shop))),
-                // Out of descriptors, say: the clients that wait may get theirs later.
+                // Out of descriptors, for example: waiting clients may get one later.
                 Err(_) => tokio::time::sleep(Duration::from_millis(10)).await,
             }
         }
@@ -107,7 +105,7 @@ async fn serve_connection(stream: TcpStream, shop: Arc<Shop>) {
         let connection = Arc::clone(&connection);
         async move { Ok::<_, Infallible>(route(&connection, request).await) }
     });
-    // A client that goes away in the middle is no failure of the store.
+    // A client that hangs up is no failure of the store.
     let _ = http1::Builder::new().serve_connection(TokioIo::new(stream), service).await;
 }
 
@@ -157,7 +155,7 @@ fn answer_control(shop: &Shop, method: &Method, name: &str, query: &str) -> Answ
     }
 }
 
-/// `shape` with what `query` says changed.
+/// `shape` with the changes in `query`.
 fn reshaped(mut shape: Shape, query: &str) -> Result<Shape, String> {
     for (name, value) in form_urlencoded::parse(query.as_bytes()) {
         let number: u64 = value.parse().map_err(|_| format!("{name}={value}: expected a whole number\n"))?;

@@ -18,11 +18,11 @@ use super::range::{Asked, asked};
 use super::{Connection, Shop};
 use crate::demo::link::CHUNK_BYTES;
 
-/// When every object was last written.
+/// The modification time of every object.
 pub(super) const MODIFIED_ISO: &str = "2025-01-01T00:00:00.000Z";
 const MODIFIED: &str = "Wed, 01 Jan 2025 00:00:00 GMT";
 
-/// The version of the object named `key`, which has `size` bytes: content follows from both. It looks
+/// The version of the object named `key` with `size` bytes, which determine its content. It looks
 /// like that of an upload in parts: clients may take 32 digits alone for the content's MD5.
 pub(super) fn etag(key: &str, size: u64) -> String {
     let hash = key.bytes().chain(size.to_le_bytes()).fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
@@ -73,7 +73,7 @@ pub(super) fn answer(connection: &Connection, method: &Method, headers: &HeaderM
     finish(builder, body)
 }
 
-/// `from..to` of the object named `key`, each chunk when the link lets it leave.
+/// The bytes `from..to` of the object named `key`, each chunk at the time that the link allows.
 fn content(connection: &Connection, key: Arc<str>, from: u64, to: u64) -> Body {
     let shop: Arc<Shop> = Arc::clone(&connection.shop);
     let wire = Arc::clone(&connection.wire);

@@ -1,18 +1,18 @@
 //! The `Range` header.
 
-/// What part of an object a request asks for.
+/// The part of an object that a request asks for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Asked {
-    /// All of it: no `Range`, or one that is to be ignored.
+    /// The whole object: no `Range`, or one that is ignored.
     Whole,
     /// `from..to`, not empty and within the object.
     Part { from: u64, to: u64 },
-    /// Nothing that the object has.
+    /// A range outside the object.
     Unsatisfiable,
 }
 
-/// What `header` asks for of an object of `size` bytes. As in S3, several ranges
-/// at once, and what is not a range of bytes, mean the whole object.
+/// The part that `header` asks for, of an object of `size` bytes. As in S3, several ranges and
+/// units other than bytes mean the whole object.
 pub(crate) fn asked(header: Option<&str>, size: u64) -> Asked {
     let range =
         header.and_then(|header| header.trim().strip_prefix("bytes=")).and_then(|set| set.split_once('-'));

@@ -4,7 +4,7 @@ use super::*;
 use crate::demo::data::Contents;
 use crate::demo::http::{self, request};
 
-/// A store without any delay, which lives as long as the test's process.
+/// A store without delays, which lives as long as the test's process.
 fn store() -> (SocketAddr, Contents) {
     let contents = Contents::new(64 << 20);
     (serve(Bucket::Generated(contents.clone()), None), contents)

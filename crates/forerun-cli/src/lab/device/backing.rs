@@ -7,10 +7,10 @@ use std::path::Path;
 
 use crate::units::show_size;
 
-/// How large a device is that nobody has given a size.
+/// The default size of a device.
 const SIZE_DEFAULT: u64 = 1 << 30;
 
-/// A file with the device's bytes, sparse where nothing has been written.
+/// A file with the device's bytes, sparse where nothing was written.
 #[derive(Debug)]
 pub(super) struct Backing {
     file: File,
@@ -18,12 +18,12 @@ pub(super) struct Backing {
 }
 
 impl Backing {
-    /// What is at `path`: a file, which is kept, or a directory for a file that
-    /// disappears with this process; a temporary one if there is none. The size is
-    /// `size`, or that of the file, or a default.
+    /// The backing at `path`: a file, which is kept, or a directory for a file that disappears with
+    /// this process. Without `path` the directory is the temporary one. Its size is `size`, or that
+    /// of the file, or a default.
     ///
     /// # Errors
-    /// What cannot be used, and what could be.
+    /// The reason why `path` or `size` is unusable, and the remedy.
     pub(super) fn open(path: Option<&Path>, size: Option<u64>) -> Result<Backing, String> {
         if size == Some(0) {
             return Err("a device of size 0 holds nothing: give a --size such as 1GiB".to_owned());
@@ -64,7 +64,7 @@ impl Backing {
         };
         let open = OpenOptions::new().read(true).write(true).create_new(true).open(&path);
         let file = open.map_err(failed)?;
-        // It lives as long as it is open: however this process ends, nothing is left.
+        // The file exists as long as it is open: nothing remains, however this process ends.
         fs::remove_file(&path).map_err(failed)?;
         file.set_len(size).map_err(failed)?;
         Ok(Backing { file, size })

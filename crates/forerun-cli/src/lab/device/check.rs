@@ -1,4 +1,4 @@
-//! `--self-check`: is what readers see what the model says?
+//! `--self-check`: compares the times of readers with the model's.
 
 use std::fs::File;
 use std::io;
@@ -13,18 +13,18 @@ use super::clock::Clock;
 const RANDOM_READS: u64 = 1000;
 const RANDOM_BYTES: u64 = 4 << 10;
 const SEQUENTIAL_READS: u64 = 128;
-/// A request of the kernel has 256 pages at most: a larger read could become two.
+/// A request of the kernel has at most 256 pages: a larger read could become two.
 const SEQUENTIAL_BYTES: u64 = 512 << 10;
 
-/// Reads that follow one another, each as soon as the last one is answered.
+/// Successive reads, each as soon as the last one is answered.
 struct Sequence {
     name: &'static str,
     offsets: Vec<u64>,
     len: u64,
 }
 
-/// Reads from the device in the file `disk` of `size` bytes, on which nobody else
-/// has read, and tells how long that took and how long the same takes `model`.
+/// Reads from the device in the file `disk` of `size` bytes, which was not read before. Returns the
+/// times that it took, and those that `model` predicts.
 ///
 /// # Errors
 /// If it cannot be read.
@@ -57,7 +57,7 @@ pub(super) fn check(disk: &Path, size: u64, mut model: Box<dyn Device>, clock: C
 }
 
 fn sequences(size: u64) -> [Sequence; 2] {
-    // Knuth's multiplier: places all over the device, the same ones every time.
+    // Knuth's multiplier: places all over the device, the same in every run.
     let places = (size / RANDOM_BYTES).max(1);
     let random = (0..RANDOM_READS).map(|index| (index.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 16) % places);
     let sequential = (0..SEQUENTIAL_READS).map(|index| index * SEQUENTIAL_BYTES);
@@ -75,7 +75,7 @@ fn sequences(size: u64) -> [Sequence; 2] {
     ]
 }
 
-/// When `device`, idle at `now`, is done with a read.
+/// The time at which `device`, idle at `now`, completes a read.
 fn serve(device: &mut dyn Device, now: Time, id: RequestId, address: u64, len: u64) -> Time {
     device.submit(now, Request { id, address, len, direction: Direction::Read, issuer: 0, urgent: true });
     device.unplug(now);

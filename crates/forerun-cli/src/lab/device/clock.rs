@@ -1,10 +1,10 @@
-//! A model's time and the time on the wall.
+//! The model's time and real time.
 
 use std::time::{Duration, Instant};
 
 use forerun_sim::device::Time;
 
-/// The model's time: so many times as fast as the wall's.
+/// The model's time, which runs `speed` times as fast as real time.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Clock {
     start: Instant,
@@ -12,7 +12,7 @@ pub(super) struct Clock {
 }
 
 impl Clock {
-    /// The model's time begins now, and is `speed` times as fast, which is not 0.
+    /// Starts the model's time, `speed` times as fast as real time; `speed` is not 0.
     pub(super) fn start(speed: u64) -> Clock {
         Clock { start: Instant::now(), speed }
     }
@@ -23,18 +23,18 @@ impl Clock {
         Time(elapsed.saturating_mul(self.speed))
     }
 
-    /// How long it is until the model's time is `time`: nothing if it has passed.
+    /// The real time until the model's `time`; zero if it has passed.
     pub(super) fn until(&self, time: Time) -> Duration {
-        // Rounded up: whoever has waited this long finds that it has passed.
+        // Rounded up, so that the time has passed after the wait.
         Duration::from_nanos(time.since(self.now()).div_ceil(self.speed))
     }
 
-    /// What `ns` on the wall are of the model's.
+    /// Real nanoseconds as nanoseconds of the model.
     pub(super) fn model_ns(&self, ns: u64) -> u64 {
         ns.saturating_mul(self.speed)
     }
 
-    /// What `ns` of the model's are on the wall.
+    /// Nanoseconds of the model as real nanoseconds.
     pub(super) fn real_ns(&self, ns: u64) -> u64 {
         ns / self.speed
     }

@@ -18,22 +18,22 @@ use super::backing::Backing;
 use super::clock::Clock;
 use super::pacer::Message;
 
-/// The name of the file that is the device.
+/// The name of the device's file.
 pub(super) const DISK: &str = "disk";
-/// The name of the file that tells what it has done.
+/// The name of the file with the device's counters.
 pub(super) const STATS: &str = "stats";
 
 const ROOT_INODE: u64 = 1;
 const DISK_INODE: u64 = 2;
 const STATS_INODE: u64 = 3;
 
-/// What the kernel may have in flight; its default of 12 would hold back what the
-/// device is there to order.
+/// The kernel's limit of requests in flight. Its default of 12 would hold back requests that the
+/// device is to order.
 const REQUESTS_MAX: u16 = 256;
-/// Nothing here is ever renamed or resized.
+/// No file is ever renamed or resized.
 const TTL: Duration = Duration::from_secs(3600);
 
-/// The file system as the kernel talks to it. Dropped when the kernel hangs up.
+/// The file system that the kernel talks to. It is dropped when the kernel hangs up.
 #[derive(Debug)]
 pub(super) struct DeviceFilesystem {
     backing: Backing,
@@ -41,13 +41,12 @@ pub(super) struct DeviceFilesystem {
     pacer: Sender<Message>,
     owner: (u32, u32),
     mounted: SystemTime,
-    /// Closes with this.
+    /// Closes with the file system.
     _alive: watch::Sender<()>,
 }
 
 impl DeviceFilesystem {
-    /// The bytes of `backing` at the pace of `pacer`, to whom requests are told with
-    /// `clock`'s times.
+    /// The bytes of `backing` at the pace of `pacer`, which gets requests with times of `clock`.
     pub(super) fn new(
         backing: Backing,
         clock: Clock,
@@ -142,14 +141,14 @@ impl DeviceFilesystem {
             direction: Direction::Write,
             issuer,
             arrived,
-            // No request is larger than a `u32` can say.
+            // No request is longer than a `u32` can express.
             answer: Box::new(move || reply.bytes(&protocol::written(len as u32))),
         });
     }
 
     fn tell(&self, message: Message) {
-        // The thread is there as long as this is; a reply that was not sent for any
-        // other reason says so itself when it is dropped.
+        // The thread lives as long as this. A reply that is dropped for another reason reports an
+        // error.
         let _ = self.pacer.send(message);
     }
 }
@@ -181,15 +180,15 @@ impl Filesystem for DeviceFilesystem {
                 let found = found.and_then(|inode| self.attributes(inode)).ok_or(Errno::NOENT);
                 reply.result(found.map(|attributes| protocol::entry(&attributes, TTL)));
             }
-            // A change is ignored, as by a disk: programs that write an image begin by cutting the
-            // file off.
+            // A change is ignored, as by a disk: programs that write an image truncate the file
+            // first.
             Operation::Getattr | Operation::Setattr => {
                 let found = self.attributes(inode).ok_or(Errno::STALE);
                 reply.result(found.map(|attributes| protocol::attributes(&attributes, TTL)));
             }
             Operation::Opendir => reply.bytes(&protocol::opened(0, 0, 0)),
             Operation::Readdir { offset, size, .. } => reply.bytes(&Self::list(offset, size)),
-            // Nothing in the kernel's page cache, and writes beside one another.
+            // Bypasses the kernel's page cache, and allows parallel writes.
             Operation::Open { .. } => {
                 let flags = open_flags::DIRECT_IO | open_flags::PARALLEL_DIRECT_WRITES;
                 reply.bytes(&protocol::opened(0, flags, 0));
@@ -203,8 +202,8 @@ impl Filesystem for DeviceFilesystem {
             }
             Operation::Write { .. } => reply.error(Errno::PERM),
             Operation::Statfs => reply.bytes(&protocol::statfs(4096, 255)),
-            // Every write that has been answered is in the backing file; the kernel asks for
-            // Fsync after those it cares for.
+            // Every answered write is in the backing file. The kernel sends Fsync after those that
+            // must last.
             Operation::Fsync | Operation::Release { .. } | Operation::Releasedir { .. } => reply.bytes(&[]),
             _ => reply.error(Errno::NOSYS),
         }

@@ -98,7 +98,7 @@ impl DeviceCommand {
         }
         log::start(0, None)?;
         check_mount_point(&self.directory)?;
-        // Before a backing file is made as large.
+        // Before a backing file of that size is made.
         self.check_fits(self.size.unwrap_or(0))?;
         let backing = Backing::open(self.backing.as_deref(), self.size)?;
         let size = backing.size();
@@ -110,8 +110,8 @@ impl DeviceCommand {
             let _context = runtime.enter();
             Stop::new()?
         };
-        // Whoever keeps time must not wait for a processor. Only root may ask for this,
-        // and it is a matter of precision only; the threads started below inherit it.
+        // The pacer must not wait for a processor. Only root may ask for this, and only precision
+        // depends on it. Threads that start below inherit it.
         let _ = rustix::process::setpriority_process(None, -20);
         let clock = Clock::start(self.speed);
         let pacer = pacer::start(self.model(), clock)?;

@@ -1,4 +1,4 @@
-//! What the device is a model of.
+//! The model of the device.
 
 use forerun_sim::device::{Device, Preset};
 use forerun_sim::queue::{ELEVATORS, Plug, Queue, elevator};
@@ -13,7 +13,7 @@ pub(super) struct Model {
 }
 
 impl Model {
-    /// A new one.
+    /// Builds the device.
     pub(super) fn build(&self) -> Box<dyn Device> {
         let device = self.preset.build(self.seed);
         match self.elevator.map(elevator) {
@@ -27,7 +27,7 @@ impl Model {
 /// The elevator called `name`.
 ///
 /// # Errors
-/// What there is.
+/// The valid names.
 pub(super) fn parse_elevator(name: &str) -> Result<&'static str, String> {
     let found = ELEVATORS.iter().find(|elevator| **elevator == name);
     found.copied().ok_or_else(|| format!("expected one of {}", ELEVATORS.join(", ")))

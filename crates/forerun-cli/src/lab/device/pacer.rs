@@ -1,8 +1,8 @@
-//! One thread that owns the model, and answers requests when the model says.
+//! One thread owns the model, and answers requests at the model's times.
 //!
-//! Nobody else sees the model, so nothing is locked. The thread that receives a
-//! request from the kernel notes the time, moves the bytes, which takes much less
-//! than the model's device would, and hands the request over.
+//! Only this thread uses the model, so no lock is needed. The thread that receives a request from
+//! the kernel records the time and moves the bytes, which takes much less than on the modelled
+//! device. Then it hands the request over.
 
 use std::collections::HashMap;
 use std::io;
@@ -16,45 +16,45 @@ use super::clock::Clock;
 use super::model::Model;
 use super::stats::Stats;
 
-/// The most by which a request counts as asked for earlier than it was, on the wall:
-/// what waking up and answering usually takes. Delays beyond that are a machine that
-/// is too busy, and making up for them would show readers a faster device.
+/// The limit of the lateness that is forgiven a request, in real time: the usual time of waking up
+/// and answering. Longer delays come from a busy machine, and forgiving them would show readers a
+/// faster device.
 const FORGIVEN_NS_MAX: u64 = 100_000;
 
 /// Sends the answer to a request.
 pub(super) type Answer = Box<dyn FnOnce() + Send>;
 
-/// What the thread is told.
+/// A message to the thread.
 pub(super) enum Message {
-    /// The kernel asked for something.
+    /// A request of the kernel.
     Request {
-        /// First byte on the device.
+        /// The first byte on the device.
         address: u64,
-        /// Length in bytes, not 0.
+        /// The length in bytes, not 0.
         len: u64,
         /// Read or write.
         direction: Direction,
         /// The process that asked.
         issuer: u32,
-        /// When it arrived.
+        /// The time of its arrival.
         arrived: Time,
-        /// Called when the device would be done.
+        /// Called when the device has completed it.
         answer: Answer,
     },
-    /// Somebody wants to know the sums until now.
+    /// A request for the counters.
     Stats(Box<dyn FnOnce(&Stats) + Send>),
 }
 
-/// Starts the thread, with a device of `model`. It ends when nobody can tell it
-/// anything any more; what is not answered then never is.
+/// Starts the thread, with a device of `model`. It ends with the last sender; requests without an
+/// answer then get none.
 ///
 /// # Errors
-/// If there are no more threads.
+/// If no thread can be started.
 pub(super) fn start(model: Model, clock: Clock) -> io::Result<Sender<Message>> {
     let (sender, messages) = channel();
     thread::Builder::new().name("forerun-device".to_owned()).spawn(move || {
-        // Otherwise the kernel makes every wait up to 50 microseconds longer, to save
-        // wake-ups. It is a matter of precision only.
+        // The kernel's default slack makes every wait up to 50 microseconds longer. Only precision
+        // depends on it.
         let _ = rustix::thread::set_current_timer_slack(NonZeroU64::new(1));
         Pacer::new(model.build(), clock).run(&messages);
     })?;
@@ -64,9 +64,9 @@ pub(super) fn start(model: Model, clock: Clock) -> io::Result<Sender<Message>> {
 struct Pacer {
     device: Box<dyn Device>,
     clock: Clock,
-    /// The model has been brought to this time.
+    /// The time that the model has reached.
     time: Time,
-    /// How late the last answer was, in the model's nanoseconds.
+    /// The lateness of the last answer, in the model's nanoseconds.
     late_ns: u64,
     waiting: HashMap<RequestId, Answer>,
     request_count: u64,
@@ -111,9 +111,8 @@ impl Pacer {
         }
     }
 
-    /// Whoever got the last answer too late has asked too late by as much: counting
-    /// from when it should have been keeps the errors of a reader, who waits for each
-    /// answer before the next request, from adding up.
+    /// Submits `request`. A reader that got its last answer late asks late by as much. Counting
+    /// from its due time keeps errors from adding up for readers that wait for each answer.
     fn submit(&mut self, arrived: Time, request: Request) {
         let forgiven = self.late_ns.min(self.clock.model_ns(FORGIVEN_NS_MAX));
         let at = Time(arrived.0.saturating_sub(forgiven)).max(self.time);
@@ -121,11 +120,11 @@ impl Pacer {
         self.time = at;
         self.stats.submitted(request.direction, request.len, self.waiting.len());
         self.device.submit(at, request);
-        // What the kernel wanted to hold back it has held back above.
+        // The kernel has its own queue above, so the device must not hold requests back.
         self.device.unplug(at);
     }
 
-    /// Answers what is done until `until`, in the model's order.
+    /// Sends the answers that are due until `until`, in the model's order.
     fn advance(&mut self, until: Time) {
         while let Some(next) = self.device.next_time().filter(|next| *next <= until) {
             self.time = self.time.max(next);

@@ -1,13 +1,13 @@
-//! What the device has done, as text.
+//! The device's counters, as text.
 
 use std::fmt;
 
 use forerun_sim::device::{DeviceStats, Direction};
 
-/// Sums since the mount.
+/// Counters since the mount.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Stats {
-    /// What the modelled hardware did.
+    /// Counters of the modelled hardware.
     pub(super) device: DeviceStats,
     read: Asked,
     write: Asked,
@@ -17,7 +17,7 @@ pub(super) struct Stats {
     late_ns_max: u64,
 }
 
-/// What the kernel asked for.
+/// The kernel's requests.
 #[derive(Clone, Copy, Debug, Default)]
 struct Asked {
     count: u64,
@@ -26,7 +26,7 @@ struct Asked {
 }
 
 impl Stats {
-    /// Counts a request of `len` bytes, the `in_flight`th of those not answered.
+    /// Counts a request of `len` bytes, when `in_flight` requests are unanswered.
     pub(super) fn submitted(&mut self, direction: Direction, len: u64, in_flight: usize) {
         let asked = match direction {
             Direction::Read => &mut self.read,
@@ -38,7 +38,7 @@ impl Stats {
         self.in_flight_max = self.in_flight_max.max(in_flight);
     }
 
-    /// Counts an answer that came `late_ns` nanoseconds too late.
+    /// Counts an answer that was `late_ns` nanoseconds late.
     pub(super) fn answered(&mut self, late_ns: u64) {
         self.answer_count += 1;
         self.late_ns += late_ns;

@@ -1,7 +1,7 @@
-//! What takes time that the simulator does not know of, measured once.
+//! Calibration: the processor times that the simulator needs, measured once.
 //!
-//! Nothing here is a reader of the demo: each number is measured by itself, and the
-//! same ones go into every prediction.
+//! No reader of the demo is involved: each number is measured by itself, and all predictions use
+//! the same ones.
 
 use std::fs::File;
 use std::num::NonZeroU64;
@@ -26,31 +26,31 @@ const AT_ONCE: Shape = Shape {
     connection_bytes_per_s: 10_000_000_000,
     total_bytes_per_s: 10_000_000_000,
 };
-/// Costs are those of a mount that does nothing besides.
+/// A mount without readahead, for the bare costs.
 const NONE: MountOptions<'_> = MountOptions { policy: "none", memory_bytes: 256 << 20, profile: None };
-/// What is in the mount's memory when reads are timed.
+/// The bytes in the mount's memory when reads are timed.
 const CACHED_BYTES: u64 = 32 << 20;
 const SMALL_BYTES: u64 = 4 << 10;
 const LARGE_BYTES: u64 = 64 << 10;
-/// Reads of each size that are timed.
+/// The number of timed reads of each size.
 const READS: u64 = 1000;
-/// Requests to the store that are timed.
+/// The number of timed requests to the store.
 const FETCHES: u64 = 31;
 const FETCH_STEP_BYTES: u64 = 4 << 20;
-/// Mounts in which a file is opened for the first time.
+/// The number of mounts in which a file is opened for the first time.
 const OPENINGS: u32 = 5;
 
-/// What was measured, at one shape of the link.
+/// The measurements at one shape of the link.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Calibration {
     pub(super) shape: Shape,
-    /// From `open` to a usable file in a new mount, in nanoseconds.
+    /// The time from `open` to a usable file in a new mount, in nanoseconds.
     pub(super) open_ns: u64,
     /// The same if the file is in a directory.
     pub(super) open_below_ns: u64,
-    /// What a request to the store takes besides the link's latency, in nanoseconds.
+    /// The time of a request to the store beyond the link's latency, in nanoseconds.
     pub(super) fetch_ns: u64,
-    /// What a read costs, and an answer of the mount.
+    /// The costs of a read, and of an answer of the mount.
     pub(super) costs: Costs,
 }
 
@@ -58,7 +58,7 @@ impl Calibration {
     /// Measures behind a link like `shape`.
     ///
     /// # Errors
-    /// What failed.
+    /// The step that failed.
     pub(super) async fn measure(session: &mut Session, shape: Shape) -> Result<Calibration, String> {
         let open_ns = opening(session, shape, "one.bin").await?;
         let open_below_ns = opening(session, shape, "big/0.bin").await?;
@@ -67,7 +67,7 @@ impl Calibration {
         Ok(Calibration { shape, open_ns, open_below_ns, fetch_ns, costs })
     }
 
-    /// How long opening `file` takes.
+    /// The time of opening `file`.
     pub(super) fn open_ns_of(&self, file: &str) -> u64 {
         if file.contains('/') { self.open_below_ns } else { self.open_ns }
     }
@@ -91,7 +91,7 @@ impl Calibration {
     }
 }
 
-/// How long it takes to open `file` in a new mount.
+/// The time of opening `file` in a new mount.
 async fn opening(session: &mut Session, shape: Shape, file: &'static str) -> Result<u64, String> {
     let mut times = Vec::new();
     for _ in 0..OPENINGS {
@@ -105,8 +105,7 @@ async fn opening(session: &mut Session, shape: Shape, file: &'static str) -> Res
     Ok(median_ns(times))
 }
 
-/// How long a small request to the store takes from the library, on a connection
-/// that is there.
+/// The time of a small request of the library to the store, on an open connection.
 async fn fetching(session: &Session, shape: Shape) -> Result<u64, String> {
     let endpoint = format!("http://{}", session.store(shape)?);
     let fetch = move || -> forerun::Result<Vec<Duration>> {
@@ -135,8 +134,8 @@ async fn fetching(session: &Session, shape: Shape) -> Result<u64, String> {
     times.map(median_ns).map_err(|error| format!("reading from the demo's store: {error}"))
 }
 
-/// What reads cost with the look at their bytes: of what the kernel has, and of what
-/// only the mount has in its memory.
+/// The costs of reads with the check of their bytes: of bytes in the page cache, and of bytes only
+/// in the mount's memory.
 fn reading(directory: &Path, contents: &Contents) -> Result<Costs, String> {
     const NAME: &str = "one.bin";
     let failed = |error: std::io::Error| format!("reading {NAME}: {error}");
@@ -147,7 +146,7 @@ fn reading(directory: &Path, contents: &Contents) -> Result<Costs, String> {
     fadvise(&file, 0, None, Advice::Random).map_err(|error| failed(error.into()))?;
     let timed = |len: u64, from: Holder| -> Result<u64, String> {
         if from == Holder::Mount {
-            // The kernel forgets its copy.
+            // Drops the kernel's copy.
             let all = NonZeroU64::new(cached_bytes);
             fadvise(&file, 0, all, Advice::DontNeed).map_err(|error| failed(error.into()))?;
         }
@@ -176,15 +175,15 @@ fn reading(directory: &Path, contents: &Contents) -> Result<Costs, String> {
     })
 }
 
-/// Who has what is read.
+/// The memory that holds the bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Holder {
     Kernel,
     Mount,
 }
 
-/// What a read costs besides its pages, and what each of them costs, if a small one
-/// takes `small_ns` and a large one `large_ns`.
+/// The base cost of a read and its cost for each page, if a small one takes `small_ns` and a large
+/// one `large_ns`.
 fn split(small_ns: u64, large_ns: u64) -> (u64, u64) {
     let page_ns = large_ns.saturating_sub(small_ns) * SMALL_BYTES / (LARGE_BYTES - SMALL_BYTES);
     (small_ns.saturating_sub(page_ns), page_ns)

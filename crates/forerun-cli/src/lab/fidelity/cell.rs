@@ -20,15 +20,15 @@ use crate::print::tell;
 /// Predicted over measured rates.
 const RATIO_MIN: f64 = 0.85;
 const RATIO_MAX: f64 = 1.15;
-/// How often a prediction is made, and how often if the luck of threads decides.
+/// The number of predictions, and their number if thread scheduling decides.
 const SEEDS: u64 = 3;
 const SEEDS_MAX: u64 = 31;
-/// The fastest over the slowest of several of the same; from here on luck decides.
+/// The spread of rates, fastest over slowest, from which thread scheduling decides.
 const SPREAD_MAX: f64 = 1.1;
-/// A measurement that other programs disturbed is made again so often.
+/// The most repetitions of a measurement that other programs disturbed.
 const DISTURBED_MAX: usize = 2;
 
-/// What is measured.
+/// A configuration to measure.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Point {
     pub(super) policy: PolicyKind,
@@ -38,7 +38,7 @@ pub(super) struct Point {
     pub(super) time_max: Duration,
 }
 
-/// What was predicted with one seed.
+/// The prediction with one seed.
 #[derive(Clone, Copy, Debug)]
 struct Predicted {
     mb_s: f64,
@@ -46,18 +46,18 @@ struct Predicted {
     fetched: f64,
 }
 
-/// What was predicted of it and what came out.
+/// The predictions and measurements of a configuration.
 #[derive(Clone, Debug)]
 pub(super) struct Cell {
     pub(super) point: Point,
     predicted: Vec<Predicted>,
     measured: Vec<Measured>,
-    /// Of every measurement, those that were made again included.
+    /// The rates of all measurements, including disturbed ones that were repeated.
     rates: Vec<f64>,
 }
 
 impl Cell {
-    /// Predicts `point`, where `contents` are read.
+    /// Predicts `point`, for reading `contents`.
     ///
     /// # Errors
     /// A defect of the simulator.
@@ -96,7 +96,7 @@ impl Cell {
         self.predicted.iter().map(|predicted| predicted.mb_s).collect()
     }
 
-    /// Whether its measurements differ so much that a few tell little.
+    /// Whether its measurements differ so much that a few of them say little.
     pub(super) fn is_spread(&self) -> bool {
         is_spread(&self.rates)
     }
@@ -104,7 +104,7 @@ impl Cell {
     /// Measures once more.
     ///
     /// # Errors
-    /// What failed, wrong bytes included.
+    /// The step that failed, wrong bytes included.
     pub(super) async fn measure(&mut self, session: &mut Session) -> Result<(), String> {
         let Point { policy, pattern, calibration, memory_bytes, time_max } = self.point;
         let run = Run {
@@ -117,7 +117,7 @@ impl Cell {
             random_reads: RANDOM_READS,
         };
         let mut best: Option<Measured> = None;
-        // Where luck decides there are more measurements anyway.
+        // Rows that scheduling decides have more measurements anyway.
         let again_max = if self.is_spread() { 0 } else { DISTURBED_MAX };
         for _ in 0..=again_max {
             let measured = session.measure(&run).await?;
@@ -154,7 +154,7 @@ impl Cell {
     }
 
     pub(super) fn measured_mb_s(&self) -> f64 {
-        // To choose by disturbance among what luck decides would be luck again.
+        // Choosing by disturbance among random results would be random again.
         if self.is_spread() { median(self.rates.clone()) } else { self.median(Measured::mb_s) }
     }
 
@@ -167,21 +167,20 @@ impl Cell {
         self.predicted_mb_s() / self.measured_mb_s()
     }
 
-    /// The slowest and the fastest measurement, if they are so far apart that no
-    /// number could be right of both.
+    /// The slowest and the fastest measurement, if no single number could be right for both.
     pub(super) fn range(&self) -> Option<(f64, f64)> {
         let (slowest, fastest) = extremes(&self.rates);
         (fastest * RATIO_MIN > slowest * RATIO_MAX).then_some((slowest, fastest))
     }
 
-    /// Whether the prediction is near what was measured; of measurements that differ
-    /// by more than that, whether it is one of those that could have been made.
+    /// Whether the prediction is near the measurement. If measurements differ by more than that,
+    /// whether it lies among them.
     pub(super) fn is_right(&self) -> bool {
         let could_be = |(slowest, fastest)| (slowest..=fastest).contains(&self.predicted_mb_s());
         (RATIO_MIN..=RATIO_MAX).contains(&self.ratio()) || self.range().is_some_and(could_be)
     }
 
-    /// Whether other programs were in the way of more than half of the measurements.
+    /// Whether other programs disturbed more than half of the measurements.
     pub(super) fn is_disturbed(&self) -> bool {
         self.median(|measured| measured.processors_taken) > PROCESSORS_TAKEN_MAX
     }

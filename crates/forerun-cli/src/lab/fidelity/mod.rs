@@ -1,5 +1,4 @@
-//! `forerun lab fidelity`: what the simulator predicts of the demo, against what
-//! the demo really does.
+//! `forerun lab fidelity`: compares the simulator's predictions with measurements of the demo.
 
 mod calibrate;
 mod cell;
@@ -58,7 +57,7 @@ pub(crate) struct FidelityCommand {
     time: Duration,
 }
 
-/// Rows that luck decides are measured so many times as often as the others.
+/// Rows that thread scheduling decides are measured this many times as often.
 const SPREAD_FACTOR: u32 = 5;
 
 /// A policy by its name.
@@ -75,7 +74,7 @@ impl FromStr for Policy {
 }
 
 impl FidelityCommand {
-    /// Measures, predicts and compares; fails if a prediction is wrong.
+    /// Measures, predicts and compares. Fails if a prediction is wrong.
     pub(crate) fn run(self) -> Result<ExitCode, Box<dyn Error>> {
         let (calibrations, cells) = Session::with(self.size, async |session| {
             let mut calibrations = Vec::new();
@@ -86,8 +85,8 @@ impl FidelityCommand {
             }
             let points = self.points(&calibrations);
             let mut cells = on_all_cores(&points, |point| Cell::predict(*point, session.contents()))?;
-            // All cells once, then again: what disturbs the machine for a while then
-            // disturbs one measurement of each cell, not all of one.
+            // Runs all cells once, then again: a temporary disturbance then affects one measurement
+            // of each cell, not all of one.
             for round in 0..self.repeat * SPREAD_FACTOR {
                 for cell in &mut cells {
                     if round < self.repeat || cell.is_spread() {

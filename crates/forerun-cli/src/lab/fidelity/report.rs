@@ -1,11 +1,11 @@
-//! The table.
+//! The table of predictions and measurements.
 
 use super::calibrate::Calibration;
 use super::cell::Cell;
 use crate::demo::table::render;
 use crate::units::show_size;
 
-/// What was predicted and measured, and what the predictions stand on.
+/// The table, and the calibrations behind the predictions.
 pub(super) fn report(calibrations: &[Calibration], cells: &[Cell], memory_bytes: u64) -> String {
     let header = [
         "reader",

@@ -1,25 +1,25 @@
-//! What is on the disk.
+//! The contents of the disk.
 
 use std::fs::{self, File};
 use std::io::{self, Write};
 use std::path::Path;
 
-/// Each of the two large files.
+/// The size of each of the two large files.
 pub(super) const BIG_BYTES: u64 = 64 << 20;
-/// The file that is read at random.
+/// The size of the file for random reads.
 pub(super) const RANDOM_BYTES: u64 = 48 << 20;
-/// The files of slow readers.
+/// The number of slow readers' files.
 pub(super) const SLOW_COUNT: u64 = 400;
-/// Each of them.
+/// The size of a slow reader's file.
 pub(super) const SLOW_BYTES: u64 = 256 << 10;
-/// Files of each of the two trees.
+/// The number of files of each of the two trees.
 pub(super) const TREE_FILE_COUNT: u64 = 1000;
-/// A file system that holds all of this.
+/// The size of a file system that holds all of this.
 pub(super) const DISK_BYTES: u64 = 1 << 30;
 
 const TREE_DIRECTORY_FILES: u64 = 25;
 
-/// How large file `index` of a tree is: 4 to 44 KiB.
+/// The size of file `index` of a tree: 4 to 44 KiB.
 pub(super) fn tree_file_bytes(index: u64) -> u64 {
     4096 + index.wrapping_mul(0x9e37_79b9_7f4a_7c15) % (40 << 10)
 }
@@ -41,7 +41,7 @@ pub(super) fn fill(root: &Path) -> io::Result<()> {
     (0..SLOW_COUNT).try_for_each(|index| write(&slow.join(format!("{index:03}")), SLOW_BYTES, index))
 }
 
-/// Lines of text, different for each `seed`: what `grep` reads to the end.
+/// Lines of text, different for each `seed`, in which `grep` finds nothing.
 fn write(path: &Path, len: u64, seed: u64) -> io::Result<()> {
     let mut file = io::BufWriter::new(File::create(path)?);
     let mut state = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15);

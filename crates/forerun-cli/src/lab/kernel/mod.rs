@@ -1,4 +1,4 @@
-//! `forerun bench-kernel`: the kernel's readahead and the mount's on the same disk.
+//! `forerun bench-kernel`: compares the kernel's readahead with the mount's on the same disk.
 
 mod data;
 mod reader;
@@ -46,10 +46,10 @@ pub(crate) struct BenchKernelCommand {
     only: Vec<String>,
 }
 
-/// What the disk's answers may be late on average before times are in doubt.
+/// The average lateness of the disk's answers above which times are in doubt.
 const LATE_NS_MAX: u64 = 100_000;
 
-/// What the runs of one row and column came to.
+/// The results of the runs of one row and column.
 type Cell = Vec<Result<Measured, String>>;
 
 impl BenchKernelCommand {
@@ -68,7 +68,7 @@ impl BenchKernelCommand {
         let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build()?;
         let measured = runtime.block_on(async {
             let stop = stop_asked()?;
-            // What is dropped because of a signal takes itself away.
+            // A signal drops the measurement, which cleans up after itself.
             tokio::select! {
                 measured = self.measure(&rows) => measured,
                 () = stop => Err("interrupted".to_owned()),
@@ -80,8 +80,8 @@ impl BenchKernelCommand {
         Ok(ExitCode::SUCCESS)
     }
 
-    /// All rows once, then again: what disturbs the machine for a while then disturbs
-    /// one measurement of each row, not all of one. Also, how late the disk answered.
+    /// Runs all rows once, then again: a temporary disturbance then affects one measurement of each
+    /// row, not all of one. Also returns the disk's average lateness.
     async fn measure(&self, rows: &[&Row]) -> Result<(Vec<[Cell; 3]>, u64), String> {
         let stand = Stand::new(&self.device, self.speed, self.below).await?;
         let mut measured: Vec<[Cell; 3]> = vec![Default::default(); rows.len()];

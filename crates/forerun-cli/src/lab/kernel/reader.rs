@@ -1,4 +1,4 @@
-//! The small readers that no common program is.
+//! Readers of blocks, in orders that no common program has.
 
 use std::fs::{self, File};
 use std::os::unix::fs::FileExt;
@@ -7,14 +7,14 @@ use std::process::ExitCode;
 
 use clap::ValueEnum;
 
-/// In which order blocks are read.
+/// The order of the blocks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(super) enum Order {
     /// From the beginning on.
     Forward,
     /// From the end back.
     Backward,
-    /// Anywhere, the same places every time.
+    /// Random places, the same every time.
     Random,
 }
 

@@ -1,4 +1,4 @@
-//! What must not be left behind: each of these takes itself away when dropped.
+//! Resources of the machine that clean up after themselves when dropped.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -10,18 +10,18 @@ use tokio::process::Command;
 
 use crate::print::say;
 
-/// Where the memory controller of cgroup v1 is.
+/// The memory controller of cgroup v1.
 const MEMORY_GROUPS: &str = "/sys/fs/cgroup/memory";
-/// A killed process is gone in much less.
+/// The limit for a killed process to end, which takes much less.
 const GONE_MAX: Duration = Duration::from_secs(10);
 
-/// A directory, with what is in it.
+/// A directory, with its contents.
 #[derive(Debug)]
 pub(super) struct Scratch(PathBuf);
 
 impl Scratch {
-    /// A new one in memory if there is such a place: the machine's own disk would
-    /// otherwise take its time besides the modelled one.
+    /// A new one, in memory if possible: the machine's own disk would add its time to the modelled
+    /// one.
     pub(super) fn new() -> Result<Scratch, String> {
         let memory = Path::new("/dev/shm");
         let parent = if memory.is_dir() { memory.to_owned() } else { std::env::temp_dir() };
@@ -55,12 +55,12 @@ impl Drop for Scratch {
 pub(super) struct LoopDevice(PathBuf);
 
 impl LoopDevice {
-    /// One that passes every request on to `file` as it is.
+    /// A loop device that passes every request to `file` unchanged.
     pub(super) async fn new(file: &Path) -> Result<LoopDevice, String> {
         let mut losetup = Command::new("losetup");
         let said = run(losetup.args(["--find", "--show", "--direct-io=on"]).arg(file)).await?;
         let device = LoopDevice(said.trim().into());
-        // As the kernel would have it for such a disk.
+        // The kernel's usual settings for such a disk.
         for (name, value) in [("scheduler", "mq-deadline"), ("max_sectors_kb", "512"), ("rotational", "1")] {
             device.set(name, value)?;
         }
@@ -114,7 +114,7 @@ impl Drop for Mounted {
 pub(super) struct Group(PathBuf);
 
 impl Group {
-    /// One that has `memory_bytes`.
+    /// A cgroup with `memory_bytes`.
     pub(super) fn new(memory_bytes: u64) -> Result<Group, String> {
         let directory = Path::new(MEMORY_GROUPS).join(format!("forerun-bench-{}", std::process::id()));
         let failed = |error| {
@@ -139,7 +139,7 @@ impl Group {
         command
     }
 
-    /// How often the kernel ended one of its processes for want of memory.
+    /// The number of its processes that the kernel killed for lack of memory.
     pub(super) fn killed_count(&self) -> u64 {
         let control = fs::read_to_string(self.0.join("memory.oom_control")).unwrap_or_default();
         let killed = control.lines().find_map(|line| line.strip_prefix("oom_kill "));
@@ -150,7 +150,7 @@ impl Group {
 impl Drop for Group {
     fn drop(&mut self) {
         let until = Instant::now() + GONE_MAX;
-        // The directory can be removed once its processes are gone.
+        // The directory can be removed only when its processes are gone.
         while fs::remove_dir(&self.0).is_err() {
             let ids = fs::read_to_string(self.0.join("cgroup.procs")).unwrap_or_default();
             for pid in ids.lines().filter_map(|id| Pid::from_raw(id.parse().ok()?)) {
@@ -160,13 +160,13 @@ impl Drop for Group {
                 say(&format!("{} cannot be removed: remove it with `rmdir`", self.0.display()));
                 return;
             }
-            // A control group of version 1 tells nobody when its last process has gone.
+            // cgroup v1 does not announce the end of the last process.
             std::thread::sleep(Duration::from_millis(5));
         }
     }
 }
 
-/// Runs `command` to its end: what it printed.
+/// Runs `command` to its end, and returns its output.
 pub(super) async fn run(command: &mut Command) -> Result<String, String> {
     let name = command.as_std().get_program().display().to_string();
     let output = command.kill_on_drop(true).output().await.map_err(|error| {

@@ -1,4 +1,4 @@
-//! The rows: who reads what in how much memory.
+//! The rows: program, files and memory.
 
 use std::path::Path;
 
@@ -19,7 +19,7 @@ const RANDOM_BYTES_0_4: u64 = 19 * MIB;
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Row {
     pub(super) name: &'static str,
-    /// What page cache and mount have together.
+    /// The memory of page cache and mount together.
     pub(super) memory_bytes: u64,
     work: Work,
 }
@@ -28,13 +28,13 @@ pub(super) struct Row {
 enum Work {
     /// `cmp` of two large files.
     Compare,
-    /// `cat` of one.
+    /// `cat` of a large file.
     Whole,
-    /// `grep -r` for what no file has.
+    /// `grep -r` for a word that no file has.
     Search,
     /// `diff -r` of two equal trees.
     Trees,
-    /// The reader of this program, `count` times `block` bytes from each file of a path.
+    /// This program's reader: `count` times `block` bytes from each file of a path.
     Reader { order: Order, block: u64, step: u64, count: u64, path: &'static str },
 }
 
@@ -46,8 +46,8 @@ const fn row(name: &'static str, memory_bytes: u64, work: Work) -> Row {
     Row { name, memory_bytes, work }
 }
 
-/// Every row. Seed 000 reads 100 MB at random in 300, 80 and 40 MB of memory, and has
-/// 800 slow readers in 64 MB: the sizes here are smaller, their ratios the same.
+/// All rows. Seed 000 reads 100 MB at random in 300, 80 and 40 MB of memory, and has 800 slow
+/// readers in 64 MB. The sizes here are smaller, their ratios the same.
 pub(super) const ROWS: &[Row] = &[
     row("two files, cmp", AMPLE, Work::Compare),
     row("one file, cat", AMPLE, Work::Whole),
@@ -70,7 +70,7 @@ pub(super) const ROWS: &[Row] = &[
 ];
 
 impl Row {
-    /// Bytes that its readers ask for.
+    /// The bytes that its readers ask for.
     pub(super) fn asked_bytes(&self) -> u64 {
         let tree: u64 = (0..TREE_FILE_COUNT).map(tree_file_bytes).sum();
         match self.work {
@@ -83,8 +83,8 @@ impl Row {
         }
     }
 
-    /// The program and its arguments, below `directory`, where `own` is this program;
-    /// and the status that means success.
+    /// The program with its arguments, below `directory`, and its status of success. `own` is the
+    /// path of this program.
     pub(super) fn command(&self, own: &Path, directory: &Path) -> (Vec<String>, i32) {
         let at = |name: &str| directory.join(name).display().to_string();
         let owned = |arguments: &[&str]| arguments.iter().map(|&text| text.to_owned()).collect();

@@ -1,4 +1,4 @@
-//! The disk under test, and one measurement after the other on it.
+//! Measurements on the disk under test, one after the other.
 
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
@@ -13,13 +13,13 @@ use super::resource::{Group, LoopDevice, Mounted, Scratch, run};
 use super::row::Row;
 use crate::demo::process::{MountProcess, Ready, this_program};
 
-/// No run takes this long, unless nothing moves any more.
+/// The limit of a run: after it, nothing moves any more.
 const RUN_MAX: Duration = Duration::from_secs(120);
 
-/// Who reads ahead.
+/// The reader-ahead: the kernel or Forerun.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Column {
-    /// The kernel, at most this much.
+    /// The kernel, up to this window.
     Kernel {
         /// In KiB.
         readahead_kb: u64,
@@ -41,34 +41,34 @@ impl Column {
     }
 }
 
-/// What a run came to.
+/// The result of a run.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Measured {
-    /// On the wall.
+    /// Real time.
     pub(super) elapsed: Duration,
-    /// What the disk read.
+    /// Bytes that the disk read.
     pub(super) device_bytes: u64,
 }
 
-/// A file system on a slow disk. Taken away when dropped, last things first.
+/// A file system on a slow disk. Its fields clean up in order when dropped.
 #[derive(Debug)]
 pub(super) struct Stand {
     loop_device: LoopDevice,
     device: MountProcess,
     mount_point: PathBuf,
-    /// This program's own file.
+    /// The path of this program.
     own: PathBuf,
-    /// How much the kernel reads ahead below a mount.
+    /// The kernel's readahead below a mount.
     below_kb: u64,
     _scratch: Scratch,
 }
 
 impl Stand {
-    /// Fills a disk and puts it behind the model `preset`, `speed` times as fast. Below a
-    /// mount the kernel will read `below_kb` KiB ahead.
+    /// Fills a disk and puts it behind the model `preset`, `speed` times as fast. Below a mount the
+    /// kernel will read `below_kb` KiB ahead.
     ///
     /// # Errors
-    /// What failed.
+    /// The step that failed.
     pub(super) async fn new(preset: &str, speed: u64, below_kb: u64) -> Result<Stand, String> {
         let scratch = Scratch::new()?;
         let image = scratch.join("image");
@@ -83,7 +83,7 @@ impl Stand {
         Ok(Stand { loop_device, device, mount_point, own, below_kb, _scratch: scratch })
     }
 
-    /// Takes everything away, in order.
+    /// Removes everything, in order.
     ///
     /// # Errors
     /// If the device does not end.
@@ -93,10 +93,10 @@ impl Stand {
         device.stop().await
     }
 
-    /// Mounts, so that nothing is in the page cache, reads, and unmounts.
+    /// Mounts, so that the page cache is empty, reads, and unmounts.
     ///
     /// # Errors
-    /// What failed; that memory did not suffice is one of the things.
+    /// The step that failed; one reason is too little memory.
     pub(super) async fn measure(&self, row: &Row, column: Column) -> Result<Measured, String> {
         let readahead_kb = match column {
             Column::Kernel { readahead_kb } => readahead_kb,
@@ -144,7 +144,7 @@ impl Stand {
         Ok(Measured { elapsed, device_bytes: self.device_bytes()? - before })
     }
 
-    /// How late the disk's answers were on average, in nanoseconds on the wall.
+    /// The average lateness of the disk's answers, in real nanoseconds.
     pub(super) fn late_ns(&self) -> Result<u64, String> {
         self.stat("late_ns_mean ")
     }
@@ -162,7 +162,7 @@ impl Stand {
     }
 }
 
-/// A file system in the file `image`, at the machine's own speed.
+/// Makes a file system in the file `image`, at the machine's own speed.
 async fn make_image(image: &Path, mount_point: &Path) -> Result<(), String> {
     let failed = |error: std::io::Error| format!("filling {}: {error}", image.display());
     File::create(image).and_then(|file| file.set_len(DISK_BYTES)).map_err(failed)?;

@@ -1,4 +1,4 @@
-//! `--live`: the same accesses, from storage that really reads.
+//! `--live`: replays the same accesses on real storage.
 
 mod names;
 mod objects;
@@ -53,7 +53,7 @@ pub(super) struct LiveOptions {
     region: Option<String>,
 }
 
-/// Outcomes, and how near to its plan each was made.
+/// Outcomes, and how precisely each followed its plan.
 pub(super) struct Played {
     pub(super) outcomes: Vec<Outcome>,
     faiths: Vec<Vec<Faith>>,
@@ -66,10 +66,10 @@ impl LiveOptions {
         self.live.as_deref()
     }
 
-    /// Replays `plan`, less its devices, on what is at `url`.
+    /// Replays `plan`, without its devices, on the storage at `url`.
     ///
     /// # Errors
-    /// What cannot be read, or a recording and objects that do not fit.
+    /// An object that cannot be read, or a recording and objects that do not match.
     pub(super) fn replay(&self, url: &str, plan: &Plan, read: ReadOptions) -> Result<Played, Box<dyn Error>> {
         let mut played = Played { outcomes: Vec::new(), faiths: Vec::new(), url: url.to_owned() };
         for workload in &plan.workloads {
@@ -81,8 +81,8 @@ impl LiveOptions {
         Ok(played)
     }
 
-    /// All policies once, then again: what disturbs the machine for a while then
-    /// disturbs one run of each, not all of one.
+    /// Runs all policies once, then again: a temporary disturbance then affects one run of each,
+    /// not all of one.
     fn replay_cell(
         &self,
         plan: &Plan,

@@ -1,4 +1,4 @@
-//! Which object is which file of a recording.
+//! The objects of a recording's files.
 
 use std::error::Error;
 use std::fs::{self, File};
@@ -10,25 +10,26 @@ use forerun_trace::{Op, ReadOptions, Reader};
 
 use super::LiveOptions;
 
-/// Enough to ask what is there.
+/// Enough memory for metadata requests.
 const MEMORY_BYTES: u64 = 4 << 20;
 
 /// An object that a recording reads.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Wanted {
     pub(super) name: String,
-    /// Where its last read ends.
+    /// The end of its last read.
     pub(super) bytes: u64,
 }
 
-/// The object of each file of a recording; none for one that is not read.
+/// The object of each file of a recording; none for a file without reads.
 pub(super) type Names = Vec<Option<Wanted>>;
 
 impl LiveOptions {
-    /// The objects of a recording, created if that is wanted.
+    /// The objects of a recording, which are created if the options ask for it.
     ///
     /// # Errors
-    /// It has several files and only one object is named; what cannot be created.
+    /// A recording of several files if only one object is named, or an object that cannot be
+    /// created.
     pub(super) fn names(
         &self,
         url: &str,
@@ -82,7 +83,7 @@ fn directory_of(url: &str) -> Result<PathBuf, String> {
     }
 }
 
-/// A file of at least `size` bytes, whose bytes are zeros as far as they are new.
+/// Creates a file of at least `size` bytes; new bytes are zeros.
 fn create(directory: &Path, name: &str, size: u64) -> Result<(), String> {
     let path = directory.join(name);
     let failed = |error: std::io::Error| format!("creating {}: {error}", path.display());

@@ -1,4 +1,4 @@
-//! What a live replay reads.
+//! Reading the objects of a live replay.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -10,23 +10,23 @@ use forerun_sim::source::{Extent, ObjectId};
 
 use super::names::{Names, Wanted};
 
-/// Is shown the bytes of every read: the object, where they begin, and they.
+/// Gets the bytes of every read: the object, their offset, and the bytes.
 type Check = Arc<dyn Fn(&str, u64, &Lease<'_>) + Send + Sync>;
 
 /// The objects of a recording's files.
 pub(super) struct Objects<'a> {
     forerun: &'a Forerun,
     entries: Vec<Option<Entry>>,
-    /// A client that has a file open is a reader of its own.
+    /// Each client that has a file open is a reader of its own.
     readers: Mutex<HashMap<(u32, ObjectId), Reader>>,
     check: Option<Check>,
 }
 
 impl<'a> Objects<'a> {
-    /// Asks for all objects of `workload`, which are called `names`.
+    /// Looks up all objects of `workload`, which are called `names`.
     ///
     /// # Errors
-    /// One is not there, or too small.
+    /// An object that is missing, or too small.
     pub(super) fn open(
         forerun: &'a Forerun,
         workload: &Workload,
@@ -39,7 +39,7 @@ impl<'a> Objects<'a> {
         Ok(Objects { forerun, entries, readers: Mutex::default(), check: None })
     }
 
-    /// Shows `check` what is read.
+    /// Passes all bytes that are read to `check`.
     #[cfg(test)]
     pub(super) fn checked(self, check: Check) -> Objects<'a> {
         Objects { check: Some(check), ..self }

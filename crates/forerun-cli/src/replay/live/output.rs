@@ -11,7 +11,7 @@ use super::Played;
 use crate::units::show_size;
 
 impl Played {
-    /// The outcomes, and how near to the plan they are.
+    /// The tables of outcomes, with their precision.
     pub(in crate::replay) fn tables(&self, plan: &Plan) -> String {
         let repeat = plan.settings.repeat;
         let margin = match repeat {

@@ -11,7 +11,7 @@ use crate::demo::store::{BUCKET, Bucket, Store};
 
 const BYTES: u64 = 8 << 20;
 
-/// Two threads, two files, forward and not, and a write.
+/// Two threads, two files, reads in and out of order, and a write.
 fn recording(folder: &Path, files: [&str; 2]) -> Workload {
     let mut text = "ts_us,op,file_or_dev,offset,length\n".to_owned();
     for at in 0..200 {
@@ -24,7 +24,7 @@ fn recording(folder: &Path, files: [&str; 2]) -> Workload {
     Workload::open(&path, ReadOptions::default()).unwrap()
 }
 
-/// Replays, and holds every byte against what `is_right` says.
+/// Replays, and checks every byte with `is_right`.
 fn replay_checked(
     options: &LiveOptions,
     url: &str,

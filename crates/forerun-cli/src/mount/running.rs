@@ -1,0 +1,109 @@
+//! A mount from its start to its end.
+
+use std::error::Error;
+use std::io;
+use std::path::Path;
+use std::process::ExitCode;
+use std::time::Instant;
+
+use forerun::Forerun;
+use forerun_serve::fuse::Mount;
+use tokio::runtime::{Builder, Runtime};
+
+use super::end::{Stop, unmount};
+use super::place::Place;
+use super::service::{self, Service};
+use super::{Settings, allocator, daemon, memory};
+use crate::explain::{Socket, Subject};
+use crate::log;
+use crate::print::say;
+use crate::units::show_size;
+
+/// Mounts `url` on `directory`, and waits for the end of the mount.
+///
+/// # Errors
+/// If it cannot be mounted, or ends badly.
+pub(super) fn serve(url: &str, directory: &Path, settings: &Settings) -> Result<ExitCode, Box<dyn Error>> {
+    allocator::keep_little();
+    log::start(settings.verbose, settings.log.as_deref())?;
+    let service = Service::new()?;
+    let place = Place::new(directory)?;
+    if let Some(doubt) = memory::doubt(settings.memory) {
+        say(&doubt);
+    }
+    let forerun = Forerun::connect_blocking(url, settings.engine())?;
+    let is_local = forerun.url().starts_with("file:");
+    check_passthrough(settings, &forerun, is_local)?;
+
+    // From here on a signal unmounts; until here there is nothing to undo.
+    let runtime = Builder::new_current_thread().enable_all().build()?;
+    let stop = {
+        let _context = runtime.enter();
+        Stop::new()?
+    };
+    let mount = place.mount(forerun.clone(), settings.kernel(is_local))?;
+    greet(url, settings, &forerun, &mount, &runtime);
+    if daemon::is_daemon() {
+        daemon::ready()?;
+    }
+    if let Some(service) = &service {
+        service.ready(&format!("{} on {}", forerun.url(), mount.directory().display()));
+    }
+    runtime.block_on(async {
+        tokio::select! {
+            () = stop.or_end_of(&mount) => {}
+            () = service::watch(service.as_ref(), &forerun, mount.directory()) => {}
+        }
+    });
+    service.iter().for_each(Service::stopping);
+    let unmounted = unmount(mount);
+    // Also if it was in use, and a program keeps it open until this ends.
+    forerun.save_learned()?;
+    unmounted?;
+    Ok(ExitCode::SUCCESS)
+}
+
+fn check_passthrough(settings: &Settings, forerun: &Forerun, is_local: bool) -> Result<(), String> {
+    if !settings.passthrough || is_local {
+        return Ok(());
+    }
+    let url = forerun.url();
+    Err(format!("--passthrough needs a local directory, and {url} is not one: leave the option out"))
+}
+
+/// Says that `mount` can be used, and begins to answer `forerun explain`.
+fn greet(url: &str, settings: &Settings, forerun: &Forerun, mount: &Mount, runtime: &Runtime) {
+    let _context = runtime.enter();
+    // A user who reads that it is mounted may ask at once.
+    let socket = Socket::new();
+    say(&format!(
+        "mounted {} on {} (policy {}, memory {})",
+        forerun.url(),
+        mount.directory().display(),
+        settings.policy,
+        show_size(settings.memory)
+    ));
+    if let Some(why) = mount.not_passed() {
+        say(&format!("--passthrough is not used: {why}"));
+    }
+    let subject = Subject {
+        forerun: forerun.clone(),
+        url: forerun::without_secrets(url),
+        directory: mount.directory().to_owned(),
+        policy: settings.policy.clone(),
+        memory_bytes_max: settings.memory,
+        since: Instant::now(),
+    };
+    explain_itself(socket, subject);
+}
+
+/// Answers `forerun explain` for as long as the runtime that this is called within. A mount is of use
+/// without.
+fn explain_itself(socket: io::Result<Socket>, subject: Subject) {
+    match socket {
+        Ok(socket) => drop(tokio::spawn(socket.answer(subject))),
+        Err(error) => {
+            tracing::warn!(target: "forerun::mount", "`forerun explain` will not find this mount: {error}")
+        }
+    }
+}

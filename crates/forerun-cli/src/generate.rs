@@ -10,22 +10,10 @@ use clap::Command;
 use clap_complete::Shell;
 use clap_mangen::Man;
 
+use crate::status;
+
 /// The shells whose completions are made.
 const SHELLS: [Shell; 3] = [Shell::Bash, Shell::Zsh, Shell::Fish];
-
-/// The end of each man page.
-const EXIT_STATUS: &str = "\
-.SH \"EXIT STATUS\"
-.TP
-0
-The command did what it says.
-.TP
-1
-It failed, and a sentence on standard error says why.
-.TP
-2
-The arguments make no sense.
-";
 
 /// Write the man pages and the completions of shells, as `make install` needs them
 #[derive(Debug, clap::Args)]
@@ -61,7 +49,7 @@ fn write_pages(command: &Command, directory: &Path) -> io::Result<()> {
     let man = Man::new(command.clone());
     let mut page = Vec::new();
     man.render(&mut page)?;
-    page.extend_from_slice(EXIT_STATUS.as_bytes());
+    page.extend_from_slice(status::page().as_bytes());
     fs::write(directory.join(man.get_filename()), page)
 }
 

@@ -5,6 +5,7 @@
 
 mod arguments;
 mod demo;
+mod doctor;
 mod explain;
 mod generate;
 mod lab;
@@ -14,6 +15,7 @@ mod mounts;
 mod prefetch;
 mod print;
 mod replay;
+mod status;
 mod trace;
 mod units;
 
@@ -22,19 +24,12 @@ use std::process::ExitCode;
 
 use clap::{CommandFactory, Parser, Subcommand};
 
-/// The end of the help.
-const EXIT_STATUS: &str = "\
-Exit status:
-  0  The command did what it says
-  1  It failed, and a sentence on standard error says why
-  2  The arguments make no sense";
-
 /// Read slow storage fast
 ///
 /// Forerun stands between programs and slow storage. It watches how each program reads, and fetches
 /// the next bytes just before they are requested. It never exceeds its memory budget.
 #[derive(Debug, Parser)]
-#[command(name = "forerun", version, arg_required_else_help = true, after_long_help = EXIT_STATUS)]
+#[command(name = "forerun", version, arg_required_else_help = true, after_long_help = status::help())]
 struct Cli {
     #[command(subcommand)]
     command: Command,
@@ -47,6 +42,7 @@ enum Command {
     Unmount(mounts::UnmountCommand),
     Explain(explain::ExplainCommand),
     Prefetch(prefetch::PrefetchCommand),
+    Doctor(doctor::DoctorCommand),
     Demo(demo::DemoCommand),
     Trace(trace::TraceCommand),
     Lab(lab::LabCommand),
@@ -63,8 +59,7 @@ enum Command {
     Generate(generate::GenerateCommand),
 }
 
-/// Exit status 0 for success, 1 for a failure, which is told in a sentence, and
-/// 2 (by `clap`) for a command that makes no sense. `mount` gets the statuses that it knows.
+/// Ends with a status of [`status`]. `mount` gets the statuses that it knows.
 fn main() -> ExitCode {
     let given = arguments::given();
     let code = if mount::helper::is_called(given) {
@@ -74,7 +69,7 @@ fn main() -> ExitCode {
             mount::Remount::from_arguments(given).map_or_else(|| command().run(), |remount| remount.run());
         done.unwrap_or_else(|error| {
             mount::daemon::say(&error.to_string());
-            ExitCode::FAILURE
+            status::FAILED.into()
         })
     };
     log::end();
@@ -97,6 +92,7 @@ impl Command {
             Command::Unmount(unmount) => unmount.run(),
             Command::Explain(explain) => explain.run(),
             Command::Prefetch(prefetch) => prefetch.run(),
+            Command::Doctor(doctor) => doctor.run(),
             Command::Demo(demo) => demo.run(),
             Command::Trace(trace) => trace.run(),
             Command::Lab(lab) => lab.run(),

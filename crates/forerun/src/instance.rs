@@ -54,11 +54,11 @@ impl Forerun {
     /// [`ErrorKind::Invalid`] for options that cannot be kept.
     pub fn over(backend: Arc<dyn Backend>, options: Options) -> Result<Forerun> {
         let runtime = Background::new(options.runtime.clone())?;
-        Forerun::new(Connected { backend, object: None }, &options, runtime)
+        Forerun::new(Connected { backend, object: None, credentials: None }, &options, runtime)
     }
 
     fn new(connected: Connected, options: &Options, runtime: Background) -> Result<Forerun> {
-        let Connected { backend, object } = connected;
+        let Connected { backend, object, credentials: _ } = connected;
         let config = Config { policy: options.policy, ..Config::new(options.memory_bytes) };
         let invalid =
             |error: ConfigError| Error::new(ErrorKind::Invalid, format!("{error}")).with_source(error);

@@ -26,6 +26,8 @@ pub struct Connected {
     pub backend: Arc<dyn Backend>,
     /// The path of that one object.
     pub object: Option<String>,
+    /// What gave the credentials of an object store, for messages.
+    pub credentials: Option<String>,
 }
 
 /// Turns `url` into a backend and verifies that something is there.
@@ -80,7 +82,7 @@ fn file(path: &Path, retry: RetryOptions) -> Result<Connected> {
     }
     if whole.is_dir() {
         let backend = Retry::new(Arc::new(FileBackend::new(path)?), retry);
-        return Ok(Connected { backend: Arc::new(backend), object: None });
+        return Ok(Connected { backend: Arc::new(backend), object: None, credentials: None });
     }
     let utf8 = |path: &Path| path.file_name().and_then(|name| name.to_str()).map(str::to_owned);
     let (Some(inner), Some(shown), Some(parent)) = (utf8(&whole), utf8(path), whole.parent()) else {
@@ -90,12 +92,12 @@ fn file(path: &Path, retry: RetryOptions) -> Result<Connected> {
     let backend = Retry::new(Arc::new(FileBackend::new(parent)?), retry);
     let only = Only::new(Arc::new(backend), inner, shown.clone());
     let url = url::Url::from_file_path(&whole).map_or_else(|()| whole.display().to_string(), String::from);
-    Ok(Connected { backend: Arc::new(only.with_url(url)), object: Some(shown) })
+    Ok(Connected { backend: Arc::new(only.with_url(url)), object: Some(shown), credentials: None })
 }
 
 /// A directory with the object `path` of `backend` alone, called `name`. The URL of `backend` names
 /// the object.
 fn single(backend: Arc<dyn Backend>, path: String, name: String) -> Connected {
     let backend = Arc::new(Only::new(backend, path, name.clone()));
-    Connected { backend, object: Some(name) }
+    Connected { backend, object: Some(name), credentials: None }
 }

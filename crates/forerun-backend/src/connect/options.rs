@@ -71,11 +71,11 @@ impl RetryOptions {
 }
 
 impl ConnectOptions {
-    /// The client for HTTP requests.
+    /// The client for HTTP requests: [`ConnectOptions::http`], or one of our own.
     ///
     /// # Errors
     /// If no client can be made, for example without certificates.
-    pub(super) fn client(&self) -> Result<HttpClient> {
+    pub fn client(&self) -> Result<HttpClient> {
         self.http.clone().map_or_else(http::client, Ok)
     }
 

@@ -53,7 +53,8 @@ async fn directory(client: HttpClient, url: Url, retry: &RetryOptions) -> Result
     let retries = Retries::new(retry.clone());
     let directory: Arc<dyn Backend> = Arc::new(HttpBackend::directory_by(client, url, Arc::clone(&retries)));
     Retry::new(directory.clone(), retry.at_first()).stat("").await?;
-    Ok(Connected { backend: Arc::new(Retry::sharing(directory, retries)), object: None })
+    let backend = Arc::new(Retry::sharing(directory, retries));
+    Ok(Connected { backend, object: None, credentials: None })
 }
 
 /// Finds out now, not at the first read, that a server cannot send the end of an object alone.

@@ -9,6 +9,7 @@ mod cloud;
 mod credentials;
 mod daemon;
 mod descriptor;
+mod doctor;
 mod ending;
 mod explain;
 mod headers;

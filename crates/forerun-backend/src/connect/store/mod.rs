@@ -62,7 +62,9 @@ pub(super) async fn store(url: &StoreUrl, options: &ConnectOptions) -> Result<Co
         Provider::Azure => azure::build(url, options).await,
     }?;
     let connected = open(url, built.store.clone(), options).await;
-    connected.map_err(|error| explain(url, &built, error))
+    let connected = connected.map_err(|error| explain(url, &built, error))?;
+    let credentials = Some(built.source).filter(|source| !source.is_empty());
+    Ok(Connected { credentials, ..connected })
 }
 
 async fn open(url: &StoreUrl, store: Arc<dyn Store>, options: &ConnectOptions) -> Result<Connected> {
@@ -80,7 +82,7 @@ async fn open(url: &StoreUrl, store: Arc<dyn Store>, options: &ConnectOptions) -
     }
     let backend: Arc<dyn Backend> = Arc::new(below(key)?);
     first(&backend).stat("").await?;
-    Ok(Connected { backend: later(backend), object: None })
+    Ok(Connected { backend: later(backend), object: None, credentials: None })
 }
 
 /// Adds the remedy to `error`.

@@ -1,31 +1,49 @@
 //! Where the program's log goes.
 
+mod record;
 mod repeats;
 mod sink;
+mod system;
 
 use std::fs::OpenOptions;
 use std::io::{self, IsTerminal};
 use std::path::Path;
 use std::sync::{Arc, OnceLock};
 
+use tracing_subscriber::EnvFilter;
 use tracing_subscriber::layer::SubscriberExt;
 use tracing_subscriber::util::SubscriberInitExt;
-use tracing_subscriber::{EnvFilter, fmt};
 
 use crate::mount::daemon;
 use crate::print::say;
-use repeats::{Lines, Repeats};
-use sink::{Sink, Syslog};
+use repeats::{Records, Repeats};
+use sink::{Place, Sink};
+use system::System;
 
 /// Each place of the log, with the warnings that may have been repeated since it showed them.
 static TELLERS: OnceLock<Vec<Arc<Repeats>>> = OnceLock::new();
 
-/// Sends the log to `file`, or to standard error; of a daemon also to the system's log, since nobody
-/// sees its standard error. `verbose` counts `-v`. `FORERUN_LOG` (as in `forerun=debug`) overrides it.
+/// How records are written, and to which log.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub(crate) enum Format {
+    /// Lines for people, on standard error or in a file
+    Text,
+    /// An object of JSON on each line, on standard error or in a file
+    Json,
+    /// The journal of systemd
+    Journald,
+    /// The system's log
+    Syslog,
+}
+
+/// Sends the log to `file`, or to standard error, or where `format` says. Without a format, the journal
+/// gets it by its own protocol if it reads standard error. Without both, the log of a daemon goes to
+/// syslog as well, since nobody sees its standard error. `verbose` counts `-v`. `FORERUN_LOG` (as in
+/// `forerun=debug`) overrides it.
 ///
 /// # Errors
-/// If `file` cannot be written.
-pub(crate) fn start(verbose: u8, file: Option<&Path>) -> Result<(), String> {
+/// If the log cannot be written there.
+pub(crate) fn start(verbose: u8, file: Option<&Path>, format: Option<Format>) -> Result<(), String> {
     // All targets start with `forerun::`.
     let usual = match verbose {
         0 => "warn",
@@ -39,21 +57,12 @@ pub(crate) fn start(verbose: u8, file: Option<&Path>) -> Result<(), String> {
         })?,
         _ => EnvFilter::new(usual),
     };
-    let (sink, with_colors) = match file {
-        None => (Sink::Stderr, io::stderr().is_terminal()),
-        Some(path) => (Sink::File(open(path)?), false),
-    };
-    let teller = Repeats::new(sink);
-    let syslog = if daemon::is_daemon() && file.is_none() { syslog() } else { None };
-    let all = [Some(&teller), syslog.as_ref()].into_iter().flatten().map(Arc::clone).collect();
-    // Nor is it told on standard error that standard error is closed.
-    let shown = fmt::layer().with_writer(Lines(teller)).with_ansi(with_colors).log_internal_errors(false);
-    let kept = syslog.map(|teller| {
-        // The system's log has times and levels of its own.
-        let plain = fmt::layer().without_time().with_level(false).with_ansi(false);
-        plain.with_writer(Lines(teller)).log_internal_errors(false)
-    });
-    tracing_subscriber::registry().with(filter).with(shown).with(kept).init();
+    let first = Repeats::new(sink(file, format)?);
+    let is_unseen = daemon::is_daemon() && file.is_none() && format.is_none();
+    let second = if is_unseen { syslog_of_daemon() } else { None };
+    let all = [Some(&first), second.as_ref()].into_iter().flatten().map(Arc::clone).collect();
+    let layers = (Records(first), second.map(Records));
+    tracing_subscriber::registry().with(filter).with(layers.0).with(layers.1).init();
     // The log is started once.
     let _ = TELLERS.set(all);
     Ok(())
@@ -64,6 +73,30 @@ pub(crate) fn end() {
     TELLERS.get().into_iter().flatten().for_each(|teller| teller.sum_up());
 }
 
+fn sink(file: Option<&Path>, format: Option<Format>) -> Result<Sink, String> {
+    let system = |name: &str, connected: io::Result<System>| {
+        let place = connected.map(Place::System).map_err(|error| {
+            format!("{name} cannot be written: {error}; start it, or give another --log-format")
+        });
+        Ok(Sink { place: place?, is_json: false, has_colors: false })
+    };
+    let is_journal = file.is_none() && format.is_none() && system::journal_reads_stderr();
+    if let Some(journal) = is_journal.then(System::journal).and_then(Result::ok) {
+        return Ok(Sink { place: Place::System(journal), is_json: false, has_colors: false });
+    }
+    let is_json = format == Some(Format::Json);
+    match (file, format) {
+        (Some(_), Some(Format::Journald | Format::Syslog)) => {
+            Err("--log FILE takes text or json: leave out --log, or give one of these by --log-format"
+                .to_owned())
+        }
+        (Some(path), _) => Ok(Sink { place: Place::File(open(path)?), is_json, has_colors: false }),
+        (None, Some(Format::Journald)) => system("the journal of systemd", System::journal()),
+        (None, Some(Format::Syslog)) => system(System::SYSLOG, System::syslog()),
+        (None, _) => Ok(Sink { place: Place::Stderr, is_json, has_colors: io::stderr().is_terminal() }),
+    }
+}
+
 fn open(path: &Path) -> Result<std::fs::File, String> {
     OpenOptions::new().create(true).append(true).open(path).map_err(|error| {
         let shown = path.display();
@@ -72,14 +105,17 @@ fn open(path: &Path) -> Result<std::fs::File, String> {
 }
 
 /// The system's log; none, which the user is told, where nobody keeps one.
-fn syslog() -> Option<Arc<Repeats>> {
-    match Syslog::connect() {
-        Ok(syslog) => Some(Repeats::new(Sink::Syslog(syslog))),
+fn syslog_of_daemon() -> Option<Arc<Repeats>> {
+    match System::syslog() {
+        Ok(system) => {
+            let sink = Sink { place: Place::System(system), is_json: false, has_colors: false };
+            Some(Repeats::new(sink))
+        }
         Err(error) => {
             say(&format!(
                 "warnings of the daemon go nowhere, since {} cannot be written: {error}; start it with \
                  --log FILE to keep them",
-                Syslog::SOCKET
+                System::SYSLOG
             ));
             None
         }

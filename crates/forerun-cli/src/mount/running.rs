@@ -25,7 +25,7 @@ use crate::units::show_size;
 /// If it cannot be mounted, or ends badly.
 pub(super) fn serve(url: &str, directory: &Path, settings: &Settings) -> Result<ExitCode, Box<dyn Error>> {
     allocator::keep_little();
-    log::start(settings.verbose, settings.log.as_deref())?;
+    log::start(settings.verbose, settings.log.as_deref(), settings.log_format)?;
     let service = Service::new()?;
     let place = Place::new(directory)?;
     if let Some(doubt) = memory::doubt(settings.memory) {

@@ -7,6 +7,7 @@ use forerun::{Options, PolicyKind};
 use forerun_serve::fuse::MountOptions;
 
 use super::{KernelReadahead, SourceOptions};
+use crate::log::Format;
 use crate::units::{parse_duration, parse_size};
 
 /// How a mount reads, and how it is shown.
@@ -86,6 +87,13 @@ pub(crate) struct Settings {
     /// Append the log to a file instead of showing it
     #[arg(long, value_name = "FILE")]
     pub(crate) log: Option<PathBuf>,
+
+    /// How and where the log is written
+    ///
+    /// Without it, the log is text. A service whose standard error is the journal of systemd logs to
+    /// the journal, with a level and a target for each message.
+    #[arg(long, value_name = "FORMAT", value_enum)]
+    pub(crate) log_format: Option<Format>,
 
     /// Log more: -vv also logs the requests of programs, and -vvv everything
     #[arg(short, long, action = clap::ArgAction::Count)]

@@ -76,3 +76,30 @@ fn a_warning_is_shown_once_and_counted() {
     assert!(warnings[0].contains(" WARN forerun::store: ") && warnings[0].contains("not UTF-8"), "{said}");
     assert!(warnings[1].contains("not UTF-8") && warnings[1].contains("more times since"), "{said}");
 }
+
+#[test]
+fn each_warning_is_a_line_of_json_if_that_is_wanted() {
+    let (source, directory) = source_and_directory();
+    add_name_that_is_no_text(source.path());
+    let mut command = forerun();
+    command.args(["mount", "--log-format", "json"]).arg(source.path()).arg(directory.path());
+    let mount = Foreground::start(&mut command, directory.path());
+    assert!(output(Command::new("ls").arg(directory.path())).status.success());
+    unmount(directory.path());
+    let (_, said) = mount.end();
+    let lines: Vec<&str> = said.lines().filter(|line| line.contains("not UTF-8")).collect();
+    assert_eq!(lines.len(), 1, "{said}");
+    let (begin, middle) =
+        ("{\"time\": \"20", ",\"level\": \"warn\",\"target\": \"forerun::store\",\"message\": \"");
+    assert!(lines[0].starts_with(begin) && lines[0].contains(middle) && lines[0].ends_with("\"}"), "{said}");
+}
+
+#[test]
+fn a_system_log_is_no_file() {
+    let (source, directory) = source_and_directory();
+    let mut command = forerun();
+    command.args(["mount", "--log", "/dev/null", "--log-format", "syslog"]);
+    let output = output(command.arg(source.path()).arg(directory.path()));
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert!(output.status.code() == Some(1) && said.contains("--log FILE takes text or json"), "{said}");
+}

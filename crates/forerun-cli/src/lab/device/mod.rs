@@ -96,7 +96,7 @@ impl DeviceCommand {
         if self.daemon && !daemon::is_daemon() {
             return daemon::start();
         }
-        log::start(0, None)?;
+        log::start(0, None, None)?;
         check_mount_point(&self.directory)?;
         // Before a backing file of that size is made.
         self.check_fits(self.size.unwrap_or(0))?;

@@ -28,7 +28,8 @@ fn holds(process: u32, directory: &Path) -> bool {
     }
 }
 
-fn named(process: u32) -> String {
+/// The name and the number of `process`.
+pub(super) fn named(process: u32) -> String {
     let name = fs::read_to_string(format!("/proc/{process}/comm")).unwrap_or_default();
     format!("{} (process {process})", name.trim_end())
 }

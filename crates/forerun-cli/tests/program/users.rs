@@ -97,3 +97,36 @@ fn an_ordinary_users_mount_in_use_is_detached() {
     drop(user.stdin.take());
     user.wait().unwrap();
 }
+
+/// `program` as the user of [`start_as_nobody`].
+fn as_user(program: &str) -> Command {
+    if is_root() { nobody(program) } else { Command::new(program) }
+}
+
+#[test]
+fn an_ordinary_user_unmounts_and_the_process_has_ended() {
+    let (source, directory) = source_and_directory();
+    let mount = start_as_nobody(&[], source.path(), directory.path());
+    let mut command = as_user(env!("CARGO_BIN_EXE_forerun"));
+    let output = output(command.args(["unmount", "--timeout", "20s"]).arg(directory.path()));
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert!(output.status.success() && said.starts_with("forerun: unmounted "), "{said}");
+    assert!(!said.contains("no process of this user"), "{said}");
+    assert!(!is_mounted(directory.path()));
+    assert_eq!(mount.end().0.code(), Some(0));
+}
+
+#[test]
+fn programs_of_an_ordinary_users_mount_start_unless_it_is_noexec() {
+    for (options, can_start) in [(&[][..], true), (&["--noexec"][..], false)] {
+        let (source, directory) = source_and_directory();
+        let program = source.path().join("program");
+        fs::write(&program, "#!/bin/sh\necho started\n").unwrap();
+        fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
+        let _mount = start_as_nobody(options, source.path(), directory.path());
+        let mut command = as_user("sh");
+        command.args(["-c", "exec \"$0\""]).arg(directory.path().join("program"));
+        let output = output(&mut command);
+        assert_eq!(output.stdout == b"started\n", can_start, "{options:?}: {output:?}");
+    }
+}

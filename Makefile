@@ -122,8 +122,9 @@ install: $(program)
 	install -D -m 755 $(program) $(bin)/forerun
 	install -d $(DESTDIR)/sbin && ln -sf $(PREFIX)/bin/forerun $(DESTDIR)/sbin/mount.forerun
 	install -D -m 644 -t $(man)/man8 $(pages)/mount.forerun.8
-	install -d $(units) && sed 's|@PREFIX@|$(PREFIX)|' $(pages)/forerun@.service.in > $(units)/forerun@.service
-	chmod 644 $(units)/forerun@.service
+	install -d $(units)
+	for unit in forerun.service forerun@.service; do \
+		sed 's|@PREFIX@|$(PREFIX)|' $(pages)/$$unit.in > $(units)/$$unit && chmod 644 $(units)/$$unit || exit; done
 	generated=$$(mktemp -d) && trap "rm -r $$generated" EXIT && $(program) generate $$generated && \
 	install -D -m 644 -t $(man)/man1 $$generated/*.1 && \
 	install -D -m 644 $$generated/forerun.bash $(bash_completions)/forerun && \
@@ -131,7 +132,7 @@ install: $(program)
 	install -D -m 644 $$generated/forerun.fish $(fish_completions)/forerun.fish
 
 uninstall:
-	rm -f $(bin)/forerun $(DESTDIR)/sbin/mount.forerun $(units)/forerun@.service
+	rm -f $(bin)/forerun $(DESTDIR)/sbin/mount.forerun $(units)/forerun.service $(units)/forerun@.service
 	rm -f $(man)/man1/forerun.1 $(man)/man1/forerun-*.1 $(man)/man8/mount.forerun.8
 	rm -f $(bash_completions)/forerun $(zsh_completions)/_forerun $(fish_completions)/forerun.fish
 

@@ -1,6 +1,6 @@
 //! The `forerun` program.
 
-// What it prints goes through `print`: `println!` panics where nobody reads any more.
+// All output goes through `print`: `println!` panics if the reader has closed it.
 #![warn(clippy::print_stdout, clippy::print_stderr)]
 
 mod arguments;
@@ -15,6 +15,7 @@ mod mounts;
 mod prefetch;
 mod print;
 mod replay;
+mod run;
 mod status;
 mod trace;
 mod units;
@@ -38,6 +39,7 @@ struct Cli {
 #[derive(Debug, Subcommand)]
 enum Command {
     Mount(mount::MountCommand),
+    Run(run::RunCommand),
     List(mounts::ListCommand),
     Unmount(mounts::UnmountCommand),
     Explain(explain::ExplainCommand),
@@ -76,9 +78,9 @@ fn main() -> ExitCode {
     code
 }
 
-/// What is to be done, unless the arguments make no sense.
+/// The command that the arguments give. The program ends here if they make no sense.
 fn command() -> Command {
-    // A complaint about arguments repeats them, and the shown ones deserve the same complaint.
+    // An error about arguments repeats them, so it comes from those without secrets.
     let parsed =
         Cli::try_parse_from(arguments::given()).unwrap_or_else(|_| Cli::parse_from(arguments::shown()));
     parsed.command
@@ -88,6 +90,7 @@ impl Command {
     fn run(self) -> Result<ExitCode, Box<dyn Error>> {
         match self {
             Command::Mount(mount) => mount.run(),
+            Command::Run(run) => run.run(),
             Command::List(list) => list.run(),
             Command::Unmount(unmount) => unmount.run(),
             Command::Explain(explain) => explain.run(),

@@ -99,6 +99,8 @@ fn files_can_be_read_by_everybody_and_are_removed_again() {
     }
     let unit = fs::read_to_string(root.path().join("usr/local/lib/systemd/system/forerun@.service")).unwrap();
     assert!(unit.contains("\nExecStart=/usr/local/bin/forerun mount "), "{unit}");
+    let unit = fs::read_to_string(root.path().join("usr/local/lib/systemd/system/forerun.service")).unwrap();
+    assert!(unit.contains("\nExecStart=/usr/local/bin/forerun run "), "{unit}");
     for file in files(root.path()) {
         if fs::read_link(&file).is_ok_and(|target| target == Path::new("/usr/local/bin/forerun")) {
             assert!(file.ends_with("sbin/mount.forerun"), "{}", file.display());

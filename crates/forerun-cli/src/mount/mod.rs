@@ -81,6 +81,11 @@ impl MountCommand {
         running::serve(&self.url, &self.directory, &self.settings)
     }
 
+    /// The options alone.
+    pub(crate) fn into_settings(self) -> Settings {
+        self.settings
+    }
+
     /// Advises a user who has named the directory first.
     fn check_order(&self) -> Result<(), String> {
         match self.directory.to_str() {

@@ -15,15 +15,16 @@ use super::place::Place;
 use super::service::{self, Service};
 use super::{Settings, allocator, daemon, memory};
 use crate::explain::{Socket, Subject};
-use crate::log;
 use crate::print::say;
 use crate::units::show_size;
+use crate::{log, run};
 
 /// Mounts `url` on `directory`, and waits for the end of the mount.
 ///
 /// # Errors
 /// If it cannot be mounted, or ends badly.
 pub(super) fn serve(url: &str, directory: &Path, settings: &Settings) -> Result<ExitCode, Box<dyn Error>> {
+    run::end_with_run()?;
     allocator::keep_little();
     log::start(settings.verbose, settings.log.as_deref(), settings.log_format)?;
     let service = Service::new()?;

@@ -24,6 +24,7 @@ mod passed;
 mod passthrough;
 mod redirects;
 mod remount;
+mod run;
 mod secrets;
 mod service;
 mod support;

@@ -9,7 +9,7 @@ use super::mount::{HELLO, source_and_directory};
 use super::support::{DEADLINE, Foreground, cat, forerun, is_mounted, unmount};
 
 /// The next notice.
-fn notice(manager: &UnixDatagram) -> String {
+pub(crate) fn notice(manager: &UnixDatagram) -> String {
     manager.set_read_timeout(Some(DEADLINE)).unwrap();
     let mut bytes = [0; 4096];
     let len = manager.recv(&mut bytes).expect("a notice comes");

@@ -1,12 +1,12 @@
-//! Standard output and standard error. Whoever has closed them has seen enough, as `head` has:
+//! Standard output and standard error. A reader that has closed them, such as `head`, has seen enough:
 //! that is no failure.
 
 use std::io::{self, ErrorKind, Write};
 
-/// Writes `text`, which is left out where nobody reads any more.
+/// Writes `text`, or nothing if the reader has closed the output.
 ///
 /// # Errors
-/// It cannot be written though somebody waits for it: to a disk that is full, say.
+/// If it cannot be written for another reason, such as a full disk.
 pub(crate) fn show(text: &str) -> io::Result<()> {
     let mut out = io::stdout().lock();
     match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
@@ -15,7 +15,7 @@ pub(crate) fn show(text: &str) -> io::Result<()> {
     }
 }
 
-/// Writes a line to standard error, where nobody need listen: a terminal that was closed is no
+/// Writes a line to standard error, which may be closed: a terminal that was closed is no
 /// reason to leave a mount behind.
 pub(crate) fn tell(line: &str) {
     let _ = io::stderr().write_all(format!("{line}\n").as_bytes());

@@ -16,7 +16,7 @@ use crate::{arguments, print};
 
 /// Tells the second process that it is the daemon.
 const IS_DAEMON: &str = "FORERUN_IS_DAEMON";
-/// What the daemon says once its mount is up.
+/// The message of the daemon once its mount is up.
 const READY: &[u8] = b"ready\n";
 
 /// Whether this process has let go of its terminal.
@@ -77,7 +77,7 @@ pub(crate) fn ready() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// Tells why the program failed: in the log if nobody sees what it writes.
+/// Tells why the program failed: in the log if it has no standard error any more.
 pub(crate) fn say(message: &str) {
     if IS_AWAY.load(Ordering::Relaxed) {
         tracing::error!(target: "forerun::mount", "{message}");

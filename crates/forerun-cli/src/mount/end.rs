@@ -1,4 +1,4 @@
-//! What ends a mount, and how it ends.
+//! The end of a mount: the signals that ask for it, and the unmount.
 
 use std::error::Error;
 

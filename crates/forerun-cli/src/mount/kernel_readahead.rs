@@ -13,13 +13,13 @@ const BYTES_MAX: u64 = 1 << 30;
 pub(crate) enum KernelReadahead {
     /// The size that suits the policy and the storage.
     Auto,
-    /// So much.
+    /// This many bytes.
     Bytes(u64),
 }
 
 impl KernelReadahead {
-    /// In bytes, above a mount with `policy`. Policies that others use are shown as
-    /// others see them: with the kernel's own readahead above. A local directory has it as
+    /// In bytes, above a mount with `policy`. Policies of other software have
+    /// the kernel's own readahead above, as they have elsewhere. A local directory has it as
     /// well, since a fault there costs more than the bytes that the kernel reads around it.
     pub(crate) fn bytes(self, policy: PolicyKind, is_local: bool) -> u64 {
         match self {

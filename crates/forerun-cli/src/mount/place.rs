@@ -1,5 +1,5 @@
 //! Where to mount: an empty directory, or `/dev/fd/N`, which is a FUSE descriptor that
-//! somebody else has opened and mounted.
+//! another program has opened and mounted.
 
 use std::error::Error;
 use std::fs;
@@ -61,7 +61,7 @@ fn take(number: RawFd) -> Result<OwnedFd, Box<dyn Error>> {
         .into());
     }
     // SAFETY: it is open, as was just seen, and this program opens no /dev/fuse before it
-    // mounts: the one who started it has handed the descriptor over, and nothing else here
+    // mounts: its parent has handed the descriptor over, and nothing else here
     // uses or closes it.
     let device = unsafe { OwnedFd::from_raw_fd(number) };
     fcntl_setfd(&device, FdFlags::CLOEXEC)

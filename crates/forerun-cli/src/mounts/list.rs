@@ -45,7 +45,7 @@ impl ListCommand {
     }
 }
 
-/// The mounts that the kernel knows, and those that only their processes know: who serves /dev/fd/N
+/// The mounts that the kernel knows, and those that only their processes know: a server of /dev/fd/N
 /// does not know the directory.
 fn rows() -> Result<Vec<Row>, String> {
     let mut running = running();

@@ -8,7 +8,7 @@ use std::path::PathBuf;
 /// The kernel's name for the type of a mount.
 const TYPE: &str = "fuse.forerun";
 
-/// A place where Forerun is mounted, whoever serves it.
+/// A place where Forerun is mounted, by a process of any user.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Mounted {
     pub(super) directory: PathBuf,

@@ -78,7 +78,10 @@ pub(super) async fn keep(
         }
     }
     service.iter().for_each(|service| service.stopping());
-    keeper.kept.values().for_each(|kept| drop(kept.stop.send(true)));
+    for kept in keeper.kept.values() {
+        // Its task may have ended already.
+        let _ = kept.stop.send(true);
+    }
     while let Some(ended) = keeper.tasks.join_next().await {
         is_well &= ended.is_ok_and(|(_, ended_well)| ended_well);
     }

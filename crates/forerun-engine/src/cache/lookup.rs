@@ -1,13 +1,11 @@
-//! Lookups for reads: pins rows while readers wait for them or copy from them, and records which blocks
-//! were read.
+//! Lookups for reads: pins rows while readers use them, and records which blocks were read.
 
 use alloc::vec::Vec;
 
-use crate::config::Config;
-use crate::types::{BLOCK_BYTES, Extent, MemoryRange, ObjectId};
-
 use super::row::{NONE, ROW_BLOCKS, ROW_BYTES, Row, RowId, rows_of};
 use super::{Cache, Residency, slots::mask};
+use crate::config::Config;
+use crate::types::{BLOCK_BYTES, Extent, MemoryRange, ObjectId};
 
 /// Rows that a read of `Config::READ_BYTES_MAX` can touch.
 const ROWS_MAX: usize = (Config::READ_BYTES_MAX / ROW_BYTES) as usize + 1;
@@ -64,15 +62,6 @@ impl Cache {
         residency
     }
 
-    /// Blocks of `extent` that are neither here nor on their way.
-    pub(crate) fn missing(&self, object: ObjectId, extent: Extent) -> u64 {
-        let missing = self
-            .index
-            .rows(object, extent)
-            .map(|(_, bits, id)| count_of(bits & !id.map_or(0, |id| self.rows[id.0 as usize].held())));
-        missing.sum()
-    }
-
     /// Keeps rows from being evicted, all of which are there.
     pub(crate) fn pin_located(&mut self, rows: Rows) -> Pins {
         for id in rows.iter().flatten() {
@@ -82,8 +71,7 @@ impl Cache {
         Pins(rows)
     }
 
-    /// Keeps every row of `extent` from being evicted, making those that are not
-    /// there.
+    /// Keeps every row of `extent` from being evicted, and makes missing rows.
     pub(crate) fn pin(&mut self, object: ObjectId, extent: Extent) -> Pins {
         let mut rows = Rows::default();
         for (index, _) in rows_of(extent) {
@@ -161,8 +149,7 @@ impl Cache {
         }
     }
 
-    /// Appends where the bytes of `extent` are; its rows are pinned and its
-    /// blocks resident.
+    /// Appends where the bytes of `extent` are. Its rows are pinned and its blocks resident.
     pub(crate) fn memory(&self, extent: Extent, pins: &Pins, memory: &mut Vec<MemoryRange>) {
         let mut skip = extent.offset % BLOCK_BYTES;
         let mut left = extent.len;
@@ -196,7 +183,7 @@ impl Row {
 }
 
 /// How many bits are set: mostly none, and counting takes a while.
-fn count_of(bits: u64) -> u64 {
+pub(super) fn count_of(bits: u64) -> u64 {
     if bits == 0 { 0 } else { u64::from(bits.count_ones()) }
 }
 

@@ -14,6 +14,7 @@ mod left;
 mod lookup;
 mod outcomes;
 mod pace;
+mod queries;
 mod queue;
 mod release;
 mod row;
@@ -116,29 +117,6 @@ impl Cache {
         [Queue::Read, Queue::Hot, Queue::Unread].map(|queue| self.queues.weight(queue)).iter().sum()
     }
 
-    /// Whether the block at `offset` is resident or in flight.
-    pub(crate) fn is_held(&self, object: ObjectId, offset: u64) -> bool {
-        let block = offset / BLOCK_BYTES;
-        let row = self.index.get(object, block / row::ROW_BLOCKS).map(|id| &self.rows[id.0 as usize]);
-        row.is_some_and(|row| row.held() >> (block % row::ROW_BLOCKS) & 1 == 1)
-    }
-
-    /// Whether the block at `offset` is resident and was not read since it was fetched.
-    pub(crate) fn is_unread(&self, object: ObjectId, offset: u64) -> bool {
-        let block = offset / BLOCK_BYTES;
-        let row = self.index.get(object, block / row::ROW_BLOCKS).map(|id| &self.rows[id.0 as usize]);
-        row.is_some_and(|row| (row.unread & row.resident) >> (block % row::ROW_BLOCKS) & 1 == 1)
-    }
-
-    /// Whether the block at `offset` was read, once, and is still here.
-    pub(crate) fn is_read_once(&self, object: ObjectId, offset: u64) -> bool {
-        let block = offset / BLOCK_BYTES;
-        self.index.get(object, block / row::ROW_BLOCKS).is_some_and(|id| {
-            let row = &self.rows[id.0 as usize];
-            !row.hot && (row.resident & !row.unread) >> (block % row::ROW_BLOCKS) & 1 == 1
-        })
-    }
-
     /// Somebody asks for `extent` of `object`.
     pub(crate) fn record_read(&mut self, now: Time, object: ObjectId, extent: Extent) {
         self.paces.get_or_default(object).record_read(now, extent);
@@ -164,40 +142,6 @@ impl Cache {
     /// Blocks of the memory that hold nothing that was read again.
     pub(crate) fn fillable_count(&self) -> u64 {
         u64::from(self.slots.count()) - self.queues.weight(Queue::Hot)
-    }
-
-    /// Bytes of `extent`, in whole blocks, that are resident or in flight and that
-    /// nobody has read since they were fetched.
-    pub(crate) fn unread_bytes(&self, object: ObjectId, extent: Extent) -> u64 {
-        let unread = self.index.rows(object, extent).map(|(_, bits, id)| {
-            id.map_or(0, |id| u64::from((self.rows[id.0 as usize].unread & bits).count_ones()))
-        });
-        unread.sum::<u64>() * BLOCK_BYTES
-    }
-
-    /// The first run of blocks of `extent` that are neither resident nor in flight. It has at most `len_max`
-    /// bytes, in whole blocks, since a fetch of half a block costs as much as a whole one.
-    pub(crate) fn first_missing(&self, object: ObjectId, extent: Extent, len_max: u64) -> Option<Extent> {
-        let mut found: Option<Extent> = None;
-        for (index, bits, id) in self.index.rows(object, extent) {
-            let mut missing = bits & !id.map_or(0, |id| self.rows[id.0 as usize].held());
-            while missing != 0 {
-                let start = missing.trailing_zeros();
-                let count = (missing >> start).trailing_ones();
-                missing &= !slots::mask(start, count);
-                let offset = index * ROW_BYTES + u64::from(start) * BLOCK_BYTES;
-                let end = offset + u64::from(count) * BLOCK_BYTES;
-                match &mut found {
-                    None => found = Some(Extent::between(offset, end)),
-                    Some(run) if run.end() == offset => run.len = end - run.offset,
-                    Some(_) => return found.map(|run| clip(run, len_max)),
-                }
-            }
-            if found.is_some_and(|run| run.len >= len_max || run.end() < (index + 1) * ROW_BYTES) {
-                break;
-            }
-        }
-        found.map(|run| clip(run, len_max))
     }
 
     /// Unread extents evicted since the last call.
@@ -240,25 +184,5 @@ impl Cache {
         }
         self.queues.unlink(&mut self.rows, id);
         self.vacant.push(id);
-    }
-}
-
-fn clip(run: Extent, len_max: u64) -> Extent {
-    Extent::new(run.offset, run.len.min(len_max / BLOCK_BYTES * BLOCK_BYTES))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn missing_extents_are_whole_blocks() {
-        let cache = Cache::new(64 << 20, Reclaim::Informed);
-        let told = |len_max| {
-            let missing = cache.first_missing(ObjectId(0), Extent::new(0, 64 << 10), len_max);
-            missing.map(|run| run.len)
-        };
-        assert_eq!(told(u64::MAX), Some(64 << 10));
-        assert_eq!(told(10_000), Some(8192));
     }
 }

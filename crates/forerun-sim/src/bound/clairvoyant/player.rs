@@ -9,7 +9,7 @@ use super::super::future::{Future, Reference};
 use super::Clairvoyance;
 use super::cache::Cache;
 use super::foresight::Foresight;
-use super::requests::{Plan, RequestShape};
+use super::requests::{Plan, Purpose, RequestShape};
 use crate::device::{Device, Direction, Notice, Request, RequestId, Time};
 use crate::map::Map;
 use crate::source::{Deed, Next, Source, Step};
@@ -36,16 +36,6 @@ pub(super) struct Player<'a> {
     is_surprised: bool,
     finishing: BinaryHeap<Reverse<(Time, u64)>>,
     notices: Vec<Notice>,
-}
-
-/// A request under way.
-enum Purpose {
-    /// Blocks of a plan, and how many of them have come.
-    Blocks(Plan, usize),
-    /// A write, and the blocks that it overwrites, if they are ever read.
-    Write(Step, Option<Reference>),
-    /// A read of what nobody expected to be read at all.
-    Read(Step),
 }
 
 impl<'a> Player<'a> {

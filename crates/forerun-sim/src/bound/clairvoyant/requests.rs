@@ -3,8 +3,10 @@
 use std::collections::VecDeque;
 
 use super::super::footprint::{BLOCK_BYTES, Footprint};
+use super::super::future::Reference;
 use super::cache::Wish;
 use crate::device::Costs;
+use crate::source::Step;
 
 /// A read of the device that is worth its time.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -16,6 +18,16 @@ pub(super) struct Plan {
     /// The first position at which one of them is needed.
     position: u32,
     rank: u32,
+}
+
+/// A request under way.
+pub(super) enum Purpose {
+    /// Blocks of a plan, and how many of them have come.
+    Blocks(Plan, usize),
+    /// A write, and the blocks that it overwrites, if they are ever read.
+    Write(Step, Option<Reference>),
+    /// A read that was not foreseen.
+    Read(Step),
 }
 
 /// How requests are made for a device.

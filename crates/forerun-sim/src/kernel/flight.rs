@@ -5,7 +5,7 @@ use std::ops::Range;
 use super::machine::Kernel;
 use super::pages::PAGE_BYTES;
 use super::task::TaskId;
-use crate::device::{Direction, Request, RequestId};
+use crate::device::{Direction, Notice, Request, RequestId};
 use crate::source::ObjectId;
 
 /// A request under way.
@@ -20,6 +20,25 @@ pub(super) struct Flight {
 }
 
 impl Kernel<'_> {
+    /// Bytes of `count` pages, less what is past the object's end.
+    pub(super) fn bytes_of(&self, object: ObjectId, start: u64, count: u64) -> u64 {
+        let size = self.placed[object.0 as usize].size;
+        ((start + count) * PAGE_BYTES).min(size).saturating_sub(start * PAGE_BYTES)
+    }
+
+    /// Handles the device's news up to now.
+    pub(super) fn listen(&mut self) {
+        let mut notices = std::mem::take(&mut self.notices);
+        self.device.advance(self.now, &mut notices);
+        for notice in notices.drain(..) {
+            match notice {
+                Notice::Progress { id, bytes } => self.arrive(id, bytes / PAGE_BYTES),
+                Notice::Done { id } => self.complete(id),
+            }
+        }
+        self.notices = notices;
+    }
+
     /// Reads what is not cached of `pages`, for `issuer`, who waits for `needed`.
     /// False if there was no memory for all of it.
     pub(super) fn fetch(

@@ -9,12 +9,12 @@ use super::config::KernelConfig;
 use super::dirty::Dirty;
 use super::flight::Flight;
 use super::handles::Handles;
-use super::pages::{PAGE_BYTES, Pages};
+use super::pages::Pages;
 use super::task::{Phase, Task, TaskId};
 use crate::device::{Device, Notice, RequestId, Time};
 use crate::map::Map;
 use crate::run::{ClientRun, Run};
-use crate::source::{Deed, Extent, ObjectId, Placed, Step};
+use crate::source::{Deed, ObjectId, Placed, Step};
 
 /// A kernel with its cache and its device.
 pub(super) struct Kernel<'a> {
@@ -53,7 +53,7 @@ pub(super) struct Kernel<'a> {
     pub(super) orders: Vec<Order>,
     /// Tokens of steps that are done.
     done: VecDeque<u64>,
-    notices: Vec<Notice>,
+    pub(super) notices: Vec<Notice>,
     pub(super) run: Run,
 }
 
@@ -134,23 +134,6 @@ impl<'a> Kernel<'a> {
         }
         self.ready.push_back(id);
         self.let_run();
-    }
-
-    /// Counts a read's pages by where they are when it is made: cached, in flight, or neither.
-    fn count_read(&mut self, step: &Step) {
-        self.run.read_count += 1;
-        self.run.read_bytes += step.extent.len;
-        let mut offset = step.extent.offset;
-        while offset < step.extent.end() {
-            let page = Extent::new(offset / PAGE_BYTES * PAGE_BYTES, PAGE_BYTES);
-            let bytes = page.intersection(&step.extent).len;
-            match self.pages.find(step.object, offset / PAGE_BYTES) {
-                None => self.run.miss_bytes += bytes,
-                Some(slot) if self.pages.page(slot).is_coming => self.run.late_bytes += bytes,
-                Some(_) => self.run.hit_bytes += bytes,
-            }
-            offset = page.end();
-        }
     }
 
     /// Lets every task go on that can.
@@ -246,18 +229,6 @@ impl<'a> Kernel<'a> {
         self.let_run();
     }
 
-    fn listen(&mut self) {
-        let mut notices = std::mem::take(&mut self.notices);
-        self.device.advance(self.now, &mut notices);
-        for notice in notices.drain(..) {
-            match notice {
-                Notice::Progress { id, bytes } => self.arrive(id, bytes / PAGE_BYTES),
-                Notice::Done { id } => self.complete(id),
-            }
-        }
-        self.notices = notices;
-    }
-
     /// Ends the run: waits for what the device still does, and counts.
     pub(super) fn settle(mut self) -> Run {
         self.run.elapsed_ns = self.now.0;
@@ -271,11 +242,5 @@ impl<'a> Kernel<'a> {
         self.run.wasted_bytes += unused.sum::<u64>();
         self.run.memory_bytes_peak = self.pages.bytes_peak();
         self.run
-    }
-
-    /// Bytes of `count` pages, less what is past the object's end.
-    pub(super) fn bytes_of(&self, object: ObjectId, start: u64, count: u64) -> u64 {
-        let size = self.placed[object.0 as usize].size;
-        ((start + count) * PAGE_BYTES).min(size).saturating_sub(start * PAGE_BYTES)
     }
 }

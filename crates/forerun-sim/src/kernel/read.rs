@@ -6,9 +6,26 @@ use super::config::Unplug;
 use super::machine::Kernel;
 use super::pages::{PAGE_BYTES, Pages};
 use super::task::{Phase, TaskId};
-use crate::source::ObjectId;
+use crate::source::{Extent, ObjectId, Step};
 
 impl Kernel<'_> {
+    /// Counts a read's pages by where they are when it is made: cached, in flight, or neither.
+    pub(super) fn count_read(&mut self, step: &Step) {
+        self.run.read_count += 1;
+        self.run.read_bytes += step.extent.len;
+        let mut offset = step.extent.offset;
+        while offset < step.extent.end() {
+            let page = Extent::new(offset / PAGE_BYTES * PAGE_BYTES, PAGE_BYTES);
+            let bytes = page.intersection(&step.extent).len;
+            match self.pages.find(step.object, offset / PAGE_BYTES) {
+                None => self.run.miss_bytes += bytes,
+                Some(slot) if self.pages.page(slot).is_coming => self.run.late_bytes += bytes,
+                Some(_) => self.run.hit_bytes += bytes,
+            }
+            offset = page.end();
+        }
+    }
+
     /// Goes from page to page until one is not there yet.
     pub(super) fn walk(&mut self, id: TaskId) {
         loop {

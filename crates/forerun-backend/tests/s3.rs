@@ -45,7 +45,7 @@ async fn check_error(url: &str, options: &ConnectOptions, kind: ErrorKind, words
 async fn a_prefix_conforms() {
     let (_root, endpoint) = bucket().await;
     for url in ["s3://bucket/data", "s3://bucket/data/"] {
-        let Connected { backend, object } = connect(url, &options(&endpoint, &KEYS)).await.unwrap();
+        let Connected { backend, object, .. } = connect(url, &options(&endpoint, &KEYS)).await.unwrap();
         assert_eq!(object, None);
         conformance::check(backend, &conformance::sample_tree()).await;
     }
@@ -56,7 +56,7 @@ async fn one_object_conforms() {
     let (_root, endpoint) = bucket().await;
     for (name, bytes) in conformance::sample_tree() {
         let url = format!("s3://bucket/data/{name}");
-        let Connected { backend, object } = connect(&url, &options(&endpoint, &KEYS)).await.unwrap();
+        let Connected { backend, object, .. } = connect(&url, &options(&endpoint, &KEYS)).await.unwrap();
         let name = name.rsplit('/').next().unwrap();
         assert_eq!(object.as_deref(), Some(name));
         conformance::check(backend, &[(name.to_owned(), bytes)]).await;

@@ -45,7 +45,7 @@ async fn connect_error(url: &str) -> Error {
 async fn a_listed_tree_conforms() {
     let tree = conformance::sample_tree();
     let server = Server::start(&tree).await;
-    let Connected { backend, object } = connect(&server.url(""), &impatient()).await.unwrap();
+    let Connected { backend, object, .. } = connect(&server.url(""), &impatient()).await.unwrap();
     assert_eq!(object, None);
     conformance::check(backend, &tree).await;
 }
@@ -71,7 +71,7 @@ async fn a_tree_conforms_whatever_the_validators() {
 async fn one_object_conforms_and_keeps_its_query() {
     let (server, ..) = site().await;
     let url = server.url("dir/a%20b%25.bin?signature=secret");
-    let Connected { backend, object } = connect(&url, &impatient()).await.unwrap();
+    let Connected { backend, object, .. } = connect(&url, &impatient()).await.unwrap();
     assert_eq!(object.as_deref(), Some("a b%.bin"));
     assert!(!backend.url().contains("secret"), "{}", backend.url());
     conformance::check(backend, &[("a b%.bin".to_owned(), tree()[0].1.clone())]).await;

@@ -27,6 +27,7 @@ pub struct Version(pub Arc<str>);
 
 /// The description of an object, directory or link.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Entry {
     /// The full path from the backend's root.
     pub path: String,
@@ -75,6 +76,18 @@ impl Entry {
     /// A directory with no other attributes.
     pub fn directory(path: impl Into<String>) -> Entry {
         Entry { kind: Kind::Directory, ..Entry::file(path, 0, Version("".into())) }
+    }
+
+    /// The same, last modified then.
+    #[must_use]
+    pub fn with_modified(self, modified: impl Into<Option<SystemTime>>) -> Entry {
+        Entry { modified: modified.into(), ..self }
+    }
+
+    /// The same with these permission bits.
+    #[must_use]
+    pub fn with_mode(self, mode: impl Into<Option<u32>>) -> Entry {
+        Entry { mode: mode.into(), ..self }
     }
 
     /// The last component of the path.

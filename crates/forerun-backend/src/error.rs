@@ -30,6 +30,7 @@ pub struct Error {
 
 /// Classes of errors.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum ErrorKind {
     /// Nothing exists at the path.
     NotFound,

@@ -53,7 +53,7 @@ async fn urls_and_plain_paths_name_directories_and_files() {
 
 #[tokio::test]
 async fn a_failed_connection_names_its_reason() {
-    let anonymous = ConnectOptions { anonymous: true, ..ConnectOptions::default() };
+    let anonymous = ConnectOptions::default().with_anonymous(true);
     let plain = ConnectOptions::default();
     for (url, options, kind, word) in [
         ("/no/such/place", &plain, ErrorKind::NotFound, "/no/such/place"),

@@ -115,12 +115,10 @@ fn named(request: &str) -> Answer {
 fn options(endpoint: Option<&str>, deadline: Duration) -> ConnectOptions {
     let keys = [("HOME", "/nowhere"), ("AWS_ACCESS_KEY_ID", "id"), ("AWS_SECRET_ACCESS_KEY", "key")];
     let backoff_first = Duration::from_millis(1);
-    ConnectOptions {
-        endpoint: endpoint.map(str::to_owned),
-        environment: Environment::of(keys),
-        retry: RetryOptions { backoff_first, deadline, ..RetryOptions::default() },
-        ..ConnectOptions::default()
-    }
+    ConnectOptions::default()
+        .with_endpoint(endpoint.map(str::to_owned))
+        .with_environment(Environment::of(keys))
+        .with_retry(RetryOptions::default().with_backoff_first(backoff_first).with_deadline(deadline))
 }
 
 /// The error of the request `what` for the object or directory `name`.
@@ -160,7 +158,7 @@ async fn each_kind_of_request_that_is_not_answered_is_tried_again_and_fails_in_t
         let uri = format!("{url}/{name}");
         let environment = [("HOME", "/nowhere"), ("AWS_CONTAINER_CREDENTIALS_FULL_URI", uri.as_str())];
         let environment = Environment::of(environment);
-        let with = ConnectOptions { environment, ..options(Some(&url), deadline) };
+        let with = options(Some(&url), deadline).with_environment(environment);
         asked.push((name, async move { connect("s3://bucket", &with).await.unwrap_err() }.boxed()));
     }
     let start = Instant::now();

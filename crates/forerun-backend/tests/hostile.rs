@@ -57,12 +57,10 @@ fn options(endpoint: &str) -> ConnectOptions {
         ("AWS_SECRET_ACCESS_KEY", "key"),
         ("AWS_SESSION_TOKEN", "secret token"),
     ];
-    ConnectOptions {
-        endpoint: Some(endpoint.to_owned()),
-        environment: Environment::of(variables),
-        retry: RetryOptions { backoff_first: Duration::from_millis(1), ..RetryOptions::default() },
-        ..ConnectOptions::default()
-    }
+    ConnectOptions::default()
+        .with_endpoint(Some(endpoint.to_owned()))
+        .with_environment(Environment::of(variables))
+        .with_retry(RetryOptions::default().with_backoff_first(Duration::from_millis(1)))
 }
 
 /// One page of a bucket's listing.

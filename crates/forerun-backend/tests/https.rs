@@ -36,14 +36,11 @@ async fn serve() -> String {
 #[tokio::test]
 async fn a_certificate_that_is_not_trusted_is_no_passing_trouble() {
     let address = serve().await;
-    let retry = RetryOptions { backoff_first: Duration::from_secs(3600), ..RetryOptions::default() };
-    let web = ConnectOptions { retry, ..ConnectOptions::default() };
+    let retry = RetryOptions::default().with_backoff_first(Duration::from_secs(3600));
+    let web = ConnectOptions::default().with_retry(retry);
     let keys = [("AWS_ACCESS_KEY_ID", "id"), ("AWS_SECRET_ACCESS_KEY", "key"), ("HOME", "/nowhere")];
-    let store = ConnectOptions {
-        endpoint: Some(format!("https://{address}")),
-        environment: Environment::of(keys),
-        ..web.clone()
-    };
+    let store =
+        web.clone().with_endpoint(Some(format!("https://{address}"))).with_environment(Environment::of(keys));
     for (url, options) in [(format!("https://{address}/dir/"), &web), ("s3://bucket".to_owned(), &store)] {
         let error = connect(&url, options).await.unwrap_err();
         assert_eq!(error.kind, ErrorKind::Permanent, "{error}");

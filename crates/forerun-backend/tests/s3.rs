@@ -23,12 +23,10 @@ async fn bucket() -> (tempfile::TempDir, String) {
 
 fn options(endpoint: &str, variables: &[(&str, &str)]) -> ConnectOptions {
     let always = [("AWS_EC2_METADATA_DISABLED", "true"), ("HOME", "/nowhere")];
-    ConnectOptions {
-        endpoint: (!endpoint.is_empty()).then(|| endpoint.to_owned()),
-        environment: Environment::of(always.iter().chain(variables).copied()),
-        retry: RetryOptions { backoff_first: Duration::from_millis(1), ..RetryOptions::default() },
-        ..ConnectOptions::default()
-    }
+    ConnectOptions::default()
+        .with_endpoint((!endpoint.is_empty()).then(|| endpoint.to_owned()))
+        .with_environment(Environment::of(always.iter().chain(variables).copied()))
+        .with_retry(RetryOptions::default().with_backoff_first(Duration::from_millis(1)))
 }
 
 const KEYS: [(&str, &str); 2] = [("AWS_ACCESS_KEY_ID", "id"), ("AWS_SECRET_ACCESS_KEY", "key")];
@@ -82,14 +80,11 @@ async fn a_profile_and_the_environment_give_endpoint_and_credentials() {
     std::fs::write(&file, format!("{profile}{endpoint}\n")).unwrap();
     let file = ("AWS_SHARED_CREDENTIALS_FILE", file.to_str().unwrap());
     connect("s3://bucket/data/", &options("", &[file, ("AWS_PROFILE", "local")])).await.unwrap();
-    let named = ConnectOptions {
-        profile: Some("local".to_owned()),
-        ..options("", &[file, ("AWS_ACCESS_KEY_ID", "other")])
-    };
+    let named = options("", &[file, ("AWS_ACCESS_KEY_ID", "other")]).with_profile(Some("local".to_owned()));
     connect("s3://bucket/data/", &named).await.unwrap();
     let variables = [KEYS[0], KEYS[1], ("AWS_ENDPOINT_URL", &endpoint)];
     connect("s3://bucket/data/", &options("", &variables)).await.unwrap();
-    let missing = ConnectOptions { profile: Some("missing".to_owned()), ..options(&endpoint, &[file]) };
+    let missing = options(&endpoint, &[file]).with_profile(Some("missing".to_owned()));
     check_error("s3://bucket", &missing, ErrorKind::Invalid, &["no profile \"missing\""]).await;
 }
 
@@ -115,7 +110,7 @@ async fn a_failed_connection_names_its_reason() {
     .await;
     let unknown = options(&endpoint, &[("AWS_ACCESS_KEY_ID", "who"), KEYS[1]]);
     check_error("s3://bucket", &unknown, ErrorKind::Denied, &["s3://bucket", "--anonymous"]).await;
-    let anonymous = ConnectOptions { anonymous: true, ..options(&endpoint, &[]) };
+    let anonymous = options(&endpoint, &[]).with_anonymous(true);
     check_error("s3://bucket/data/", &anonymous, ErrorKind::Denied, &["AccessDenied"]).await;
     check_error("s3://bucket", &options("localhost:9000", &KEYS), ErrorKind::Invalid, &["http://host:port"])
         .await;
@@ -134,11 +129,11 @@ async fn other_stores_ask_for_their_own_credentials() {
     // The S3 server refuses other signatures than its own. That proves that the clients are built
     // and used.
     let bearer = options(&endpoint, &[("GOOGLE_BEARER_TOKEN", "t")]);
-    let anonymous = ConnectOptions { anonymous: true, ..bearer };
+    let anonymous = bearer.with_anonymous(true);
     check_error("gs://bucket/data/", &anonymous, ErrorKind::Denied, &["GOOGLE_APPLICATION_CREDENTIALS"])
         .await;
     let account = options(&endpoint, &[("AZURE_STORAGE_ACCOUNT_NAME", "account")]);
-    let anonymous = ConnectOptions { anonymous: true, ..account };
+    let anonymous = account.with_anonymous(true);
     let error = connect("az://bucket/data/", &anonymous).await.unwrap_err();
     assert!(error.message.contains("az://bucket/data/"), "{error}");
 }

@@ -8,6 +8,7 @@ use crate::kernel::AraTuning;
 
 /// Which idea decides what to read ahead.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+#[non_exhaustive]
 pub enum PolicyKind {
     /// Nothing is ever read ahead.
     None,
@@ -205,6 +206,7 @@ impl Config {
 
 /// A configuration that no engine can keep.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum ConfigError {
     /// The memory budget is below the least that works, or past what slots count.
     Memory {

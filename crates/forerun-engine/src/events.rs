@@ -53,6 +53,7 @@ pub enum Event {
 
 /// Sums since the engine was made.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Counters {
     /// Reads asked for.
     pub read_count: u64,

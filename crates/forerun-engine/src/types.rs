@@ -175,6 +175,7 @@ pub struct FetchError {
 
 /// Measurements of the backend.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct DeviceEstimate {
     /// From dispatch to the first bytes, smoothed, in nanoseconds.
     pub latency_ns: u64,

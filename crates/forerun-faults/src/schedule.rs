@@ -70,7 +70,8 @@ fn build(runtime: &Runtime, store: &Arc<Store>, judge: &Arc<Judge>, random: &mut
     let environment = Environment::of(keys);
     let is_bucket = store.manners.is_bucket;
     let endpoint = is_bucket.then(|| "http://store.test".to_owned());
-    let options = ConnectOptions { http, environment, endpoint, ..ConnectOptions::default() };
+    let options =
+        ConnectOptions::default().with_http(http).with_environment(environment).with_endpoint(endpoint);
     let url = if is_bucket { "s3://bucket".to_owned() } else { format!("http://reader:secret@{HOST}/") };
     let connected = match runtime.block_on(connect(&url, &options)) {
         Ok(connected) => connected,
@@ -84,13 +85,11 @@ fn build(runtime: &Runtime, store: &Arc<Store>, judge: &Arc<Judge>, random: &mut
     };
     let policies = [PolicyKind::Adaptive, PolicyKind::None, PolicyKind::OnDemand];
     let (memory_bytes, ttl) = (4 << 20, Duration::from_millis(random.pick(&[0, 100, 1000, 10_000])));
-    let options = Options {
-        memory_bytes,
-        policy: random.pick(&policies),
-        metadata_ttl: ttl,
-        runtime: Some(runtime.handle().clone()),
-        ..Options::default()
-    };
+    let options = Options::default()
+        .with_memory_bytes(memory_bytes)
+        .with_policy(random.pick(&policies))
+        .with_metadata_ttl(ttl)
+        .with_runtime(Some(runtime.handle().clone()));
     let forerun = Forerun::over(connected.backend, options).expect("the options are good");
     Some(Bench { forerun, store: Arc::clone(store), judge: Arc::clone(judge), memory_bytes, ttl })
 }

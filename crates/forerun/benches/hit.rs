@@ -83,7 +83,7 @@ fn main() -> ExitCode {
 fn over_memory(policy: PolicyKind) -> Forerun {
     let memory = MemoryBackend::new();
     memory.replace("a", vec![1; OBJECT_BYTES]);
-    let options = Options { policy, ..Options::default() };
+    let options = Options::default().with_policy(policy);
     Forerun::over(Arc::new(memory), options).expect("the default options")
 }
 

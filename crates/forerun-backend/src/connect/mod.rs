@@ -1,5 +1,6 @@
 //! From a URL to a backend with the usual layers.
 
+mod choices;
 mod environment;
 mod headers;
 mod location;

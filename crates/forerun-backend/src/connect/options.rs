@@ -10,6 +10,7 @@ use crate::{Error, ErrorKind, HttpClient, Result};
 /// Options for connecting. The environment variables and files of each kind of storage supply the
 /// rest.
 #[derive(Clone, Debug, Default)]
+#[non_exhaustive]
 pub struct ConnectOptions {
     /// The URL of an S3, GCS or Azure service other than the provider's own. Plain `http://` is
     /// allowed only here.
@@ -33,6 +34,7 @@ pub struct ConnectOptions {
 
 /// Limits of retries after transient errors.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct RetryOptions {
     /// The most tries of one request, the first included; at least 1.
     pub attempts: u32,

@@ -51,12 +51,10 @@ impl Cloud {
     }
 
     pub(crate) fn options(&self, variables: &[(&str, &str)]) -> ConnectOptions {
-        ConnectOptions {
-            endpoint: Some(self.url.clone()),
-            environment: Environment::of(self.variables(variables)),
-            retry: RetryOptions { backoff_first: Duration::from_millis(1), ..RetryOptions::default() },
-            ..ConnectOptions::default()
-        }
+        ConnectOptions::default()
+            .with_endpoint(Some(self.url.clone()))
+            .with_environment(Environment::of(self.variables(variables)))
+            .with_retry(RetryOptions::default().with_backoff_first(Duration::from_millis(1)))
     }
 
     /// The user that the store sees.

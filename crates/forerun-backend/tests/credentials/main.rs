@@ -17,7 +17,7 @@ const CONTAINER: [(&str, &str); 2] = [
 ];
 
 fn with_profile(options: ConnectOptions, profile: &str) -> ConnectOptions {
-    ConnectOptions { profile: Some(profile.to_owned()), ..options }
+    options.with_profile(Some(profile.to_owned()))
 }
 
 #[tokio::test]

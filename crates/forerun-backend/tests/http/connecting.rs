@@ -41,7 +41,7 @@ async fn a_server_that_is_not_there_is_unreachable() {
 
 #[tokio::test]
 async fn object_store_options_are_refused() {
-    let options = ConnectOptions { region: Some("eu".to_owned()), ..ConnectOptions::default() };
+    let options = ConnectOptions::default().with_region(Some("eu".to_owned()));
     let error = connect("http://localhost/", &options).await.unwrap_err();
     assert!(error.kind == ErrorKind::Invalid && error.message.contains("a region was given"), "{error}");
 }

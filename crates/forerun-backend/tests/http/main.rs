@@ -25,8 +25,8 @@ fn tree() -> Vec<(String, Bytes)> {
 
 /// Retries with short pauses.
 fn impatient() -> ConnectOptions {
-    let retry = RetryOptions { backoff_first: Duration::from_millis(1), ..RetryOptions::default() };
-    ConnectOptions { retry, ..ConnectOptions::default() }
+    let retry = RetryOptions::default().with_backoff_first(Duration::from_millis(1));
+    ConnectOptions::default().with_retry(retry)
 }
 
 /// A server, its directory without layers, and the entry of its file.

@@ -46,8 +46,8 @@ async fn the_files_of_a_listing_are_tried_as_long_as_everything_else() {
     let tree: Vec<_> = (0..20).map(|i| (format!("dir/{i}"), Bytes::from(vec![0; i]))).collect();
     let server = Server::start(&tree).await;
     for (deadline, tries) in [(Duration::ZERO, 1..2), (Duration::from_secs(2), 5..100)] {
-        let retry = RetryOptions { deadline, ..RetryOptions::default() };
-        let options = ConnectOptions { retry, ..ConnectOptions::default() };
+        let retry = RetryOptions::default().with_deadline(deadline);
+        let options = ConnectOptions::default().with_retry(retry);
         let Connected { backend, .. } = connect(&server.url("dir/"), &options).await.unwrap();
         server.behave(|manners| manners.stumbles = [("/dir/7".to_owned(), usize::MAX)].into());
         server.requests();

@@ -233,7 +233,10 @@ mod tests {
     #[test]
     fn requests_made_again_in_words() {
         let of = |repeated_count, won_count| {
-            repeated(&Counters { repeated_count, won_count, repeated_bytes: 3 << 20, ..Counters::default() })
+            let mut counters = Counters::default();
+            (counters.repeated_count, counters.won_count) = (repeated_count, won_count);
+            counters.repeated_bytes = 3 << 20;
+            repeated(&counters)
         };
         assert_eq!(of(0, 0), None);
         let said = "12 late requests were hedged, 3 MiB: 9 of the second requests answered first";

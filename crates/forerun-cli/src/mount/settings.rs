@@ -107,14 +107,7 @@ impl Settings {
 
     /// For the library.
     pub(super) fn engine(&self) -> Options {
-        Options {
-            memory_bytes: self.memory,
-            policy: self.policy(),
-            metadata_ttl: self.metadata_ttl,
-            learn: self.learn.clone(),
-            connect: self.source.connect(),
-            ..Options::default()
-        }
+        Options::default().with_memory_bytes(self.memory).with_policy(self.policy()).with_metadata_ttl(self.metadata_ttl).with_learn(self.learn.clone()).with_connect(self.source.connect())
     }
 
     /// For the kernel above a mount, of a local directory if `is_local`.

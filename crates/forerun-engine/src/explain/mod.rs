@@ -156,6 +156,7 @@ impl ByClass {
 
 /// One stream, or one plan, as it is now.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct StreamReport {
     /// The class of its readahead.
     pub class: Class,
@@ -209,6 +210,7 @@ pub struct AccountReport {
 
 /// One object, its streams, and the outcomes of its readahead.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct ObjectReport {
     /// Which.
     pub object: ObjectId,

@@ -32,11 +32,8 @@ fn errno_of(kind: ErrorKind) -> Errno {
         ErrorKind::NoRange => Errno::OPNOTSUPP,
         ErrorKind::Invalid => Errno::INVAL,
         ErrorKind::Interrupted => Errno::INTR,
-        ErrorKind::Transient
-        | ErrorKind::Busy
-        | ErrorKind::Unreachable
-        | ErrorKind::Ended
-        | ErrorKind::Permanent => Errno::IO,
+        // Transient, Busy, Unreachable, Ended and Permanent.
+        _ => Errno::IO,
     }
 }
 

@@ -23,13 +23,11 @@ impl Mounted {
     pub(crate) fn new(engine_ttl: Duration, kernel_ttl: Duration, fill: impl FnOnce(&Path)) -> Mounted {
         let source = tempfile::tempdir().unwrap();
         fill(source.path());
-        let options = Options {
-            memory_bytes: 64 << 20,
+        let options = Options::default()
+            .with_memory_bytes(64 << 20)
             // No readahead, so that a test knows what is cached.
-            policy: PolicyKind::None,
-            metadata_ttl: engine_ttl,
-            ..Options::default()
-        };
+            .with_policy(PolicyKind::None)
+            .with_metadata_ttl(engine_ttl);
         let forerun = Forerun::connect_blocking(source.path().to_str().unwrap(), options).unwrap();
         Mounted::over(forerun, source, kernel_ttl)
     }

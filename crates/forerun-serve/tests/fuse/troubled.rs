@@ -86,7 +86,7 @@ fn mount(names: &[String]) -> (Mounted, mpsc::Receiver<()>, Arc<Semaphore>) {
         objects.replace(name, pattern(SIZE, seed as u64));
     }
     let backend = Troubled { objects, waiting, allowed: allowed.clone() };
-    let options = Options { policy: PolicyKind::None, memory_bytes: 64 << 20, ..Options::default() };
+    let options = Options::default().with_policy(PolicyKind::None).with_memory_bytes(64 << 20);
     let forerun = Forerun::over(Arc::new(backend), options).unwrap();
     (Mounted::over(forerun, tempfile::tempdir().unwrap(), TTL), told, allowed)
 }

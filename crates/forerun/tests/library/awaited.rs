@@ -1,6 +1,6 @@
 //! Reads that are awaited, and leases that are kept.
 
-use forerun::{Extent, Forerun, Options};
+use forerun::{Extent, Forerun};
 use futures::FutureExt;
 use futures::executor::block_on;
 
@@ -27,7 +27,7 @@ fn an_awaited_read_brings_the_bytes_on_any_executor() {
 #[test]
 fn a_read_that_is_dropped_holds_nothing() {
     let (gate, requests) = gate("a", pattern(8 * MIB));
-    let forerun = Forerun::over(gate, Options { memory_bytes: 4 << 20, ..plain() }).unwrap();
+    let forerun = Forerun::over(gate, plain().with_memory_bytes(4 << 20)).unwrap();
     let reader = forerun.open_blocking("a").unwrap();
     // More than the memory holds: if one kept its memory, a later one would never be fetched.
     for half in 0..16 {
@@ -48,7 +48,7 @@ fn a_read_that_is_dropped_holds_nothing() {
 #[test]
 fn a_read_that_is_dropped_while_it_waits_for_memory_is_not_fetched() {
     let (gate, requests) = gate("a", pattern(8 * MIB));
-    let forerun = Forerun::over(gate, Options { memory_bytes: 4 << 20, ..plain() }).unwrap();
+    let forerun = Forerun::over(gate, plain().with_memory_bytes(4 << 20)).unwrap();
     let reader = forerun.open_blocking("a").unwrap();
     let lease = |index: u64| {
         let mut lease = Box::pin(reader.lease(index << 20, MIB));
@@ -70,7 +70,7 @@ fn a_read_that_is_dropped_while_it_waits_for_memory_is_not_fetched() {
 fn leases_stay_valid_within_the_budget_and_release_their_memory() {
     let source = pattern(8 * MIB);
     let (gate, requests) = gate("a", source.clone());
-    let forerun = Forerun::over(gate, Options { memory_bytes: 4 << 20, ..plain() }).unwrap();
+    let forerun = Forerun::over(gate, plain().with_memory_bytes(4 << 20)).unwrap();
     let reader = forerun.open_blocking("a").unwrap();
     let lease = |index: usize| {
         let mut lease = Box::pin(reader.lease((index * MIB) as u64, MIB));

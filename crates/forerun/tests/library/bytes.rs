@@ -61,7 +61,7 @@ fn check(forerun: &Forerun, readers: &[(Reader, &[u8])], read_count: usize) {
 }
 
 fn options(policy: PolicyKind) -> Options {
-    Options { memory_bytes: BUDGET_BYTES, policy, ..Options::default() }
+    Options::default().with_memory_bytes(BUDGET_BYTES).with_policy(policy)
 }
 
 #[test]

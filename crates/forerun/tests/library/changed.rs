@@ -2,7 +2,7 @@
 
 use std::sync::mpsc::channel;
 
-use forerun::{ErrorKind, Forerun, Options};
+use forerun::{ErrorKind, Forerun};
 
 use crate::gate::{gate, over, pattern};
 
@@ -13,7 +13,7 @@ fn changed_is_for_ever_and_reopening_reads_the_new_version() {
     let (old, new) = (pattern(LEN), pattern(LEN + 1));
     let (gate, requests) = gate("a", old.clone());
     // Believed for long, so that only what is learned from the fetch helps.
-    let options = Options { metadata_ttl: std::time::Duration::from_secs(3600), ..crate::gate::plain() };
+    let options = crate::gate::plain().with_metadata_ttl(std::time::Duration::from_secs(3600));
     let forerun = Forerun::over(gate.clone(), options).unwrap();
     let reader = forerun.open_blocking("a").unwrap();
     let other = reader.clone();

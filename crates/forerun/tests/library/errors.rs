@@ -76,7 +76,7 @@ fn a_fetch_that_panics_hangs_nobody() {
 fn options_that_cannot_be_kept_are_refused() {
     let (gate, _requests) = gate("a", "");
     for memory_bytes in [0, 1 << 20, u64::MAX] {
-        let options = forerun::Options { memory_bytes, ..forerun::Options::default() };
+        let options = forerun::Options::default().with_memory_bytes(memory_bytes);
         let error = Forerun::over(gate.clone(), options).unwrap_err();
         assert_eq!(error.kind, ErrorKind::Invalid);
         assert!(error.message.contains("budget"), "{error}");

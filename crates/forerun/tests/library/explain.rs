@@ -11,7 +11,7 @@ fn each_object_says_what_is_read_ahead_of_it() {
     for name in ["up", "down", "untouched"] {
         std::fs::write(folder.path().join(name), vec![7; SIZE]).unwrap();
     }
-    let options = Options { memory_bytes: 64 << 20, ..Options::default() };
+    let options = Options::default().with_memory_bytes(64 << 20);
     let forerun = Forerun::connect_blocking(folder.path().to_str().unwrap(), options).unwrap();
     assert!(forerun.explain().is_empty());
     let open = |name: &str| forerun.open_blocking(name).unwrap();

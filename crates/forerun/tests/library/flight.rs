@@ -73,7 +73,7 @@ fn what_was_read_survives_close_and_reopen() {
 #[test]
 fn readahead_that_nobody_waits_for_is_cancelled_on_close() {
     let (gate, requests) = gate("a", pattern(8 << 20));
-    let options = forerun::Options { policy: forerun::PolicyKind::OnDemand, ..crate::gate::plain() };
+    let options = crate::gate::plain().with_policy(forerun::PolicyKind::OnDemand);
     let forerun = forerun::Forerun::over(gate, options).unwrap();
     let reader = forerun.open_blocking("a").unwrap();
     let (answer, answers) = channel();

@@ -191,7 +191,7 @@ pub(crate) fn until(mut condition: impl FnMut() -> bool) {
 /// Default options, except that metadata is never believed and nothing is read
 /// ahead, so that a test knows each fetch.
 pub(crate) fn plain() -> Options {
-    Options { metadata_ttl: Duration::ZERO, policy: forerun::PolicyKind::None, ..Options::default() }
+    Options::default().with_metadata_ttl(Duration::ZERO).with_policy(forerun::PolicyKind::None)
 }
 
 pub(crate) fn over(gate: &Arc<Gate>) -> Forerun {

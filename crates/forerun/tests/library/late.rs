@@ -100,8 +100,7 @@ fn check(tail: Tail) {
     let tail = Arc::new(tail);
     let source = pattern(64 << 20);
     tail.objects.replace("a", source.clone());
-    let forerun =
-        Forerun::over(tail.clone(), Options { memory_bytes: 16 << 20, ..Options::default() }).unwrap();
+    let forerun = Forerun::over(tail.clone(), Options::default().with_memory_bytes(16 << 20)).unwrap();
     let reader = forerun.open_blocking("a").unwrap();
     let mut buf = vec![0; 64 << 10];
     for at in (0..source.len()).step_by(buf.len()) {

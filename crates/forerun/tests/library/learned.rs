@@ -16,7 +16,7 @@ const PLACES: [u64; 5] = [5 << 20, 1 << 20, 7 << 20, 3 << 20, 6 << 20];
 
 fn over(gate: &Arc<Gate>, profile: &Path) -> Forerun {
     let metadata_ttl = Duration::from_secs(3600);
-    let options = Options { learn: Some(profile.to_owned()), metadata_ttl, ..Options::default() };
+    let options = Options::default().with_learn(Some(profile.to_owned())).with_metadata_ttl(metadata_ttl);
     Forerun::over(gate.clone(), options).unwrap()
 }
 
@@ -138,7 +138,7 @@ fn what_is_no_profile_is_left_alone_and_told() {
     let (gate, _requests) = gate("a", pattern(LEN));
     for wrong in ["my notes\n", "forerun profile 1\nobject 4096 =1 =a\n0+4096\n"] {
         fs::write(&profile, wrong).unwrap();
-        let options = Options { learn: Some(profile.clone()), ..Options::default() };
+        let options = Options::default().with_learn(Some(profile.clone()));
         let error = Forerun::over(gate.clone(), options).unwrap_err();
         assert_eq!(error.kind, ErrorKind::Invalid);
         let text = error.to_string();
@@ -147,7 +147,7 @@ fn what_is_no_profile_is_left_alone_and_told() {
         }
         assert_eq!(fs::read_to_string(&profile).unwrap(), wrong);
     }
-    let options = Options { learn: Some(folder.path().join("no/such/folder")), ..Options::default() };
+    let options = Options::default().with_learn(Some(folder.path().join("no/such/folder")));
     let error = Forerun::over(gate, options).unwrap_err().to_string();
     assert!(error.contains("cannot be written") && error.contains("no/such/folder"), "{error}");
 }

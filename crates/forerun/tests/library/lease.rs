@@ -41,7 +41,7 @@ fn a_read_longer_than_the_engine_takes_is_gathered() {
     let source = pattern(5 << 20);
     let memory = MemoryBackend::new();
     memory.replace("a", source.clone());
-    let options = forerun::Options { memory_bytes: 4 << 20, ..plain() };
+    let options = plain().with_memory_bytes(4 << 20);
     let forerun = forerun::Forerun::over(std::sync::Arc::new(memory), options).unwrap();
     let reader = forerun.open_blocking("a").unwrap();
     let (answer, answers) = channel();

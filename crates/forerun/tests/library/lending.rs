@@ -15,7 +15,7 @@ const PAGE: u64 = 4096;
 fn begun(source: &[u8]) -> (Forerun, Reader) {
     let memory = MemoryBackend::new();
     memory.replace("a", source.to_vec());
-    let options = Options { policy: PolicyKind::Adaptive, ..Options::default() };
+    let options = Options::default().with_policy(PolicyKind::Adaptive);
     let forerun = Forerun::over(Arc::new(memory), options).unwrap();
     let reader = forerun.open_blocking("a").unwrap();
     let mut page = [0; PAGE as usize];

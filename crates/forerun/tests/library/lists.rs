@@ -18,7 +18,7 @@ fn path(index: usize) -> String {
 fn bed(count: usize) -> (Arc<Gate>, Requests, Forerun) {
     let (gate, requests) = gate(&path(0), pattern(BYTES));
     (1..count).for_each(|index| gate.objects.replace(&path(index), pattern(BYTES + index)));
-    let options = Options { metadata_ttl: Duration::from_secs(3600), ..Options::default() };
+    let options = Options::default().with_metadata_ttl(Duration::from_secs(3600));
     let forerun = Forerun::over(gate.clone(), options).unwrap();
     (gate, requests, forerun)
 }
@@ -109,7 +109,7 @@ fn what_is_no_list_is_refused_and_says_why() {
 #[test]
 fn a_policy_that_follows_no_lists_says_so() {
     let (gate, _requests) = gate(&path(0), pattern(BYTES));
-    let options = Options { policy: PolicyKind::None, ..Options::default() };
+    let options = Options::default().with_policy(PolicyKind::None);
     let forerun = Forerun::over(gate, options).unwrap();
     let error = prefetch(&forerun, &[Part::whole(path(0))]).unwrap_err();
     assert!(error.to_string().contains("choose `adaptive`"), "{error}");

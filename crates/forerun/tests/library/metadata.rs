@@ -3,7 +3,7 @@
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use forerun::{ErrorKind, Forerun, Options};
+use forerun::{ErrorKind, Forerun};
 use futures::future::join_all;
 
 use crate::gate::{Gate, gate, over, plain, until};
@@ -14,7 +14,7 @@ fn asked(gate: &Gate) -> (usize, usize) {
 }
 
 fn believing(gate: &std::sync::Arc<Gate>) -> Forerun {
-    let options = Options { metadata_ttl: Duration::from_secs(3600), ..plain() };
+    let options = plain().with_metadata_ttl(Duration::from_secs(3600));
     Forerun::over(gate.clone(), options).unwrap()
 }
 

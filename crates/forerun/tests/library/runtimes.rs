@@ -19,7 +19,7 @@ fn on_this_runtime(source: &[u8]) -> Forerun {
     let memory = Arc::new(MemoryBackend::new());
     memory.replace("a", source.to_vec());
     let delayed = Arc::new(layer::Delay::new(memory, Duration::from_millis(1)));
-    Forerun::over(delayed, Options { runtime: Some(Handle::current()), ..Options::default() }).unwrap()
+    Forerun::over(delayed, Options::default().with_runtime(Some(Handle::current()))).unwrap()
 }
 
 #[test]
@@ -36,7 +36,7 @@ fn calls_are_awaited_inside_the_runtime_that_is_given() {
             }
             assert!(bytes == source);
 
-            let options = Options { runtime: Some(Handle::current()), ..Options::default() };
+            let options = Options::default().with_runtime(Some(Handle::current()));
             let connected = Forerun::connect(directory.path().to_str().unwrap(), options).await.unwrap();
             assert_eq!(connected.list("").await.unwrap().len(), 1);
         });

@@ -109,16 +109,12 @@ async fn opening(session: &mut Session, shape: Shape, file: &'static str) -> Res
 async fn fetching(session: &Session, shape: Shape) -> Result<u64, String> {
     let endpoint = format!("http://{}", session.store(shape)?);
     let fetch = move || -> forerun::Result<Vec<Duration>> {
-        let options = Options {
-            policy: PolicyKind::None,
-            connect: ConnectOptions {
-                endpoint: Some(endpoint),
-                anonymous: true,
-                region: Some("us-east-1".to_owned()),
-                ..ConnectOptions::default()
-            },
-            ..Options::default()
-        };
+        let options = Options::default().with_policy(PolicyKind::None).with_connect(
+            ConnectOptions::default()
+                .with_endpoint(Some(endpoint))
+                .with_anonymous(true)
+                .with_region(Some("us-east-1".to_owned())),
+        );
         let forerun = Forerun::connect_blocking(&format!("s3://{BUCKET}"), options)?;
         let reader = forerun.open_blocking("random.bin")?;
         let mut buffer = vec![0; SMALL_BYTES as usize];

@@ -127,13 +127,11 @@ impl LiveOptions {
     }
 
     fn options(&self, policy: PolicyKind, memory_bytes: u64) -> Options {
-        let connect = ConnectOptions {
-            endpoint: self.endpoint.clone(),
-            anonymous: self.anonymous,
-            region: self.region.clone(),
-            ..ConnectOptions::default()
-        };
-        Options { memory_bytes, policy, connect, ..Options::default() }
+        let connect = ConnectOptions::default()
+            .with_endpoint(self.endpoint.clone())
+            .with_anonymous(self.anonymous)
+            .with_region(self.region.clone());
+        Options::default().with_memory_bytes(memory_bytes).with_policy(policy).with_connect(connect)
     }
 }
 

@@ -64,5 +64,5 @@ pub use events::{Counters, Event};
 pub use explain::{
     AccountReport, ByClass, Class, ClassCounters, End, ListReport, ObjectReport, StreamReport, Why,
 };
-pub use policy::List;
+pub use policy::{CustomPolicy, List, PolicyRead, PolicyView};
 pub use types::*;

@@ -4,8 +4,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use forerun::{Backend, Entry, Error, ErrorKind, Forerun, Options, Result, Version};
-use forerun_backend::ByteStream;
+use forerun::{Backend, ByteStream, Entry, Error, ErrorKind, Forerun, Options, Result, Version};
 use futures::{StreamExt, stream};
 
 const SIZE: u64 = 1 << 30;

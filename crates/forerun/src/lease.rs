@@ -10,8 +10,8 @@ use forerun_engine::{MemoryRange, ReadId};
 
 use crate::driver::Driver;
 
-/// The bytes of a read, lent until dropped: as long as a lease lives, so does
-/// the memory it shows, out of the one budget that all readers share.
+/// The bytes of a read, lent until this is dropped. They stay in the memory of the budget that all readers
+/// share.
 ///
 /// A `Lease<'static>` ([`Reader::lease`](crate::Reader::lease), [`Lease::into_owned`]) may be kept and
 /// sent to other threads, and outlives its reader. Reads wait while leases hold the memory that they

@@ -1,10 +1,10 @@
 //! Read slow storage fast.
 //!
 //! Forerun stands between a program and slow storage: a disk, an HTTP server, an
-//! object store. It watches how each object is really read (forward, backward,
-//! strided, in several streams at once, at random), fetches what comes next just
-//! before it is asked for, keeps what was read, and does all that within one
-//! memory budget that it never exceeds.
+//! object store. It detects how each object is read: forward, backward, strided, in
+//! several streams at once, or at random. It fetches the next bytes just before a
+//! program asks for them, and keeps the bytes that were read. All that happens within
+//! one memory budget, which it never exceeds.
 //!
 //! ```
 //! # let directory = tempfile::tempdir()?;
@@ -27,7 +27,7 @@
 //! # std::fs::write(directory.path().join("a.bin"), b"a")?;
 //! # std::fs::write(directory.path().join("b.bin"), b"b")?;
 //! # let url = directory.path().to_str().expect("a UTF-8 path");
-//! let options = Options { memory_bytes: 64 << 20, ..Options::default() };
+//! let options = Options::default().with_memory_bytes(64 << 20);
 //! let forerun = Forerun::connect_blocking(url, options)?;
 //! for entry in forerun.list_blocking("")?.iter() {
 //!     let reader = forerun.reader_of(entry);
@@ -64,12 +64,12 @@
 //!   [`ErrorKind::Changed`], on this [`Reader`] for ever; opening it again reads
 //!   the new version.
 //! * Bytes that several readers want at once are fetched once.
-//! * An error of the backend reaches whoever waits for those bytes, and nobody
-//!   else; a later read tries again.
-//! * What is learned of an object survives closing and opening it, and with
-//!   [`Options::learn`] the end of the program.
-//! * What a program says of how it will read ([`Reader::advise`], [`Forerun::prefetch`]) never
-//!   changes what it reads, nor the budget.
+//! * An error of the backend reaches only the reads that wait for those bytes. A
+//!   later read tries again.
+//! * Forerun remembers an object after it is closed. With [`Options::learn`] it
+//!   remembers the order of reads beyond the end of the program.
+//! * Advice ([`Reader::advise`], [`Forerun::prefetch`]) never changes the bytes of a
+//!   read, nor the budget.
 //!
 //! # You may not need this
 //! A local disk that is read from front to back is read ahead by the kernel
@@ -80,7 +80,6 @@ mod blocking;
 mod catalog;
 mod cursor;
 mod driver;
-mod explain;
 mod instance;
 mod lease;
 mod mapping;
@@ -89,22 +88,27 @@ mod part;
 mod prefetch;
 mod profile;
 mod reader;
+mod report;
 mod runtime;
-
-pub use forerun_backend::{
-    Backend, ConnectOptions, Entry, Error, ErrorKind, Kind, Result, RetryOptions, Version, without_secrets,
-};
-pub use forerun_engine::{
-    AccountReport, Advice, ByClass, Class, ClassCounters, Counters, DeviceEstimate, Extent, ListId,
-    ListReport, ObjectReport, PolicyKind, StreamReport, Time, UnknownPolicy, Why,
-};
+mod start;
 
 pub use blocking::open_blocking;
 pub use cursor::Cursor;
-pub use explain::Explained;
-pub use instance::{Forerun, open};
+
+pub use forerun_backend::{
+    Backend, ByteStream, ConnectOptions, Entry, Error, ErrorKind, Kind, Result, RetryOptions, Version,
+    without_secrets,
+};
+pub use forerun_engine::{
+    AccountReport, Advice, ByClass, Class, ClassCounters, Counters, CustomPolicy, DeviceEstimate, Extent,
+    ListId, ListReport, ObjectId, ObjectReport, PolicyKind, PolicyRead, PolicyView, ReaderId, StreamReport,
+    Time, UnknownPolicy, Why,
+};
+pub use instance::Forerun;
 pub use lease::Lease;
 pub use options::Options;
 pub use part::Part;
 pub use prefetch::ListProgress;
 pub use reader::{Pending, Reader};
+pub use report::Explained;
+pub use start::open;

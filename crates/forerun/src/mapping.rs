@@ -1,12 +1,12 @@
 //! The bytes behind the engine's numbers, and the only unsafe code of the library.
 //!
-//! Everything here relies on the engine's contract about memory: the ranges of a
-//! fetch belong to that fetch alone until it has ended, except that those bytes
-//! of it that were reported by `handle_progress` may be lent to reads; and the
-//! ranges of a ready or replied read are written by nobody until its release.
-//! The driver keeps its side of it: ranges come from nowhere but the engine, a
-//! fetch ends only when its [`Filling`] is gone, and a read is released only
-//! when its slices are.
+//! Everything here relies on the engine's contract about memory:
+//! * The ranges of a fetch belong to that fetch alone until it has ended. Only bytes that
+//!   `handle_progress` has reported may be lent to reads before.
+//! * Nobody writes the ranges of a ready or replied read until its release.
+//!
+//! The driver keeps its side of it. All ranges come from the engine. A fetch ends only when
+//! its [`Filling`] is gone, and a read is released only when its slices are gone.
 
 use std::io;
 use std::sync::Arc;
@@ -67,10 +67,10 @@ impl Memory {
         let (start, len) = self.place(range);
         assert_eq!(len, bytes.len(), "bytes and their place differ in length");
         // SAFETY: `place` checked that the range lies in the mapping, which is
-        // writable and apart from `bytes`, since slices of the mapping are lent
+        // writable. It is apart from `bytes`, since slices of the mapping are lent
         // only to readers. Only the one `Filling` of a fetch comes here, with
-        // ranges it has not filled yet; until it reports them, no other fetch and
-        // no read is given them: that is the engine's contract for fetches.
+        // ranges it has not filled yet. Until it reports them, the engine gives them
+        // to no other fetch and to no read.
         unsafe { std::ptr::copy_nonoverlapping(bytes.as_ptr(), self.map.as_mut_ptr().add(start), len) }
     }
 }

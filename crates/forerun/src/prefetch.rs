@@ -19,7 +19,7 @@ const LINKS_MAX: usize = 40;
 pub struct ListProgress {
     /// How many files it names.
     pub file_count: usize,
-    /// What the engine says of it.
+    /// The engine's report.
     pub report: ListReport,
 }
 
@@ -28,8 +28,7 @@ impl Forerun {
     pub const LIST_PARTS_MAX: usize = Config::PLAN_EXTENTS_MAX;
 
     /// Says that `parts` will be read, in this order, each byte once, by any readers. They are read
-    /// ahead in this order, with a lead that is bounded by the storage's speed and by the memory, as
-    /// far as they are read. Files that nobody has opened yet are read ahead, too. Readers may be at
+    /// ahead in this order. The storage's speed and the memory bound the lead before the readers. Files that nobody has opened yet are read ahead, too. Readers may be at
     /// several places of the list at once.
     ///
     /// Nothing more is read ahead when readers read something else in these files again and again, or

@@ -15,8 +15,8 @@ use crate::driver::closed;
 /// More threads than this do not make network or disk faster.
 const WORKERS_MAX: usize = 8;
 
-/// A runtime of our own, or one that was given. It may be dropped on any thread, one that runs
-/// futures included: the tasks of our own end at their next wait, and nobody waits for them.
+/// A runtime of our own, or one that was given. It may be dropped on any thread, also on one that runs
+/// futures. Tasks of our own then end at their next wait, and nobody waits for them.
 #[derive(Debug)]
 pub(crate) struct Background {
     own: Option<Runtime>,

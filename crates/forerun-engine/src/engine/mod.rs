@@ -24,7 +24,7 @@ use crate::config::{Config, ConfigError};
 use crate::device::Device;
 use crate::events::{Counters, Event};
 use crate::objects::Objects;
-use crate::policy::{self, Policy, Rules, Window};
+use crate::policy::{self, Custom, CustomPolicy, Policy, Rules, Window};
 use crate::reads::Reads;
 use crate::scheduler::{Contention, Flights, Overdue, Pending, Throttle};
 use crate::types::*;
@@ -75,15 +75,29 @@ impl Engine {
     pub fn new(config: Config) -> Result<Engine, ConfigError> {
         config.check()?;
         let policy = policy::build(&config);
+        let walks = (config.policy.is_told() && !Rule::Walks.is_off()).then(Walks::default);
+        Ok(Engine::build(config, policy, walks))
+    }
+
+    /// An engine that reads ahead as `policy` says; [`Config::policy`] does not matter.
+    ///
+    /// # Errors
+    /// A configuration that cannot be kept.
+    pub fn with_policy(config: Config, policy: Box<dyn CustomPolicy>) -> Result<Engine, ConfigError> {
+        config.check()?;
+        Ok(Engine::build(config, Box::new(Custom::new(policy)), None))
+    }
+
+    fn build(config: Config, policy: Box<dyn Policy>, walks: Option<Walks>) -> Engine {
         let rules = policy.rules(&config);
-        Ok(Engine {
+        Engine {
             objects: Objects::new(),
             reads: Reads::new(),
             cache: Cache::new(config.memory_bytes_max, rules.reclaim()),
             device: Device::new(&config),
             policy,
             rules,
-            walks: (config.policy.is_told() && !Rule::Walks.is_off()).then(Walks::default),
+            walks,
             flights: Flights::new(),
             throttle: Throttle::new(config.in_flight_count_max),
             pending: Pending::new(),
@@ -99,7 +113,7 @@ impl Engine {
             events: VecDeque::new(),
             calls_since_audit: 0,
             config,
-        })
+        }
     }
 
     /// A reader opened `object`, which has `size` bytes (at most 2^63 - 1 count). The engine remembers an

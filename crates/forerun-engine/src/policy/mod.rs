@@ -6,6 +6,7 @@
 mod adaptive;
 mod amp;
 mod census;
+mod custom;
 mod follower;
 mod kernel_policy;
 mod none;
@@ -23,6 +24,8 @@ use crate::explain::{AccountReport, Class, End, StreamReport, Why};
 use crate::kernel::{Ara, OnDemand, Stock};
 use crate::scheduler::Pending;
 use crate::types::{BLOCK_BYTES, Extent, ListId, ObjectId, ReaderId, StreamId, Time};
+pub(crate) use custom::Custom;
+pub use custom::{CustomPolicy, PolicyRead, PolicyView};
 pub use follower::List;
 pub(crate) use follower::Lists;
 use follower::{Grant, Grants};

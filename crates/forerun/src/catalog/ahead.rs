@@ -10,11 +10,11 @@ use super::parent_of;
 
 /// How far ahead.
 const AHEAD_MAX: usize = 4;
-/// So many in order are no chance.
+/// Lists in order before they count as a walk: fewer may be chance.
 const RUN_MIN: usize = 2;
 /// Entries to expect of all lists ahead together, judged by the last list.
 const ENTRIES_AHEAD_MAX: usize = 2048;
-/// Directories known; then all are dropped, and who walks is recognised again.
+/// Directories that are known at most. Then all are dropped, and walks have to be recognised again.
 const DIRECTORIES_MAX: usize = 65_536;
 
 /// See the module's page.
@@ -67,8 +67,8 @@ impl Ahead {
         self.parents.insert(path.into(), parent);
     }
 
-    /// Somebody wants the list of `path`, which is known or asked for already if
-    /// `is_known`. What should be listed because of that.
+    /// The directories to list ahead, because somebody wants the list of `path`. `is_known` says that this
+    /// list is known or on its way.
     pub(super) fn wanted(&mut self, path: &str, is_known: bool) -> &[Arc<str>] {
         let Some(index) = self.places.get(path).copied() else { return &[] };
         let above = parent_of(path);

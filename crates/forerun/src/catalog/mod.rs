@@ -1,5 +1,5 @@
-//! What is where: the backend's answers about paths, asked for once by however
-//! many want to know, and believed for a while.
+//! The backend's answers about paths. Many callers share one request, and its answer is believed for a
+//! while.
 
 mod ahead;
 mod bulk;
@@ -21,7 +21,7 @@ use tokio::time::Instant;
 use crate::driver::closed;
 use ahead::Ahead;
 use bulk::Bulk;
-use table::{Answer, Question, Table};
+use table::{Question, SharedAnswer, Table};
 use topic::Topic;
 
 /// Metadata of one backend.
@@ -45,7 +45,7 @@ struct Tables {
     epoch: u64,
 }
 
-/// What a directory holds.
+/// The entries of a directory.
 type List = Arc<[Entry]>;
 
 impl Catalog {
@@ -69,7 +69,7 @@ impl Catalog {
         self.look_up(path).await
     }
 
-    /// Who lists one directory after the other has the next ones listed ahead.
+    /// Lists a directory. If a program lists one after the other, the next ones are listed ahead.
     pub(crate) async fn list(self: &Arc<Catalog>, path: &str) -> Result<List> {
         let answer = {
             let tables = &mut *self.tables.lock();
@@ -77,7 +77,7 @@ impl Catalog {
             let answer = self.begin(tables, path);
             for directory in next {
                 if !tables.lists.is_known(&directory) {
-                    // Whoever comes for it meets the answer, or asks again after an error.
+                    // A later caller meets the answer, or asks again after an error.
                     drop(self.ask::<List>(tables, &directory));
                 }
             }
@@ -99,8 +99,7 @@ impl Catalog {
         self.look_up(path).await
     }
 
-    /// What is known of `path` is not believed any more, nor is the list that
-    /// shows it.
+    /// Forgets the answers about `path`, and the list that shows it.
     pub(crate) fn invalidate(&self, path: &str) {
         let mut tables = self.tables.lock();
         tables.epoch += 1;
@@ -164,7 +163,7 @@ impl Catalog {
         self: &Arc<Catalog>,
         tables: &mut Tables,
         path: &str,
-    ) -> Either<Ready<Result<V>>, Answer<V>> {
+    ) -> Either<Ready<Result<V>>, SharedAnswer<V>> {
         if let Some(answer) = V::table(tables).cache.get(path, Instant::now()) {
             return Either::Left(ready(answer));
         }
@@ -174,7 +173,7 @@ impl Catalog {
 
     /// Asks on a task of its own, so that the answer comes though the first who
     /// wanted it may not wait for it.
-    fn ask<V: Topic>(self: &Arc<Catalog>, tables: &mut Tables, path: &str) -> Answer<V> {
+    fn ask<V: Topic>(self: &Arc<Catalog>, tables: &mut Tables, path: &str) -> SharedAnswer<V> {
         let (catalog, path, epoch) = (Arc::clone(self), path.to_owned(), tables.epoch);
         let asked = path.clone();
         let task = self.runtime.spawn(async move {

@@ -19,11 +19,11 @@ pub(super) struct Table<V: Clone> {
 #[derive(Debug)]
 pub(super) struct Question<V: Clone> {
     pub(super) epoch: u64,
-    pub(super) answer: Answer<V>,
+    pub(super) answer: SharedAnswer<V>,
 }
 
 /// An answer that is on its way to however many wait for it.
-pub(super) type Answer<V> = Shared<BoxFuture<'static, Result<V>>>;
+pub(super) type SharedAnswer<V> = Shared<BoxFuture<'static, Result<V>>>;
 
 impl<V: Clone> Table<V> {
     pub(super) fn new() -> Table<V> {

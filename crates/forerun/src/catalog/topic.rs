@@ -10,13 +10,13 @@ use tokio::time::Instant;
 
 use super::{List, Table, Tables, cache};
 
-/// What tells them apart.
+/// The kinds of questions: their table, and their request to the backend.
 pub(super) trait Topic: Clone + Send + Sync + 'static {
     fn table(tables: &mut Tables) -> &mut Table<Self>;
     fn ask(backend: Arc<dyn Backend>, path: String) -> BoxFuture<'static, Result<Self>>;
     /// Keeps what the answer says of other paths, and counts its entries.
     fn keep(&self, tables: &mut Tables, believed: &Range<Instant>) -> usize;
-    /// What a list holds.
+    /// The entries of a list.
     fn entries(&self) -> Option<&[Entry]> {
         None
     }

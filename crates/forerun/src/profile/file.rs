@@ -11,7 +11,7 @@ use super::{Profiles, text};
 /// A file past it is none of ours: it would hold more than is kept.
 const BYTES_MAX: u64 = 256 << 20;
 
-/// What the file at `path` says; nothing if there is none.
+/// The profiles in the file at `path`; none if there is no file.
 pub(super) fn read(path: &Path) -> Result<Option<Profiles>> {
     let shown = path.display();
     let invalid = |what: String| {

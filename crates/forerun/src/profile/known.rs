@@ -1,4 +1,4 @@
-//! What runs before this one have touched, in the order in which they did.
+//! The extents that earlier runs have touched, in the order in which they did.
 
 use std::collections::HashMap;
 
@@ -31,7 +31,7 @@ impl Profiles {
         Some((place, &self.objects[place as usize].1))
     }
 
-    /// What is at `place`.
+    /// The profile at `place`.
     pub(crate) fn at(&self, place: u32) -> Option<(&Name, &[Extent])> {
         self.objects.get(place as usize).map(|(name, extents)| (name, &**extents))
     }

@@ -1,4 +1,4 @@
-//! What the next run should know, after this one.
+//! The knowledge of this run, for the next one.
 
 use std::collections::{HashMap, HashSet};
 
@@ -8,11 +8,11 @@ use super::OBJECTS_MAX;
 use super::known::{Profiles, bytes_of};
 use crate::driver::Name;
 
-/// What `known` runs and this one have touched. `run` is what this one has, in the order in which it was read
-/// for the first time: of each object it counts, unless it has not come half as far as those before.
+/// Merges the profiles of `known` runs with `run`, that of this one. Its objects are in the order in which
+/// they were first read. This run counts for an object, unless it came less than half as far as earlier ones.
 /// Of one path, the version that this run read last counts.
 ///
-/// The order is that of this run, and what only others have read comes after it; if it has read less than
+/// The objects of this run come first, then those that only others have read. If it has read less than
 /// half as many objects as are known, it is the other way round.
 pub(super) fn merge(known: &Profiles, run: &[(&Name, &[Extent])]) -> Profiles {
     let current: HashMap<&str, &Name> = run.iter().map(|(name, _)| (&*name.path, *name)).collect();

@@ -1,4 +1,4 @@
-//! What was read of each object in earlier runs, and is in this one.
+//! The extents of each object that earlier runs have read, and this one.
 //!
 //! It has a lock of its own, which is never held together with the driver's, nor while
 //! a file is read or written.
@@ -30,13 +30,13 @@ pub(crate) struct Learner {
     path: PathBuf,
     /// Of earlier runs.
     known: Arc<Profiles>,
-    state: Mutex<State>,
+    state: Mutex<Learned>,
     /// Held while the file is written, so that nothing newer is written over.
     saving: Mutex<()>,
 }
 
 #[derive(Debug, Default)]
-struct State {
+struct Learned {
     /// Of this run, with how many were there before.
     recorded: HashMap<ObjectId, (usize, Name, Recorder)>,
     extent_count: usize,
@@ -47,8 +47,8 @@ struct State {
 }
 
 impl Learner {
-    /// What the file at `path` knows; a file that is not there is made. Of a symbolic link
-    /// it is the file that it points to.
+    /// Loads the file at `path`, or makes it if it is not there. A symbolic link stands for the file that it
+    /// points to.
     ///
     /// # Errors
     /// [`ErrorKind::Invalid`](crate::ErrorKind::Invalid) if it is no profile, or cannot be read or written.
@@ -70,7 +70,7 @@ impl Learner {
         Ok(Learner { path, known, state, saving: Mutex::new(()) })
     }
 
-    /// What earlier runs touched.
+    /// The profiles of earlier runs.
     pub(crate) fn known(&self) -> Arc<Profiles> {
         Arc::clone(&self.known)
     }
@@ -78,7 +78,7 @@ impl Learner {
     /// Somebody reads `extent`.
     pub(crate) fn note(&self, id: ObjectId, name: &Name, extent: Extent) {
         let mut state = self.state.lock();
-        let State { recorded, extent_count, is_changed, .. } = &mut *state;
+        let Learned { recorded, extent_count, is_changed, .. } = &mut *state;
         if !recorded.contains_key(&id) && recorded.len() == OBJECTS_MAX {
             return;
         }

@@ -12,7 +12,7 @@ use crate::driver::Name;
 /// The first line.
 const HEADER: &str = "forerun profile 1";
 
-/// What is wrong with a text, and in which line.
+/// A flaw of a text, and its line.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Flaw {
     pub(super) line: usize,
@@ -34,9 +34,9 @@ pub(super) fn write(profiles: &Profiles) -> String {
     text
 }
 
-/// What `text` says.
+/// The profiles in `text`.
 pub(super) fn read(text: &str) -> Result<Profiles, Flaw> {
-    let mut reader = Reader { lines: text.lines(), line: 0 };
+    let mut reader = LineReader { lines: text.lines(), line: 0 };
     if reader.next() != Some(HEADER) {
         return Err(reader.flaw("it does not begin with \"forerun profile 1\""));
     }
@@ -75,12 +75,12 @@ pub(super) fn read(text: &str) -> Result<Profiles, Flaw> {
     Err(reader.flaw("it has no end: it was cut short"))
 }
 
-struct Reader<'a> {
+struct LineReader<'a> {
     lines: Lines<'a>,
     line: usize,
 }
 
-impl<'a> Reader<'a> {
+impl<'a> LineReader<'a> {
     fn next(&mut self) -> Option<&'a str> {
         self.line += 1;
         self.lines.next()

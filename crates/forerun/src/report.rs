@@ -1,4 +1,4 @@
-//! What is read ahead just now and why, and what became of what was.
+//! Reports about readahead: its extents, its reasons and its outcomes.
 
 use std::cmp::Reverse;
 use std::time::Duration;
@@ -12,7 +12,7 @@ use crate::Forerun;
 pub struct Explained {
     /// Its path.
     pub path: String,
-    /// What the engine says of it.
+    /// The engine's report.
     pub report: ObjectReport,
     now: Time,
 }
@@ -25,9 +25,9 @@ impl Explained {
 }
 
 impl Forerun {
-    /// Every object that is open, that bytes are in memory of, or that was read ahead: its
-    /// streams, how far ahead of them is read and why, and what became of that. Those that
-    /// are open come first, then in order of path.
+    /// A report on every object that is open, has bytes in memory, or was read ahead. It has the object's
+    /// streams, how far ahead of them is read and why, and the outcomes. Open objects come first, then all
+    /// others in order of path.
     pub fn explain(&self) -> Vec<Explained> {
         let (now, reports) = self.driver().explain();
         let is_of_use = |report: &ObjectReport| {
@@ -46,13 +46,12 @@ impl Forerun {
         explained
     }
 
-    /// What became of all that was read ahead since the start, by the class of reading it
-    /// was for.
+    /// The outcomes of all readahead since the start, by the class of reading that it was for.
     pub fn readahead(&self) -> ByClass {
         self.driver().readahead()
     }
 
-    /// What the fetches so far say of the backend.
+    /// The speed of the backend, as its fetches so far show it.
     pub fn device(&self) -> DeviceEstimate {
         self.driver().device()
     }

@@ -7,6 +7,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("forerun-engine", &[]),
     ("forerun-backend", &[]),
     ("forerun", &["forerun-engine", "forerun-backend"]),
+    ("forerun-object-store", &["forerun"]),
     ("forerun-serve", &["forerun"]),
     ("forerun-faults", &["forerun", "forerun-backend"]),
     ("forerun-trace", &[]),

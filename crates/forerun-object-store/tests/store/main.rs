@@ -1,0 +1,25 @@
+//! A store through Forerun against the same store without it.
+
+mod far;
+mod http;
+mod matrix;
+mod replaced;
+mod scripted;
+mod troubled;
+mod written;
+
+use std::sync::Arc;
+
+use bytes::Bytes;
+use forerun::Options;
+use forerun_object_store::ForerunStore;
+use object_store::ObjectStore;
+
+/// `len` bytes that tell where they are, and differ by `seed`.
+fn content(seed: u8, len: usize) -> Bytes {
+    (0..len).map(|at| (at % 251) as u8 ^ (at / 251) as u8 ^ seed).collect()
+}
+
+fn over(inner: Arc<dyn ObjectStore>) -> ForerunStore {
+    ForerunStore::new(inner, Options::default()).expect("default options can be kept")
+}

@@ -107,7 +107,12 @@ impl Settings {
 
     /// For the library.
     pub(super) fn engine(&self) -> Options {
-        Options::default().with_memory_bytes(self.memory).with_policy(self.policy()).with_metadata_ttl(self.metadata_ttl).with_learn(self.learn.clone()).with_connect(self.source.connect())
+        Options::default()
+            .with_memory_bytes(self.memory)
+            .with_policy(self.policy())
+            .with_metadata_ttl(self.metadata_ttl)
+            .with_learn(self.learn.clone())
+            .with_connect(self.source.connect())
     }
 
     /// For the kernel above a mount, of a local directory if `is_local`.

@@ -45,7 +45,13 @@ pub(crate) struct SourceOptions {
 impl SourceOptions {
     /// The same for the backend.
     pub(crate) fn connect(&self) -> ConnectOptions {
-        ConnectOptions::default().with_endpoint(self.endpoint.clone()).with_anonymous(self.anonymous).with_region(self.region.clone()).with_profile(self.profile.clone()).with_header_file(self.header_file.clone()).with_retry(RetryOptions::default().with_deadline(self.retry_timeout))
+        ConnectOptions::default()
+            .with_endpoint(self.endpoint.clone())
+            .with_anonymous(self.anonymous)
+            .with_region(self.region.clone())
+            .with_profile(self.profile.clone())
+            .with_header_file(self.header_file.clone())
+            .with_retry(RetryOptions::default().with_deadline(self.retry_timeout))
     }
 }
 

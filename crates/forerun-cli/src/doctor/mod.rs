@@ -19,9 +19,9 @@ use finding::{Finding, Level};
 
 const EXAMPLES: &str = "\
 Examples:
-  What a mount on this machine would lack:
+  Check this machine:
       forerun doctor
-  The same, and whether a bucket can be read with the credentials of this user:
+  Check also whether a bucket can be read with the credentials of this user:
       forerun doctor s3://my-bucket/data";
 
 /// Check this machine and URLs for what would keep a mount from working

@@ -12,11 +12,11 @@
 # `make test-shared` tests with recordings that are too large for the repository, in `../shared` or
 # in $FORERUN_SHARED. `make soak` tests for hours, and `make release-check` looks at advisories too.
 #
-# `make install` puts the program, its man pages and its completions below PREFIX, and
-# `make uninstall` removes them (docs/service.md).
+# `make install` puts the program, its man pages and completions, and the library for C below PREFIX, and
+# `make uninstall` removes them (docs/service.md). `make header` generates the header for C (docs/c.md).
 
 .PHONY: demo test test-shared bench check release-check gates ablate fidelity bench-kernel bench-programs bench-attacks real-programs fuzz soak \
-	release install uninstall fuse nginx python3 typos valgrind
+	release install install-program install-library uninstall header header-check fuse nginx python3 typos valgrind pkg-config
 
 # A change of user only where one is needed.
 as_root = $(if $(filter 0,$(shell id -u)),,sudo)
@@ -27,7 +27,7 @@ demo: fuse
 	target/release/forerun demo
 
 # Tests that need root are ignored by `cargo test`, and run here where the user is root.
-test: check typos fuse nginx python3
+test: check typos fuse nginx python3 valgrind pkg-config
 	cargo test --workspace
 	@test $$(id -u) != 0 || cargo test --package forerun-cli --test program -- --ignored
 	cargo test --package forerun-lab --features ablate --test ablate
@@ -94,6 +94,20 @@ check:
 	cargo fmt --check
 	cargo clippy --workspace --all-targets --features forerun-cli/ablate -- -D warnings
 	RUSTDOCFLAGS='-D warnings' cargo doc --workspace --no-deps --quiet
+	@! test -x $(tools)/bin/cbindgen || $(MAKE) header-check
+
+# The header for C, from the sources. To compile the generator takes minutes, so `make check` compares only
+# where it is there already.
+tools ?= target/tools
+cbindgen = cd crates/forerun-c && $(abspath $(tools))/bin/cbindgen --quiet --crate forerun-c --output include/forerun.h
+header: $(tools)/bin/cbindgen
+	$(cbindgen)
+
+header-check: $(tools)/bin/cbindgen
+	$(cbindgen) --verify
+
+$(tools)/bin/cbindgen:
+	cargo install --quiet --locked --root $(tools) --version ^0.29 cbindgen
 
 # Spelling, by the checker of PyPI's wheel: to compile it takes minutes.
 typos: python3
@@ -101,12 +115,14 @@ typos: python3
 	target/typos/bin/typos
 
 release:
-	cargo build --release --package forerun-cli
+	cargo build --release --package forerun-cli --package forerun-c
 
-# With another program than a fresh one, as in `make install program=target/debug/forerun`.
+# With other files than fresh ones, as in `make install program=target/debug/forerun libraries=target/debug`.
 PREFIX ?= /usr/local
 DESTDIR ?=
+LIB ?= lib
 program ?= target/release/forerun
+libraries ?= target/release
 bin = $(DESTDIR)$(PREFIX)/bin
 man = $(DESTDIR)$(PREFIX)/share/man
 bash_completions = $(DESTDIR)$(PREFIX)/share/bash-completion/completions
@@ -114,11 +130,17 @@ zsh_completions = $(DESTDIR)$(PREFIX)/share/zsh/site-functions
 fish_completions = $(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d
 units = $(DESTDIR)$(PREFIX)/lib/systemd/system
 pages = crates/forerun-cli/pages
+lib = $(DESTDIR)$(PREFIX)/$(LIB)
+include = $(DESTDIR)$(PREFIX)/include
+c = crates/forerun-c
+version = $(shell sed -n 's/^version = "\(.*\)"/\1/p' Cargo.toml)
 
-target/release/forerun:
+target/release/forerun target/release/libforerun_c.so &:
 	$(MAKE) release
 
-install: $(program)
+install: install-program install-library
+
+install-program: $(program)
 	install -D -m 755 $(program) $(bin)/forerun
 	install -d $(DESTDIR)/sbin && ln -sf $(PREFIX)/bin/forerun $(DESTDIR)/sbin/mount.forerun
 	install -D -m 644 -t $(man)/man8 $(pages)/mount.forerun.8
@@ -131,12 +153,22 @@ install: $(program)
 	install -D -m 644 $$generated/_forerun $(zsh_completions)/_forerun && \
 	install -D -m 644 $$generated/forerun.fish $(fish_completions)/forerun.fish
 
+# The loader of this system learns of the library, unless it is for another one.
+install-library: $(libraries)/libforerun_c.so
+	install -D -m 644 $(libraries)/libforerun_c.so $(lib)/libforerun_c.so.0
+	ln -sf libforerun_c.so.0 $(lib)/libforerun_c.so
+	install -D -m 644 -t $(include) $(c)/include/forerun.h
+	install -d $(lib)/pkgconfig && sed 's|@PREFIX@|$(PREFIX)|; s|@LIB@|$(LIB)|; s|@VERSION@|$(version)|' \
+		$(c)/forerun.pc.in > $(lib)/pkgconfig/forerun.pc && chmod 644 $(lib)/pkgconfig/forerun.pc
+	test -n "$(DESTDIR)" || ldconfig
+
 uninstall:
 	rm -f $(bin)/forerun $(DESTDIR)/sbin/mount.forerun $(units)/forerun.service $(units)/forerun@.service
 	rm -f $(man)/man1/forerun.1 $(man)/man1/forerun-*.1 $(man)/man8/mount.forerun.8
 	rm -f $(bash_completions)/forerun $(zsh_completions)/_forerun $(fish_completions)/forerun.fish
+	rm -f $(lib)/libforerun_c.so $(lib)/libforerun_c.so.0 $(lib)/pkgconfig/forerun.pc $(include)/forerun.h
 
-release-check: test
+release-check: test header-check
 	@command -v cargo-deny >/dev/null || cargo install --locked cargo-deny
 	cargo deny check
 
@@ -167,9 +199,12 @@ fuse:
 python3:
 	@python3 -c 'import ensurepip' 2>/dev/null || { $(install) python3 python3-venv; }
 
-# Counts instructions.
+# Counts instructions, and checks how C uses memory.
 valgrind:
 	@command -v valgrind >/dev/null || { $(install) valgrind; }
+
+pkg-config:
+	@command -v pkg-config >/dev/null || { $(install) pkg-config; }
 
 # The tests start their own; the service that the package brings is not wanted.
 nginx:

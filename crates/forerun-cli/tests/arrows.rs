@@ -9,6 +9,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("forerun", &["forerun-engine", "forerun-backend"]),
     ("forerun-object-store", &["forerun"]),
     ("forerun-serve", &["forerun"]),
+    ("forerun-c", &["forerun"]),
     ("forerun-faults", &["forerun", "forerun-backend"]),
     ("forerun-trace", &[]),
     ("forerun-sim", &["forerun-engine", "forerun-trace"]),

@@ -1,4 +1,4 @@
-//! `make install` and `make uninstall`.
+//! `make install-program` and `make uninstall`.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -24,7 +24,7 @@ fn make(target: &str, root: &Path) {
 
 fn installed() -> TempDir {
     let root = tempfile::tempdir().unwrap();
-    make("install", root.path());
+    make("install-program", root.path());
     root
 }
 

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use forerun_backend::{Entry, Result};
 
 use crate::runtime::wait;
-use crate::{Forerun, Options, Part, Reader};
+use crate::{Forerun, Lease, Options, Part, Reader};
 
 /// As [`open`](crate::open), for threads.
 ///
@@ -88,5 +88,13 @@ impl Reader {
     /// As [`Reader::read_at`].
     pub fn read_at_blocking(&self, buf: &mut [u8], offset: u64) -> Result<usize> {
         wait(Some(self.shared.runtime.handle()), self.read_at(buf, offset))
+    }
+
+    /// As [`Reader::lease`], for threads.
+    ///
+    /// # Errors
+    /// As [`Reader::lease`].
+    pub fn lease_blocking(&self, offset: u64, len: usize) -> Result<Lease<'static>> {
+        wait(Some(self.shared.runtime.handle()), self.lease(offset, len))
     }
 }

@@ -71,6 +71,9 @@
 //! * Advice ([`Reader::advise`], [`Forerun::prefetch`]) never changes the bytes of a
 //!   read, nor the budget.
 //!
+//! # From C
+//! The crate `forerun-c` has the same for C and for languages that call C. `docs/c.md` describes it.
+//!
 //! # You may not need this
 //! A local disk that is read from front to back is read ahead by the kernel
 //! already. Forerun is read-only, and it is worth its memory where a request

@@ -88,3 +88,14 @@ fn blocking_reads_on_the_runtimes_own_threads_do_not_starve_it() {
     drop(answer);
     assert_eq!(answers.iter().filter(|(at, buf)| source[*at..][..1000] == *buf).count(), 16);
 }
+
+#[test]
+fn a_thread_that_leases_waits_for_the_bytes() {
+    let source = pattern(64 << 10);
+    let (gate, requests) = gate("a", source.clone());
+    let reader = over(&gate).open_blocking("a").unwrap();
+    let waiting = reader.clone();
+    let waiting = std::thread::spawn(move || waiting.lease_blocking(60_000, 10_000).unwrap());
+    requests.next().send_all();
+    assert!(*waiting.join().unwrap().to_contiguous() == source[60_000..]);
+}

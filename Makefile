@@ -14,9 +14,12 @@
 #
 # `make install` puts the program, its man pages and completions, and the library for C below PREFIX, and
 # `make uninstall` removes them (docs/service.md). `make header` generates the header for C (docs/c.md).
+#
+# `make dist` builds a .deb and its checksum in `dist/` (docs/packages.md). `make dist-test` uses it in a fresh
+# Debian, as root.
 
 .PHONY: demo test test-shared bench check release-check gates ablate fidelity bench-kernel bench-programs bench-attacks real-programs fuzz soak \
-	release install install-program install-library uninstall header header-check fuse nginx python3 typos valgrind pkg-config
+	release dist dist-test install install-program install-library uninstall header header-check fuse nginx python3 typos valgrind pkg-config
 
 # A change of user only where one is needed.
 as_root = $(if $(filter 0,$(shell id -u)),,sudo)
@@ -168,7 +171,17 @@ uninstall:
 	rm -f $(bash_completions)/forerun $(zsh_completions)/_forerun $(fish_completions)/forerun.fish
 	rm -f $(lib)/libforerun_c.so $(lib)/libforerun_c.so.0 $(lib)/pkgconfig/forerun.pc $(include)/forerun.h
 
-release-check: test header-check
+dist: $(program) $(libraries)/libforerun_c.so
+	rm -rf dist
+	packaging/deb.sh dist
+	cd dist && sha256sum * > SHA256SUMS
+
+dist-test: dist fuse
+	@command -v debootstrap >/dev/null || { $(install) debootstrap; }
+	cd dist && sha256sum --quiet --check SHA256SUMS
+	$(as_root) packaging/test.sh dist $(program)
+
+release-check: test header-check dist-test
 	@command -v cargo-deny >/dev/null || cargo install --locked cargo-deny
 	cargo deny check
 

@@ -43,7 +43,8 @@ fn errno_of(kind: ErrorKind) -> c_int {
         ErrorKind::Invalid => libc::EINVAL,
         ErrorKind::Interrupted => libc::EINTR,
         ErrorKind::Ended => libc::ENOTCONN,
-        ErrorKind::Permanent => libc::EIO,
+        // So are kinds that a later version of the library adds.
+        ErrorKind::Permanent | _ => libc::EIO,
     }
 }
 

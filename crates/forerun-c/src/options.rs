@@ -5,8 +5,6 @@ use std::mem;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use forerun::{ConnectOptions, RetryOptions};
-
 use crate::error::Failure;
 use crate::raw;
 
@@ -76,19 +74,15 @@ pub(crate) unsafe fn chosen(from: *const Options) -> Result<forerun::Options, Fa
     if given.metadata_ttl_ms != 0 {
         options.metadata_ttl = Duration::from_millis(given.metadata_ttl_ms);
     }
-    let mut retry = RetryOptions::default();
-    if given.retry_timeout_ms != 0 {
-        retry.deadline = Duration::from_millis(given.retry_timeout_ms);
-    }
     options.learn = text(given.learn, "path of the profile")?.map(PathBuf::from);
-    options.connect = ConnectOptions {
-        endpoint: text(given.endpoint, "endpoint")?,
-        anonymous: given.flags & FORERUN_ANONYMOUS != 0,
-        region: text(given.region, "region")?,
-        profile: text(given.profile, "AWS profile")?,
-        header_file: text(given.header_file, "path of the file of headers")?.map(PathBuf::from),
-        retry,
-        ..ConnectOptions::default()
-    };
+    let connect = &mut options.connect;
+    connect.endpoint = text(given.endpoint, "endpoint")?;
+    connect.anonymous = given.flags & FORERUN_ANONYMOUS != 0;
+    connect.region = text(given.region, "region")?;
+    connect.profile = text(given.profile, "AWS profile")?;
+    connect.header_file = text(given.header_file, "path of the file of headers")?.map(PathBuf::from);
+    if given.retry_timeout_ms != 0 {
+        connect.retry.deadline = Duration::from_millis(given.retry_timeout_ms);
+    }
     Ok(options)
 }

@@ -174,7 +174,9 @@ impl ForerunStore {
         pieces_at_once: usize,
     ) -> impl Stream<Item = (usize, forerun::Result<Vec<Bytes>>)> + Send + use<> {
         let (reader, lending) = (reader.clone(), Arc::clone(&self.lending));
-        let pieces = ranges.to_vec().into_iter().enumerate().flat_map(|(index, range)| {
+        // The stream outlives `ranges`.
+        let ranges = ranges.to_vec();
+        let pieces = ranges.into_iter().enumerate().flat_map(|(index, range)| {
             let starts = (range.start..range.end).step_by(PIECE_BYTES as usize);
             starts.map(move |start| (index, start..range.end.min(start + PIECE_BYTES)))
         });

@@ -52,7 +52,12 @@ impl Forerun {
     ) -> Result<Forerun> {
         let runtime = Background::new(options.runtime.clone())?;
         let engine = Engine::with_policy(Config::new(options.memory_bytes), policy).map_err(invalid)?;
-        Forerun::with_engine(engine, Connected { backend, object: None, credentials: None }, &options, runtime)
+        Forerun::with_engine(
+            engine,
+            Connected { backend, object: None, credentials: None },
+            &options,
+            runtime,
+        )
     }
 
     fn new(connected: Connected, options: &Options, runtime: Background) -> Result<Forerun> {

@@ -1,5 +1,7 @@
 //! A store through Forerun against the same store without it.
 
+#![expect(clippy::single_range_in_vec_init, reason = "`get_ranges` takes a slice of ranges, also of one")]
+
 mod far;
 mod http;
 mod matrix;

@@ -18,9 +18,12 @@ async fn with_object(size: usize) -> (Arc<Scripted>, ForerunStore, Path) {
     (Arc::clone(&inner), over(inner), location)
 }
 
+/// An error of the inner store, and whether another error is of its kind.
+type Case = (fn() -> Error, fn(&Error) -> bool);
+
 #[tokio::test]
 async fn errors_of_fetches_keep_their_kind_and_later_gets_try_again() {
-    let makes: [(fn() -> Error, fn(&Error) -> bool); 4] = [
+    let cases: [Case; 4] = [
         (denied, |error| matches!(error, Error::PermissionDenied { .. })),
         (
             || Error::Unauthenticated { path: "dir/a".into(), source: "no key".into() },
@@ -35,7 +38,7 @@ async fn errors_of_fetches_keep_their_kind_and_later_gets_try_again() {
             |error| matches!(error, Error::NotSupported { .. }),
         ),
     ];
-    for (make, is_kept) in makes {
+    for (make, is_kept) in cases {
         let (inner, store, location) = with_object(100_000).await;
         inner.fail(move |options| (!options.head).then(make));
         let error = store.get(&location).await.unwrap_err();

@@ -55,19 +55,16 @@ impl<'a> Record<'a> {
     }
 
     pub(super) fn entry(&self) -> Entry {
-        Entry {
-            path: self.path.to_owned(),
-            kind: match self.kind {
-                0 => Kind::Directory,
-                1 => Kind::File,
-                _ => Kind::Symlink,
-            },
-            size: self.size,
-            modified: self.modified.as_ref().map(Time::as_system),
-            version: Version(self.version.into()),
-            mode: self.mode,
-            owner: self.owner,
-        }
+        let mut entry = Entry::file(self.path, self.size, Version(self.version.into()))
+            .with_modified(self.modified.as_ref().map(Time::as_system))
+            .with_mode(self.mode);
+        entry.kind = match self.kind {
+            0 => Kind::Directory,
+            1 => Kind::File,
+            _ => Kind::Symlink,
+        };
+        entry.owner = self.owner;
+        entry
     }
 }
 

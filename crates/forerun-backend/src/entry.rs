@@ -90,6 +90,18 @@ impl Entry {
         Entry { mode: mode.into(), ..self }
     }
 
+    /// The same with this owner (user, group).
+    #[must_use]
+    pub fn with_owner(self, owner: impl Into<Option<(u32, u32)>>) -> Entry {
+        Entry { owner: owner.into(), ..self }
+    }
+
+    /// The same of another kind, as for a symbolic link.
+    #[must_use]
+    pub fn with_kind(self, kind: Kind) -> Entry {
+        Entry { kind, ..self }
+    }
+
     /// The last component of the path.
     pub fn name(&self) -> &str {
         self.path.rsplit('/').next().unwrap_or("")

@@ -16,7 +16,7 @@ const SKEW_S_NOTABLE: u64 = 60;
 const LISTS_MAX: u32 = 8;
 
 /// Checks `url`.
-pub(super) async fn check(url: &str, options: ConnectOptions) -> Vec<Finding> {
+pub(super) async fn check(url: &str, mut options: ConnectOptions) -> Vec<Finding> {
     let shown = forerun::without_secrets(url);
     let is_anonymous = options.anonymous;
     let client = match options.client() {
@@ -24,7 +24,8 @@ pub(super) async fn check(url: &str, options: ConnectOptions) -> Vec<Finding> {
         Err(error) => return about(&shown, vec![Finding::new(Level::Fault, "reach", error.to_string())]),
     };
     let (client, exchanges) = watch(client);
-    let connected = connect(url, &ConnectOptions { http: Some(client), ..options }).await;
+    options.http = Some(client);
+    let connected = connect(url, &options).await;
     let mut findings = vec![reach(&connected, &exchanges.lock())];
     if exchanges.lock().is_empty() && connected.is_ok() {
         // A local directory has neither credentials nor a clock.

@@ -60,7 +60,7 @@ mod tests {
     use super::*;
 
     fn entry(kind: Kind, size: u64) -> Entry {
-        Entry { kind, ..Entry::file("a", size, Version("1".into())) }
+        Entry::file("a", size, Version("1".into())).with_kind(kind)
     }
 
     fn defaults() -> Defaults {
@@ -78,12 +78,7 @@ mod tests {
 
     #[test]
     fn attributes_of_the_backend_are_shown() {
-        let known = Entry {
-            modified: Some(UNIX_EPOCH),
-            mode: Some(0o100640),
-            owner: Some((1, 2)),
-            ..entry(Kind::File, 0)
-        };
+        let known = entry(Kind::File, 0).with_modified(UNIX_EPOCH).with_mode(0o100640).with_owner((1, 2));
         let attr = defaults().attributes(5, &known);
         assert_eq!((attr.mode, attr.owner, attr.modified), (0o100640, (1, 2), UNIX_EPOCH));
     }

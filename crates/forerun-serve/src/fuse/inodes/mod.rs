@@ -82,7 +82,7 @@ mod tests {
     use super::*;
 
     fn entry(path: &str, kind: Kind, version: &str) -> Entry {
-        Entry { kind, ..Entry::file(path, 0, Version(version.into())) }
+        Entry::file(path, 0, Version(version.into())).with_kind(kind)
     }
 
     fn table() -> Inodes {

@@ -55,16 +55,16 @@ impl<'a> Record<'a> {
     }
 
     pub(super) fn entry(&self) -> Entry {
-        let mut entry = Entry::file(self.path, self.size, Version(self.version.into()))
-            .with_modified(self.modified.as_ref().map(Time::as_system))
-            .with_mode(self.mode);
-        entry.kind = match self.kind {
+        let kind = match self.kind {
             0 => Kind::Directory,
             1 => Kind::File,
             _ => Kind::Symlink,
         };
-        entry.owner = self.owner;
-        entry
+        Entry::file(self.path, self.size, Version(self.version.into()))
+            .with_kind(kind)
+            .with_modified(self.modified.as_ref().map(Time::as_system))
+            .with_mode(self.mode)
+            .with_owner(self.owner)
     }
 }
 
@@ -114,15 +114,12 @@ mod tests {
     #[test]
     fn entries_come_back_as_they_were() {
         let plain = Entry::file("a/b", 0, Version("".into()));
-        let full = Entry {
-            size: u64::MAX,
-            modified: Some(UNIX_EPOCH + Duration::new(1 << 40, 999_999_999)),
-            mode: Some(0o7777),
-            owner: Some((u32::MAX, 0)),
-            ..Entry::file("ä".repeat(2000), 1, Version("\"v\"".into()))
-        };
-        let old = Entry { modified: Some(UNIX_EPOCH - Duration::new(9, 1)), ..plain.clone() };
-        let link = Entry { kind: Kind::Symlink, ..full.clone() };
+        let full = Entry::file("ä".repeat(2000), u64::MAX, Version("\"v\"".into()))
+            .with_modified(UNIX_EPOCH + Duration::new(1 << 40, 999_999_999))
+            .with_mode(0o7777)
+            .with_owner((u32::MAX, 0));
+        let old = plain.clone().with_modified(UNIX_EPOCH - Duration::new(9, 1));
+        let link = full.clone().with_kind(Kind::Symlink);
         let entries = [plain, full, old, link, Entry::directory("")];
         let mut records = Records::default();
         let places = entries.each_ref().map(|entry| records.add(&Record::of(entry)));

@@ -10,7 +10,8 @@
 # server costs other readers, `make real-programs` our traces
 # with the programs that replay them, `make fuzz` feeds the trace readers and adaptive rubbish.
 # `make test-shared` tests with recordings that are too large for the repository, in `../shared` or
-# in $FORERUN_SHARED. `make soak` tests for hours, and `make release-check` looks at advisories too.
+# in $FORERUN_SHARED. `make soak` tests for hours, and `make release-check` checks all that a release
+# needs (docs/contributing/release.md).
 #
 # `make install` puts the program, its man pages and completions, and the library for C below PREFIX, and
 # `make uninstall` removes them (docs/service.md). `make header` generates the header for C (docs/c.md).
@@ -18,7 +19,7 @@
 # `make dist` builds a .deb and its checksum in `dist/` (docs/packages.md). `make dist-test` uses it in a fresh
 # Debian, as root.
 
-.PHONY: demo test test-shared bench check release-check gates ablate fidelity bench-kernel bench-programs bench-attacks real-programs fuzz soak \
+.PHONY: demo test test-shared bench check release-check version-check gates ablate fidelity bench-kernel bench-programs bench-attacks real-programs fuzz soak \
 	release dist dist-test install install-program install-library uninstall header header-check fuse nginx python3 typos valgrind pkg-config
 
 # A change of user only where one is needed.
@@ -181,9 +182,20 @@ dist-test: dist fuse
 	cd dist && sha256sum --quiet --check SHA256SUMS
 	$(as_root) packaging/test.sh dist $(program)
 
-release-check: test header-check dist-test
+# The checks of docs/contributing/release.md; `semver=no` before the first release.
+semver ?= yes
+release-check: test version-check header-check dist-test
 	@command -v cargo-deny >/dev/null || cargo install --locked cargo-deny
 	cargo deny check
+	cargo publish --workspace --dry-run --no-verify --locked
+	@if [ "$(semver)" = yes ] && command -v cargo-semver-checks >/dev/null; then \
+		cargo semver-checks --workspace; else echo "cargo semver-checks was left out"; fi
+
+version-check:
+	@version=$$(sed -n 's/^version = "\(.*\)"/\1/p' Cargo.toml | head -n 1); \
+	first=$$(sed -n 's/^## *\[*v*\([0-9][0-9.]*\).*/\1/p' CHANGELOG.md | head -n 1); \
+	test "$$version" = "$$first" || { \
+		echo "Cargo.toml has version $$version, and CHANGELOG.md begins with \"$$first\"; make them equal"; exit 1; }
 
 # For hours: schedules of failing servers, bugs planted into copies of the sources that these must
 # find, properties with many more cases, the fuzzers, and a mount that is used without end.

@@ -1,10 +1,10 @@
-//! What can go wrong with an experiment, in words a user can act on.
+//! Errors of an experiment, in words that a user can act on.
 
 use forerun_engine::ConfigError;
 use forerun_sim::world::Stuck;
 use thiserror::Error;
 
-/// What went wrong, with what, and what to do next.
+/// An error says what failed, with which input, and the next step.
 #[derive(Debug, Error)]
 pub enum Error {
     /// A trace cannot be read.

@@ -1,9 +1,8 @@
-//! What the simulator says of reading through a mount, to be compared with what a
-//! mount really does.
+//! A prediction of reads through a mount, to be compared with a real mount.
 //!
-//! The stack is the real one, layer by layer: threads, the page cache of Linux with
-//! the readahead that a FUSE mount has, the unmodified engine, and a store. What is
-//! no virtual time, processors at work, comes in as [`Costs`].
+//! The stack is the real one, layer by layer: threads, the page cache of Linux, the unmodified
+//! engine, and a store. The page cache has the readahead of a FUSE mount. The work of processors,
+//! which takes no virtual time, comes in as [`Costs`].
 
 mod replies;
 
@@ -24,21 +23,21 @@ use crate::error::Error;
 
 const PAGE_BYTES: u64 = 4096;
 
-/// What reading costs besides waiting for the store, in nanoseconds: on average, for
-/// no two reads take the same time, and the order in which threads go on follows from it.
+/// The mean costs of reading besides waiting for the store, in nanoseconds. No two reads take the
+/// same time, and the order in which threads go on follows from that.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Costs {
-    /// What every read costs its thread, if the kernel has the bytes.
+    /// The cost of every read for its thread, if the kernel has the bytes.
     pub request_ns: u64,
-    /// What each of its pages costs the thread.
+    /// The cost of each of its pages for the thread.
     pub page_ns: u64,
-    /// What every request of the kernel costs that the mount answers.
+    /// The cost of every request of the kernel that the mount answers.
     pub reply_ns: u64,
-    /// What each page of the answer costs.
+    /// The cost of each page of the answer.
     pub reply_page_ns: u64,
 }
 
-/// What is between the readers and the bytes.
+/// The layers between the readers and the bytes.
 #[derive(Clone, Debug)]
 pub struct Stack {
     /// How much the kernel reads ahead above the mount, in bytes.
@@ -49,14 +48,13 @@ pub struct Stack {
     pub memory_bytes: u64,
     /// The store.
     pub store: Preset,
-    /// What takes real time only.
+    /// The costs that take real time only.
     pub costs: Costs,
     /// How many answers the mount gives at once, not 0; others wait.
     pub replier_count: usize,
 }
 
-/// What some threads read of one file that is open once: whoever is free takes the
-/// next read.
+/// The reads of some threads of one file that is open once: a free thread takes the next read.
 #[derive(Clone, Debug)]
 pub struct Readers {
     /// The file's size in bytes.
@@ -69,8 +67,8 @@ pub struct Readers {
     pub reads: Vec<Extent>,
 }
 
-/// What `readers` come to on `stack` if nobody starts a read after `until_ns`, with
-/// the luck of `seed`. [`Run::device`] is the store.
+/// The outcome of `readers` on `stack` if none starts a read after `until_ns`, with the luck of
+/// `seed`. [`Run::device`] is the store.
 ///
 /// # Errors
 /// An engine that cannot be, or a defect of the simulator.
@@ -97,17 +95,17 @@ pub fn predict(stack: &Stack, readers: &[Readers], until_ns: u64, seed: u64) -> 
         .map_err(|stuck| Error::Stuck { cell: stack.policy.name().to_owned(), stuck })
 }
 
-/// What a single request may be however small the kernel's window is.
+/// The largest single request, however small the kernel's window is.
 //= linux 6.12 mm/backing-dev.c, mm/readahead.c
 const IO_PAGES: u64 = 32;
-/// What a FUSE mount is asked for at once: 256 pages.
+/// The largest request to a FUSE mount: 256 pages.
 //= linux 6.12 fs/fuse/fuse_i.h
 const FUSE_REQUEST_BYTES_MAX: u64 = 1 << 20;
 
 /// A thread of a reader.
 struct Thread<'a> {
     object: ObjectId,
-    /// What it takes before the next read.
+    /// The time that it takes before the next read.
     pause_ns: u64,
     is_pausing: bool,
     request_ns: u64,

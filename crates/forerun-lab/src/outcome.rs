@@ -1,4 +1,4 @@
-//! What one cell of an experiment came to.
+//! The outcome of one cell of an experiment.
 
 use forerun_sim::bound::Bounds;
 use forerun_sim::run::Run;
@@ -17,6 +17,6 @@ pub struct Outcome {
     pub memory_bytes: u64,
     /// The repetitions, by seed; at least one.
     pub runs: Vec<Run>,
-    /// What no policy could do better; per workload, device and budget.
+    /// The bounds that no policy can beat; per workload, device and budget.
     pub bounds: Bounds,
 }

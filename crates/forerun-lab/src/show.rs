@@ -24,7 +24,7 @@ pub fn tables(outcomes: &[Outcome], caption: impl Fn(&Outcome) -> String) -> Str
     text
 }
 
-/// What the columns of [`tables`] mean, for outcomes of `repeat` runs each.
+/// The meaning of the columns of [`tables`] mean, for outcomes of `repeat` runs each.
 pub fn legend(repeat: usize) -> String {
     let luck = match repeat {
         1 => "Each row is one run: it has no margin, and no difference is marked.\n".to_owned(),
@@ -35,10 +35,10 @@ pub fn legend(repeat: usize) -> String {
         ),
     };
     format!(
-        "{luck}Of bound: the best possible time as a share of this one. It is the time of a schedule that knows the\n\
-         future, or both ends of a bracket where no bound within 10 % is known. Reads are those of the programs;\n\
-         readahead and demand are fetches from the device. Hit, late and miss are bytes in memory, in flight, and\n\
-         neither when they were read. MB are 10^6 bytes.\n"
+        "{luck}Of bound: the best possible time as a share of this one. It is the time of a schedule that knows\n\
+         the future, or both ends of a bracket where no bound within 10 % is known. Reads are those of the\n\
+         programs; readahead and demand are fetches from the device. Hit, late and miss are bytes in memory,\n\
+         in flight, and neither when they were read. MB are 10^6 bytes.\n"
     )
 }
 
@@ -161,7 +161,7 @@ mod tests {
     }
 
     fn columns(outcomes: &[Outcome], count: usize) -> Vec<String> {
-        let text = table(outcomes).to_string();
+        let text = format!("{:#}", table(outcomes));
         let cut = |line: &str| line.split_whitespace().take(count).collect::<Vec<_>>().join(" ");
         text.lines().skip(2).map(cut).collect()
     }

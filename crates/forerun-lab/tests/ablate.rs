@@ -2,7 +2,7 @@
 
 use forerun_engine::PolicyKind;
 use forerun_lab::gates::generated;
-use forerun_lab::quick::Plan;
+use forerun_lab::quick::Survey;
 use forerun_lab::quick::ablate::{Rule, effects, table};
 use forerun_sim::device::Preset;
 
@@ -17,7 +17,7 @@ fn readers_get_their_bytes_without_any_one_rule() {
     let mut cases = generated();
     cases.retain(|case| ROWS.contains(&case.workload.name()));
     let devices = ["demo", "ide-2006"].map(|name| Preset::from_name(name).unwrap()).to_vec();
-    let plan = Plan { cases, mixed: 1, devices, policies: vec![PolicyKind::Adaptive] };
+    let plan = Survey { cases, mixed: 1, devices, policies: vec![PolicyKind::Adaptive] };
     let effects = effects(&plan, Rule::ALL, |_| {}).unwrap();
     assert_eq!(effects.len(), Rule::ALL.len());
     for rule in CARRYING {

@@ -1,5 +1,5 @@
-//! What the gates say about a few workloads: the same each time, and as it was when somebody
-//! last looked at it. `UPDATE_SNAPSHOTS=1` writes it anew.
+//! The verdicts of the gates on a few workloads: the same each time, and as in the snapshot.
+//! `UPDATE_SNAPSHOTS=1` writes it anew.
 
 mod snapshot;
 
@@ -7,19 +7,19 @@ use std::path::{Path, PathBuf};
 
 use forerun_engine::PolicyKind;
 use forerun_lab::export;
-use forerun_lab::gates::{CONTENDERS, Gate, Kept, Kind, Plan, generated, recordings, table};
+use forerun_lab::gates::{CONTENDERS, Gate, Inspection, Kept, Kind, generated, recordings, table};
 use forerun_lab::quick;
 use forerun_lab::replay::{LEARNED, Settings};
 use forerun_sim::device::Preset;
 
 const ACCESSES_MAX: u64 = 5000;
 
-fn plan(words: &[&str]) -> Plan {
+fn plan(words: &[&str]) -> Inspection {
     let sample = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../samples/boot-virtio.frt.gz");
     let mut cases = recordings(&[sample], ACCESSES_MAX).unwrap().cases;
     cases.extend(generated());
     cases.retain(|case| words.iter().any(|words| case.workload.name().contains(words)));
-    Plan {
+    Inspection {
         cases,
         devices: ["ide-2006", "nvme"].iter().map(|name| Preset::from_name(name).unwrap()).collect(),
         memory_bytes: vec![64 << 20],
@@ -48,7 +48,7 @@ fn a_row_for_each_workload_and_device() {
 
 #[test]
 fn a_budget_that_does_not_work_is_an_error() {
-    let plan = Plan { memory_bytes: vec![1 << 20], ..plan(&["displaced"]) };
+    let plan = Inspection { memory_bytes: vec![1 << 20], ..plan(&["displaced"]) };
     assert!(plan.run(None, |_, _| {}).unwrap_err().to_string().contains("memory budget"));
 }
 
@@ -58,7 +58,7 @@ fn a_device_that_is_too_small_is_named() {
     let path = folder.path().join("large.csv");
     std::fs::write(&path, "ts_us,op,file_or_dev,offset,length\n0,R,a,20000000000,4096\n").unwrap();
     let devices = vec![Preset::from_name("cheetah9lp").unwrap()];
-    let plan = Plan { cases: recordings(&[path], 1).unwrap().cases, devices, ..plan(&[]) };
+    let plan = Inspection { cases: recordings(&[path], 1).unwrap().cases, devices, ..plan(&[]) };
     let findings = plan.run(None, |_, _| {}).unwrap();
     assert!(findings.left_out[0].contains("large.csv") && findings.left_out[0].contains("cheetah9lp"));
     // Nothing was shown.
@@ -66,7 +66,7 @@ fn a_device_that_is_too_small_is_named() {
 }
 
 #[test]
-fn what_cannot_be_read_and_what_repeats_is_named() {
+fn unreadable_and_repeated_recordings_are_named() {
     let folder = tempfile::tempdir().unwrap();
     let put = |name: &str, text: &str| std::fs::write(folder.path().join(name), text).unwrap();
     let rows = "ts_us,op,file_or_dev,offset,length\n0,R,a,0,4096\n1,R,a,4096,4096\n2,R,a,8192,4096\n";
@@ -95,9 +95,9 @@ fn what_cannot_be_read_and_what_repeats_is_named() {
 
 #[test]
 fn a_quick_table_is_the_same_each_time_and_deals_out_memory() {
-    let Plan { cases, devices, .. } = plan(&["displaced"]);
+    let Inspection { cases, devices, .. } = plan(&["displaced"]);
     let policies = vec![PolicyKind::None, PolicyKind::Adaptive, PolicyKind::Plain];
-    let plan = quick::Plan { cases, mixed: 3, devices, policies };
+    let plan = quick::Survey { cases, mixed: 3, devices, policies };
     let cells = plan.run(|_, _| {}).unwrap();
     // One recording or pattern and three made of a number, on two devices, under three policies.
     assert_eq!(cells.len(), 4 * 2 * 3);

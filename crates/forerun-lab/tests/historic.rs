@@ -1,6 +1,6 @@
-//! Kernels' readahead in the engine, beside the same readahead in a simulated kernel: what
-//! `forerun lab rows` says of a historic policy is what its kernel does, whatever the
-//! engine's own scheduler and memory are like.
+//! Kernels' readahead in the engine, beside the same readahead in a simulated kernel. So `forerun
+//! lab rows` shows the behaviour of a historic policy's kernel, whatever the engine's own scheduler
+//! and memory are like.
 
 use forerun_engine::kernel::{Algorithm, OnDemand, Stock};
 use forerun_engine::{Config, PolicyKind};

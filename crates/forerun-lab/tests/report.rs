@@ -1,8 +1,8 @@
 //! The page of a real run: well formed, complete, self-contained, and always the same.
 
-use forerun_engine::{Config, PolicyKind};
+use forerun_engine::{Config, PolicyKind, Time};
 use forerun_lab::outcome::Outcome;
-use forerun_lab::report::{Report, html};
+use forerun_lab::report::{Imprint, Report, html};
 use forerun_lab::timeline::Timeline;
 use forerun_sim::bound::Bounds;
 use forerun_sim::device::Preset;
@@ -37,6 +37,7 @@ fn run(accesses: &[Access], policy: PolicyKind, seed: u64) -> (Run, Timeline) {
     let world = world.observe(|event| timeline.observe(event));
     let mut source = Replay::new(accesses.iter().cloned(), Scan::of(accesses), Pace::Closed);
     let run = world.run(&mut source).expect("a run that ends");
+    timeline.finish(Time(run.elapsed_ns));
     (run, timeline)
 }
 
@@ -75,7 +76,12 @@ fn small() -> String {
         2,
     );
     let report = Report::new("A <title> & more", &outcomes, &timelines);
-    report.parameter("Pace", "closed <loop>").html()
+    let imprint = Imprint {
+        date: "Thu, 26 Nov 2026 12:00:00 GMT".to_owned(),
+        version: "1.2.3".to_owned(),
+        command: "forerun replay '<a>'".to_owned(),
+    };
+    report.parameter("Pace", "closed <loop>").imprint(imprint).html()
 }
 
 /// # Panics
@@ -120,6 +126,84 @@ fn the_page_is_complete_and_well_formed() {
     assert!(page.contains(" forward") && page.contains("<title>hit: "), "what was read ahead for hits");
     for class in ["hit", "late", "miss", "wasted", "ahead"] {
         assert!(page.contains(&format!("<path class=\"{class}\"")), "nothing is {class}");
+    }
+}
+
+#[test]
+fn the_page_says_when_and_how_it_was_made() {
+    let made = "Made on Thu, 26 Nov 2026 12:00:00 GMT by version 1.2.3 of Forerun with \
+        <code>forerun replay &#39;&lt;a&gt;&#39;</code>";
+    assert!(small().contains(made));
+    assert!(!html("no imprint", &[], &[]).contains("Made on"));
+}
+
+#[test]
+fn charts_have_the_totals_and_the_time_of_the_summary() {
+    let accesses = plan(vec![Pattern::Sequential, Pattern::Random], 16, 64, None);
+    let (outcomes, timelines) = shown(&[("w", accesses)], 1);
+    let page = html("totals", &outcomes, &timelines);
+    let (mut rows, mut any_waste) = (0, false);
+    for (outcome, (label, timeline)) in outcomes.iter().zip(&timelines) {
+        let (run, totals) = (&outcome.runs[0], timeline.totals());
+        assert_eq!(
+            [totals.hit_bytes, totals.late_bytes, totals.miss_bytes, totals.wasted_bytes],
+            [run.hit_bytes, run.late_bytes, run.miss_bytes, run.wasted_bytes],
+            "{label}"
+        );
+        any_waste |= run.wasted_bytes > 0;
+        let name = format!("<th scope=\"row\">{}</th>", outcome.policy);
+        let row = page.lines().find(|line| line.contains(&name)).expect("a row of the summary");
+        let cells: Vec<&str> =
+            row.split("<td>").skip(1).map(|cell| &cell[..cell.find('<').unwrap()]).collect();
+        let [time, _, _, read, fetched, hit, late, miss, wasted, ..] = cells[..] else { panic!("{row}") };
+        let totals = format!(
+            "{read} MB read: {hit} hit, {late} late, {miss} miss; {fetched} fetched, {wasted} wasted"
+        );
+        let caption = format!("<figcaption>{}, {time}</figcaption>", outcome.policy);
+        assert!(
+            page.contains(&format!("{caption}\n<p class=\"totals\">{totals}"))
+                || page.contains(&format!("{caption}<p class=\"totals\">{totals}")),
+            "{caption} {totals}"
+        );
+        rows += 1;
+    }
+    assert!(rows > 5 && any_waste);
+}
+
+#[test]
+fn writes_after_the_last_read_are_marked() {
+    let accesses = plan(vec![Pattern::Sequential], 1, 64, None);
+    let (outcomes, mut timelines) = shown(&[("w", accesses)], 1);
+    timelines.truncate(1);
+    let ends_with_reads = html("quiet", &outcomes[..1], &timelines);
+    assert!(!ends_with_reads.contains("class=\"quiet\""));
+    let end = timelines[0].1.end();
+    timelines[0].1.finish(Time(end.0 * 2));
+    let page = html("quiet", &outcomes[..1], &timelines);
+    assert!(page.contains("class=\"quiet\"") && page.contains(">no reads</text>"));
+}
+
+#[test]
+fn contenders_can_be_told_apart_without_colour() {
+    let page = small();
+    for (at, policy) in PolicyKind::ALL.into_iter().enumerate() {
+        let letter = char::from(b'A' + at as u8);
+        assert!(
+            page.contains(&format!("<b>{letter}</b> {}", policy.name())),
+            "no letter of {}",
+            policy.name()
+        );
+        assert!(page.contains(&format!(">{letter}</text>")), "no {letter} on a line");
+    }
+    let sheet = include_str!("../src/report/style.css");
+    let dashes: Vec<&str> = (0..12)
+        .map(|at| {
+            let rule = sheet.split(&format!(".l{at} {{")).nth(1).expect("a style").split('}').next().unwrap();
+            rule.split("stroke-dasharray:").nth(1).map_or("solid", |rest| rest.split(';').next().unwrap())
+        })
+        .collect();
+    for (at, dash) in dashes.iter().enumerate() {
+        assert!(!dashes[..at].contains(dash), "two lines have the dashes {dash:?}");
     }
 }
 

@@ -4,12 +4,12 @@
 
 mod snapshot;
 
-use forerun_lab::rows::{Plan, run, tables};
+use forerun_lab::rows::{Matrix, run, tables};
 use forerun_sim::device::Preset;
 
 #[test]
-fn the_standard_workloads() {
-    let plan = Plan { shrink: 16, ..Plan::new(Preset::from_name("demo").unwrap(), 16 << 20) };
+fn the_standard_workloads_give_the_tables_of_the_snapshot() {
+    let plan = Matrix { shrink: 16, ..Matrix::new(Preset::from_name("demo").unwrap(), 16 << 20) };
     let outcomes = run(&plan).unwrap();
     for outcome in &outcomes {
         let (what, run) = (format!("{} under {}", outcome.workload, outcome.policy), &outcome.runs[0]);
@@ -21,7 +21,7 @@ fn the_standard_workloads() {
 
 #[test]
 fn a_budget_that_does_not_work_is_an_error() {
-    let plan = Plan::new(Preset::from_name("demo").unwrap(), 1 << 20);
+    let plan = Matrix::new(Preset::from_name("demo").unwrap(), 1 << 20);
     let error = run(&plan).unwrap_err().to_string();
     assert!(error.contains("memory budget"), "{error}");
 }

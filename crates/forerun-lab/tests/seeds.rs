@@ -8,7 +8,7 @@ mod snapshot;
 use forerun_lab::seeds::{EXPERIMENTS, run, show};
 
 #[test]
-fn the_tables_of_the_documents() {
+fn experiments_give_the_tables_of_the_snapshots() {
     for (experiment, findings) in EXPERIMENTS.iter().zip(run(EXPERIMENTS)) {
         snapshot::check(&format!("seeds/{}.txt", experiment.id), &show(experiment, &findings));
     }

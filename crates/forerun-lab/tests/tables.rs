@@ -33,14 +33,14 @@ fn text(plan: &Plan, outcomes: &[Outcome]) -> String {
 }
 
 #[test]
-fn the_table_of_a_boot() {
+fn a_boot_gives_the_table_of_the_snapshot() {
     let plan = plan("boot-virtio.frt.gz", &["demo", "s3"]);
     let outcomes = plan.run().unwrap();
     snapshot::check("boot-virtio.txt", &text(&plan, &outcomes));
 }
 
 #[test]
-fn the_streams_of_a_page() {
+fn a_page_shows_the_streams_of_the_snapshot() {
     let mix = generate::Plan {
         patterns: vec![
             Pattern::Sequential,
@@ -72,7 +72,7 @@ fn the_streams_of_a_page() {
     }
 }
 
-/// What somebody reads of a part of a page: a line for each row, list entry and heading.
+/// The words of a part of a page: a line for each row, list entry and heading.
 fn words(html: &str) -> String {
     let mut text = String::new();
     for part in html.split('<').skip(1) {
@@ -89,7 +89,7 @@ fn words(html: &str) -> String {
 }
 
 #[test]
-fn the_same_each_time() {
+fn two_runs_give_the_same_tables_and_files() {
     let plan = plan("nfs4-two-32k-w8.frt.gz", &["s3"]);
     let all = || {
         let outcomes = plan.run().unwrap();

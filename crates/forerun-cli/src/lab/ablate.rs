@@ -5,7 +5,7 @@ use std::process::ExitCode;
 
 use forerun::PolicyKind;
 use forerun_lab::quick::ablate::{Rule, effects, table};
-use forerun_lab::quick::{DEVICES, Plan};
+use forerun_lab::quick::{DEVICES, Survey};
 
 use super::gates::Workloads;
 use super::quick::MIXED;
@@ -43,7 +43,7 @@ impl AblateCommand {
             rules.iter().try_for_each(|rule| show(&format!("{:16} {}\n", rule.name(), rule.gist())))?;
             return Ok(ExitCode::SUCCESS);
         }
-        let plan = Plan {
+        let plan = Survey {
             cases: self.workloads.cases()?,
             mixed: if self.workloads.only.is_some() { 0 } else { MIXED },
             devices: self.device.0.clone(),

@@ -6,7 +6,7 @@ use std::process::ExitCode;
 use std::time::SystemTime;
 
 use forerun_lab::export;
-use forerun_lab::gates::{Case, Gate, Kept, Plan, generated, recordings, table};
+use forerun_lab::gates::{Case, Gate, Inspection, Kept, generated, recordings, table};
 use forerun_lab::quick::DEVICES;
 use forerun_lab::replay::Settings;
 
@@ -156,8 +156,8 @@ impl GatesCommand {
         Ok(format!("forerun {version} {} {seeds} {seeds_max} {accesses}", built.as_nanos()))
     }
 
-    fn plan(&self) -> Result<Plan, Box<dyn Error>> {
-        Ok(Plan {
+    fn plan(&self) -> Result<Inspection, Box<dyn Error>> {
+        Ok(Inspection {
             cases: self.workloads.cases()?,
             devices: self.device.0.clone(),
             memory_bytes: self.memory.clone(),

@@ -4,7 +4,7 @@ use std::error::Error;
 use std::process::ExitCode;
 
 use forerun::PolicyKind;
-use forerun_lab::quick::{Plan, file, table};
+use forerun_lab::quick::{Survey, file, table};
 
 use super::gates::{GatesCommand, tell_progress};
 use crate::print::show;
@@ -32,7 +32,7 @@ pub(super) fn run(command: &GatesCommand) -> Result<ExitCode, Box<dyn Error>> {
         None => None,
     };
     let others_than_none = policies.iter().copied().filter(|policy| *policy != PolicyKind::None);
-    let plan = Plan {
+    let plan = Survey {
         cases: command.workloads.cases()?,
         mixed: if command.workloads.only.is_some() { 0 } else { MIXED },
         devices: command.device.0.clone(),

@@ -3,7 +3,7 @@
 use std::error::Error;
 use std::process::ExitCode;
 
-use forerun_lab::rows::{Plan, Row, run, tables};
+use forerun_lab::rows::{Matrix, Scenario, run, tables};
 use forerun_sim::device::Preset;
 
 use crate::print::show;
@@ -37,10 +37,10 @@ pub(crate) struct RowsCommand {
 impl RowsCommand {
     /// Runs them and prints the tables.
     pub(crate) fn run(self) -> Result<ExitCode, Box<dyn Error>> {
-        let mut plan = Plan::new(self.device, self.memory);
+        let mut plan = Matrix::new(self.device, self.memory);
         plan.policies = self.policy.0;
         if let Some(words) = &self.only {
-            plan.rows = Row::named(words)?;
+            plan.rows = Scenario::named(words)?;
         }
         show(&tables(&run(&plan)?))?;
         Ok(ExitCode::SUCCESS)

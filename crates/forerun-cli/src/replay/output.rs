@@ -3,10 +3,11 @@
 use std::error::Error;
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use forerun_lab::outcome::Outcome;
 use forerun_lab::replay::{Plan, Settings, describe};
-use forerun_lab::report::Report;
+use forerun_lab::report::{Imprint, Report};
 use forerun_lab::timeline::Timeline;
 use forerun_lab::{export, show};
 
@@ -30,7 +31,7 @@ pub(super) struct Output {
     /// Write a page of charts to FILE, or - for the terminal instead of the tables
     ///
     /// The page works without a network and without scripts. Its charts of single runs are of the first
-    /// device, budget and seed.
+    /// device, budget and seed. It has the date, which SOURCE_DATE_EPOCH sets, in seconds since 1970.
     #[arg(long, value_name = "FILE")]
     html: Option<PathBuf>,
 }
@@ -92,8 +93,30 @@ impl Output {
     }
 }
 
+/// When, by which version and by which command the page is made.
+fn imprint() -> Imprint {
+    let seconds = std::env::var("SOURCE_DATE_EPOCH").ok().and_then(|text| text.parse().ok());
+    let date = seconds.map_or_else(SystemTime::now, |seconds| UNIX_EPOCH + Duration::from_secs(seconds));
+    let words: Vec<String> = std::env::args_os().skip(1).map(|word| typed(&word.to_string_lossy())).collect();
+    Imprint {
+        date: httpdate::fmt_http_date(date),
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+        command: format!("forerun {}", words.join(" ")),
+    }
+}
+
+/// An argument as a shell takes it.
+fn typed(word: &str) -> String {
+    let is_plain = |c: char| c.is_alphanumeric() || "-_./,:=@%+".contains(c);
+    if !word.is_empty() && word.chars().all(is_plain) {
+        return word.to_owned();
+    }
+    format!("'{}'", word.replace('\'', "'\\''"))
+}
+
 fn page(plan: &Plan, outcomes: &[Outcome], timelines: &[(String, Timeline)]) -> String {
     let mut report = Report::new("forerun replay", outcomes, timelines)
+        .imprint(imprint())
         .parameter("seeds", &seeds(&plan.settings))
         .parameter("cost of a read", &format!("{} us", plan.settings.read_cost_ns as f64 / 1e3));
     for workload in &plan.workloads {
@@ -135,4 +158,17 @@ pub(crate) fn put(path: &Path, text: &str) -> Result<(), Box<dyn Error>> {
         return Ok(print(text)?);
     }
     fs::write(path, text).map_err(|error| format!("cannot write {}: {error}", path.display()).into())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn arguments_are_quoted_where_a_shell_needs_it() {
+        assert_eq!(
+            ["a.frt", "s3,demo", "", "two words", "it's", "$x"].map(typed),
+            ["a.frt", "s3,demo", "''", "'two words'", "'it'\\''s'", "'$x'"]
+        );
+    }
 }

@@ -29,7 +29,7 @@ struct Passage {
 
 /// Documents besides those of `docs/`.
 const DOCUMENTS: &[&str] =
-    &["README.md", "CHANGELOG.md", "CONTRIBUTING.md", "ARCHITECTURE.md", "samples/README.md"];
+    &["README.md", "CHANGELOG.md", "CONTRIBUTING.md", "ARCHITECTURE.md", "SECURITY.md", "samples/README.md"];
 
 /// Crates whose comments are checked, and other folders with sources.
 const COMMENTED: &[&str] = &["crates/forerun-engine", "crates/forerun-serve", "crates/forerun-sim"];

@@ -102,7 +102,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn nests_and_escapes() {
+    fn json_nests_and_escapes() {
         let mut json = Json::default();
         json.object(|json| {
             json.key("a").text("x\"\\\n");

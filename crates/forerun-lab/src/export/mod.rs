@@ -1,5 +1,5 @@
-//! Outcomes as files for other programs: every run with all its numbers, in whole
-//! nanoseconds and bytes, so that whoever reads them can compute what the tables show.
+//! Outcomes as files for other programs: every run with all its numbers, in whole nanoseconds and
+//! bytes. A reader can compute the tables from them.
 
 pub mod json;
 
@@ -98,7 +98,7 @@ pub fn json(outcomes: &[Outcome], settings: &Settings, timelines: &[(String, Tim
     json.finish()
 }
 
-/// What became of readahead of each class.
+/// The outcome of the readahead of each class.
 pub fn by_class(json: &mut Json, by_class: &ByClass) {
     let classes: Vec<(Class, ClassCounters)> = by_class.iter().collect();
     json.array(&classes, |json, (class, counters)| {

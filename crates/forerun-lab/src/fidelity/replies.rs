@@ -1,4 +1,4 @@
-//! What it takes a mount to answer once it has the bytes.
+//! The time that a mount takes to answer once it has the bytes.
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap};
@@ -89,7 +89,7 @@ impl Device for Replies<'_> {
         self.served.slot_count()
     }
 
-    /// What the store did.
+    /// The work of the store.
     fn stats(&self) -> DeviceStats {
         self.served.stats()
     }

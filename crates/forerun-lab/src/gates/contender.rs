@@ -1,8 +1,8 @@
-//! Who is compared.
+//! The policies that are compared.
 
 use forerun_engine::PolicyKind;
 
-/// What a contender is there for.
+/// The purpose of a contender.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Against {
     /// It is what the gates are about.
@@ -22,7 +22,7 @@ pub struct Contender {
     pub policy: PolicyKind,
     /// The ceiling of its window in bytes, where it has one.
     pub window_bytes_max: Option<u64>,
-    /// What it is there for.
+    /// Its purpose.
     pub against: Against,
 }
 

@@ -99,7 +99,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn each_is_another_and_small() {
+    fn generated_workloads_differ_and_are_small() {
         let cases = generated();
         for (at, case) in cases.iter().enumerate() {
             let scan = case.workload.scan();

@@ -31,7 +31,7 @@ impl Kept {
         let mut file =
             File::options().read(true).write(true).create(true).truncate(false).open(path).map_err(io)?;
         let text = io::read_to_string(&file).map_err(io)?;
-        // Whoever was ended while it wrote has left half a line.
+        // A program that was ended while it wrote has left half a line.
         let whole = &text[..text.rfind('\n').map_or(0, |end| end + 1)];
         let mut lines = whole.lines();
         let rows = match lines.next() {

@@ -1,4 +1,4 @@
-//! What a workload is one of: that decides which gates have something to say about it.
+//! The kind of a workload decides which gates have something to say about it.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -20,7 +20,7 @@ const LONG_BYTES: u64 = 1 << 20;
 /// Reads that touch are of one run if fewer reads of the file than so many came between.
 const HORIZON: usize = 32;
 
-/// What a workload is one of.
+/// The kind of a workload.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// Of streams: it mostly reads on where it was.
@@ -32,7 +32,7 @@ pub enum Kind {
     Other,
 }
 
-/// What the reads of `workload`, a recording, are.
+/// The kind of the reads of `workload`, a recording.
 pub fn kind(workload: &Workload) -> Kind {
     let is_most = |bytes: u64| bytes * 100 >= workload.scan().read_bytes * SHARE_PERCENT;
     if is_most(long_bytes(reads(workload))) {
@@ -56,7 +56,7 @@ fn writes_little(workload: &Workload) -> bool {
     written_bytes * 100 <= workload.scan().read_bytes * WRITTEN_PERCENT
 }
 
-/// What a profile of these reads has, in bytes.
+/// The bytes of a profile of these reads.
 fn profile_bytes(reads: impl Iterator<Item = (FileId, Extent)>) -> u64 {
     let mut recorders: BTreeMap<FileId, Recorder> = BTreeMap::new();
     reads.for_each(|(file, extent)| recorders.entry(file).or_default().record(extent));
@@ -74,8 +74,8 @@ fn long_bytes(reads: impl Iterator<Item = (FileId, Extent)>) -> u64 {
     runs.long_bytes()
 }
 
-/// The reads of one file by where they begin and end, the latest at each place: its number among those of
-/// the file, and among all.
+/// The reads of one file by their beginnings and ends, the latest at each place. Each has its
+/// number among those of the file, and among all.
 #[derive(Default)]
 struct Edges {
     begins: HashMap<u64, (usize, usize)>,
@@ -166,7 +166,7 @@ mod tests {
     }
 
     #[test]
-    fn what_touches_by_chance_or_again_is_none() {
+    fn chance_and_repeated_reads_make_no_start() {
         // Each place of 64 MiB once, far from the last one.
         let all_over = (0..4096).map(|at| at * 1597 % 4096);
         assert!(percent(all_over) < 75);

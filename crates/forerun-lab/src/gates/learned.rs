@@ -1,7 +1,7 @@
 //! `adaptive` once more with what a run before it teaches, beside who knows the future.
 
 use super::best::Best;
-use super::cell::outcome;
+use super::repeat::outcome;
 use crate::error::Error;
 use crate::outcome::Outcome;
 use crate::replay::{Cell, LEARNED};

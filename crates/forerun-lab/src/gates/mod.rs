@@ -1,24 +1,24 @@
-//! Whether `adaptive` may be called never worse: every recording and every generated
-//! pattern on every device, beside not reading ahead, beside other policies at their
-//! best, and beside somebody who knows the future.
+//! Whether `adaptive` may be called never worse, on every recording and every generated pattern on
+//! every device. It is compared with no readahead, with other policies at their best, and with a
+//! schedule that knows the future.
 //!
 //! * [`Case`] is one workload; [`recordings`] finds those of folders and tells their [`Kind`],
 //!   [`generated`] makes one of each pattern;
-//! * [`Plan::run`] makes a [`Row`] of each case on each device, which says what every
+//! * [`Inspection::run`] makes a [`Row`] of each case on each device, which says what every
 //!   [`Gate`] has to say about it;
 //! * [`Kept`] has the rows of a check that was interrupted;
 //! * [`table`] shows the rows, those that fail first, and a line for each gate.
 
 mod best;
-mod cell;
 mod contender;
 mod generated;
 mod kept;
 mod kind;
 mod learned;
 mod recordings;
+mod repeat;
 mod row;
-mod show;
+mod verdicts;
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -36,20 +36,20 @@ pub use kept::Kept;
 pub use kind::{Kind, kind};
 pub use recordings::{Recordings, recordings};
 pub use row::{Gate, HARM_MARGIN, PEER_MARGIN, Row};
-pub use show::table;
+pub use verdicts::table;
 
 /// One workload.
 #[derive(Clone, Debug)]
 pub struct Case {
     /// The recorded or generated accesses that are replayed.
     pub workload: Workload,
-    /// What it is one of: which gates have something to say about it.
+    /// Its kind, which decides the gates that judge it.
     pub kind: Kind,
 }
 
-/// What is looked at.
+/// The workloads, devices and policies of the gates.
 #[derive(Clone, Debug)]
-pub struct Plan {
+pub struct Inspection {
     /// The workloads, each held in memory, with names that differ.
     pub cases: Vec<Case>,
     /// On what.
@@ -62,25 +62,25 @@ pub struct Plan {
     pub seeds_max: u64,
 }
 
-/// What came of a plan.
+/// The outcome of a plan.
 #[derive(Clone, Debug, Default)]
-pub struct Findings {
+pub struct Judgement {
     /// A row for each workload, device and budget, in their order.
     pub rows: Vec<Row>,
     /// Every run behind the rows that were not kept before.
     pub outcomes: Vec<Outcome>,
-    /// What could not be run, and why.
+    /// The workloads that could not be run, and the reasons.
     pub left_out: Vec<String>,
 }
 
-impl Findings {
+impl Judgement {
     /// Whether `gate` holds for all rows, of which there is at least one.
     pub fn hold(&self, gate: Gate) -> bool {
         !self.rows.is_empty() && self.rows.iter().all(|row| row.holds(gate) != Some(false))
     }
 }
 
-impl Plan {
+impl Inspection {
     /// Runs all of it, on all cores; the same each time. Rows that are `kept` are not run again, and new
     /// ones are kept. `progress` hears how many of all rows are done.
     ///
@@ -90,8 +90,8 @@ impl Plan {
         &self,
         kept: Option<&Kept>,
         progress: impl Fn(usize, usize) + Sync,
-    ) -> Result<Findings, Error> {
-        let mut findings = Findings::default();
+    ) -> Result<Judgement, Error> {
+        let mut findings = Judgement::default();
         let cells = self.cells(&mut findings.left_out)?;
         let done = AtomicUsize::new(0);
         let run = |cell: &(Cell<'_>, Kind)| {
@@ -106,7 +106,7 @@ impl Plan {
         Ok(findings)
     }
 
-    /// What can be run; why the rest cannot goes to `left_out`.
+    /// The workloads that can be run; the reasons why the rest cannot go to `left_out`.
     fn cells(&self, left_out: &mut Vec<String>) -> Result<Vec<(Cell<'_>, Kind)>, Error> {
         let settings = Settings { repeat: self.seeds.max(2), ..Settings::default() };
         let mut cells = Vec::new();
@@ -137,7 +137,7 @@ impl Plan {
             return Ok((row.clone(), Vec::new()));
         }
         let best = Best::of(cell, *kind)?;
-        let mut outcomes = cell::run(cell, &best, self.seeds_max)?;
+        let mut outcomes = repeat::run(cell, &best, self.seeds_max)?;
         let is_learned = *kind == Kind::Start;
         let learned = is_learned.then(|| learned::run(cell, &best)).transpose()?;
         let share = learned.as_ref().map(|learned| learned.share);

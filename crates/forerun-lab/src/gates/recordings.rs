@@ -8,13 +8,13 @@ use super::{Case, kind};
 use crate::error::Error;
 use crate::workload::{Workload, tell_apart};
 
-/// What was found.
+/// The recordings that were found.
 #[derive(Clone, Debug, Default)]
 pub struct Recordings {
     /// Those that can be replayed.
     pub cases: Vec<Case>,
-    /// What of them is not, and why: files that cannot be read, files that repeat others, and what
-    /// comes after the first accesses.
+    /// The parts that are not replayed, with reasons: files that cannot be read, files that repeat
+    /// others, and accesses after the first ones.
     pub remarks: Vec<String>,
 }
 

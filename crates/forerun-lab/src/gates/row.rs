@@ -1,4 +1,4 @@
-//! What the gates say about one workload on one device.
+//! The verdict of the gates on one workload on one device.
 
 use std::fmt;
 
@@ -44,7 +44,7 @@ impl Gate {
     /// All of them, in the order of tables.
     pub const ALL: [Gate; 5] = [Gate::Harm, Gate::Peers, Gate::Bound, Gate::Learned, Gate::Regret];
 
-    /// What is promised.
+    /// The promise.
     pub fn promise(self) -> &'static str {
         match self {
             Gate::Harm => "not 1 % slower than none",
@@ -77,7 +77,7 @@ pub struct Row {
     pub device: String,
     /// The budget in bytes.
     pub memory_bytes: u64,
-    /// What the workload is one of.
+    /// The kind of the workload.
     pub kind: Kind,
     /// How many seeds `adaptive` had.
     pub seed_count: usize,
@@ -106,8 +106,8 @@ pub struct Row {
 }
 
 impl Row {
-    /// Of the outcomes of [`CONTENDERS`] in their order, the `best` times for them, and the share of these
-    /// that was `learned`, for a workload of these `objects`.
+    /// The row of a workload of these `objects`: the outcomes of [`CONTENDERS`] in their order, the
+    /// `best` times for them, and the share of these that was `learned`.
     pub(super) fn of(
         outcomes: &[Outcome],
         best: &Best,
@@ -152,7 +152,7 @@ impl Row {
         self.peer_wasted_bytes > self.waste_bytes_max
     }
 
-    /// Whether `gate` holds; `None` where it has nothing to say. What is undecided does not hold.
+    /// Whether `gate` holds; `None` where it has nothing to say. An undecided promise does not hold.
     pub fn holds(&self, gate: Gate) -> Option<bool> {
         match gate {
             Gate::Harm => Some(self.harm.verdict(HARM_MARGIN).is_harmless()),
@@ -182,7 +182,7 @@ impl Row {
     }
 }
 
-/// Who of the peers takes the least time, by the seeds that all of them had; the first of equals.
+/// The peer that takes the least time, by the seeds that all of them had; the first of equals.
 fn best_peer(times: &[Vec<f64>]) -> usize {
     let seeds = times.iter().map(Vec::len).min().unwrap_or(0);
     let share = |at: &usize| Ratio::of(&times[*at][..seeds], &times[0][..seeds]).mean;

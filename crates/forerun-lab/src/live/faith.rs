@@ -5,8 +5,8 @@ use forerun_sim::run::Waits;
 /// From here on a read was late.
 const LATE_NS: u64 = 1_000_000;
 
-/// How late reads were made: after their recorded time in an open loop, after the end
-/// of what they waited for and the thought after it in a closed one.
+/// How late reads were made. In an open loop, that is after their recorded time. In a closed one,
+/// it is after the end of the access before and the think time.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Faith {
     /// The distribution.

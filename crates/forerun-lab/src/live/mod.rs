@@ -1,10 +1,9 @@
 //! A source in real time: the same accesses at the same moments as in the simulator,
 //! from storage that really reads.
 //!
-//! One thread asks the source what is next, waits for that moment or for an answer,
-//! and starts reads without waiting for them. So an open loop stays open however slow
-//! the storage is, and the source's rules about who waits for whom hold as they do in
-//! virtual time.
+//! One thread asks the source what is next, waits for that moment or for an answer, and starts
+//! reads without waiting for them. So an open loop stays open however slow the storage is. The
+//! source's rules about dependencies hold as they do in virtual time.
 
 mod faith;
 
@@ -17,7 +16,7 @@ use forerun_sim::source::{Deed, Extent, Next, ObjectId, Source, Step, Time};
 
 pub use faith::Faith;
 
-/// What reads.
+/// Storage that reads are made on.
 pub trait Storage {
     /// Starts to read `extent` of `object` for `client` and tells `done` when that is
     /// done, on any thread. Does not wait.
@@ -27,7 +26,7 @@ pub trait Storage {
     fn close(&self, client: u32, object: ObjectId);
 }
 
-/// Whom to tell of a read's end.
+/// The way to tell that a read has ended.
 #[derive(Debug)]
 pub struct Done {
     token: u64,
@@ -51,7 +50,7 @@ struct Finished {
     result: Result<(), String>,
 }
 
-/// What came of it: what the engine counts is not in the run.
+/// The outcome; the run does not have the engine's counts.
 #[derive(Clone, Debug, Default)]
 pub struct Live {
     /// Time, reads and clients.

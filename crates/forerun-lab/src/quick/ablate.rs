@@ -12,15 +12,15 @@ use forerun_engine::ablation::switch_off;
 pub use forerun_engine::ablation::Rule;
 
 use super::show::{DIFFERENCE, short};
-use super::{Cell, Place, Plan};
+use super::{Place, Score, Survey};
 use crate::error::Error;
 use crate::stats::Ratio;
 use crate::table::{Column, Table};
 
-/// What counts as harm: this many times as long as without readahead.
+/// The threshold of harm: this many times as long as without readahead.
 const HARM: f64 = 1.2;
 
-/// What became of the rows of one judge without a rule, beside the same rows with it.
+/// The outcome of the rows of one judge without a rule, beside the same rows with it.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Change {
     /// Geometric mean of time without the rule to time with it.
@@ -53,8 +53,8 @@ pub struct Effect {
 ///
 /// # Errors
 /// A recording cannot be read any more, or a reader hangs.
-pub fn effects(plan: &Plan, rules: &[Rule], mut progress: impl FnMut(Rule)) -> Result<Vec<Effect>, Error> {
-    let under = |policy| Plan { policies: vec![policy], ..plan.clone() }.run(|_, _| {});
+pub fn effects(plan: &Survey, rules: &[Rule], mut progress: impl FnMut(Rule)) -> Result<Vec<Effect>, Error> {
+    let under = |policy| Survey { policies: vec![policy], ..plan.clone() }.run(|_, _| {});
     // Rows of devices with luck move by it: a rule that changes one request changes the luck of all after it.
     let lucky: HashSet<&str> =
         plan.devices.iter().filter(|device| device.has_luck()).map(|device| device.name()).collect();
@@ -75,20 +75,20 @@ pub fn effects(plan: &Plan, rules: &[Rule], mut progress: impl FnMut(Rule)) -> R
 
 /// The cells of the same plan without readahead, with the rule and without it.
 struct Trio<'a> {
-    none: &'a [Cell],
-    with: &'a [Cell],
-    without: &'a [Cell],
+    none: &'a [Score],
+    with: &'a [Score],
+    without: &'a [Score],
 }
 
 impl Trio<'_> {
     fn change(&self, is_mixed: bool, lucky: &HashSet<&str>) -> Change {
-        let times = |cells: &[Cell]| -> HashMap<Place, u64> {
+        let times = |cells: &[Score]| -> HashMap<Place, u64> {
             cells.iter().map(|cell| (cell.place.clone(), cell.elapsed_ns)).collect()
         };
         let (none, with) = (times(self.none), times(self.with));
         let mut change = Change::default();
         let mut ratios = Vec::new();
-        for Cell { place, elapsed_ns, .. } in
+        for Score { place, elapsed_ns, .. } in
             self.without.iter().filter(|cell| cell.place.is_mixed == is_mixed)
         {
             let ratio = *elapsed_ns as f64 / with[place] as f64;
@@ -105,7 +105,7 @@ impl Trio<'_> {
             }
         }
         change.mean = Ratio::of(&ratios, &vec![1.0; ratios.len()]).mean;
-        let unread = |cells: &[Cell]| -> u64 {
+        let unread = |cells: &[Score]| -> u64 {
             cells.iter().filter(|cell| cell.place.is_mixed == is_mixed).map(|cell| cell.wasted_bytes).sum()
         };
         change.unread = (unread(self.without).max(1)) as f64 / unread(self.with).max(1) as f64;

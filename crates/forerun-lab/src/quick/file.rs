@@ -2,14 +2,14 @@
 
 use std::fmt::Write;
 
-use super::{Cell, Place};
+use super::{Place, Score};
 
 const HEADER: &str = "policy,device,is_mixed,workload,memory_bytes,elapsed_ns,wasted_bytes,fetched_bytes";
 
 /// `cells` as CSV. Names of devices and workloads may have commas, and are quoted.
-pub fn write(cells: &[Cell]) -> String {
+pub fn write(cells: &[Score]) -> String {
     let mut text = format!("{HEADER}\n");
-    for Cell { place, policy, elapsed_ns, wasted_bytes, fetched_bytes } in cells {
+    for Score { place, policy, elapsed_ns, wasted_bytes, fetched_bytes } in cells {
         let Place { device, is_mixed, workload, memory_bytes } = place;
         writeln!(
             text,
@@ -24,7 +24,7 @@ pub fn write(cells: &[Cell]) -> String {
 ///
 /// # Errors
 /// The line that is none of its lines.
-pub fn read(text: &str) -> Result<Vec<Cell>, String> {
+pub fn read(text: &str) -> Result<Vec<Score>, String> {
     let mut lines = text.lines();
     if lines.next() != Some(HEADER) {
         return Err(format!(
@@ -36,7 +36,7 @@ pub fn read(text: &str) -> Result<Vec<Cell>, String> {
     (2..).zip(lines).map(cell).collect()
 }
 
-fn cell(line: &str) -> Option<Cell> {
+fn cell(line: &str) -> Option<Score> {
     let mut quoted = line.split('"');
     let policy = quoted.next()?.strip_suffix(',')?.to_owned();
     let device = quoted.next()?.to_owned();
@@ -46,7 +46,7 @@ fn cell(line: &str) -> Option<Cell> {
     let mut number = || numbers.next().flatten();
     let place = Place { device, is_mixed, workload, memory_bytes: number()? };
     let cell =
-        Cell { place, policy, elapsed_ns: number()?, wasted_bytes: number()?, fetched_bytes: number()? };
+        Score { place, policy, elapsed_ns: number()?, wasted_bytes: number()?, fetched_bytes: number()? };
     (cell.elapsed_ns > 0 && numbers.next().is_none() && quoted.next().is_none()).then_some(cell)
 }
 
@@ -56,7 +56,7 @@ mod tests {
 
     #[test]
     fn cells_come_back() {
-        let cell = |device: &str, is_mixed| Cell {
+        let cell = |device: &str, is_mixed| Score {
             place: Place {
                 device: device.to_owned(),
                 is_mixed,

@@ -5,14 +5,14 @@ use forerun_sim::device::Preset;
 use forerun_sim::source::Mixed;
 use forerun_sim::world::World;
 
-use super::{Cell, Place, seeds};
+use super::{Place, Score, seeds};
 use crate::error::Error;
 
-/// What a read costs its reader besides waiting, in nanoseconds.
+/// The cost of a read for its reader besides waiting, in nanoseconds.
 const READ_COST_NS: u64 = 2000;
 
 /// The workload of `seed` under `policy`.
-pub(super) fn run(seed: u64, device: &Preset, memory_bytes: u64, policy: PolicyKind) -> Result<Cell, Error> {
+pub(super) fn run(seed: u64, device: &Preset, memory_bytes: u64, policy: PolicyKind) -> Result<Score, Error> {
     let place = Place {
         device: device.name().to_owned(),
         is_mixed: true,

@@ -1,8 +1,8 @@
-//! A table of minutes for whoever changes a policy: many workloads on many devices, each with one of
-//! several budgets, beside `none` and beside another policy, an earlier build, or the same policy without
-//! one of its rules.
+//! A table of minutes for developers of a policy: many workloads on many devices, each with one of
+//! several budgets. It compares with `none`, and with another policy, an earlier build, or the same
+//! policy without one of its rules.
 //!
-//! * [`Plan::run`] replays everything once and makes a [`Cell`] of each workload, device and policy;
+//! * [`Survey::run`] replays everything once and makes a [`Score`] of each workload, device and policy;
 //! * [`mod@file`] keeps cells for a comparison with a later build;
 //! * [`table`] compares them, a line for each device;
 //! * `ablate` takes one rule away after the other, in a build that can.
@@ -10,8 +10,8 @@
 #[cfg(feature = "ablate")]
 pub mod ablate;
 pub mod file;
+mod means;
 mod mixed;
-mod show;
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -23,7 +23,7 @@ use crate::error::Error;
 use crate::gates::Case;
 use crate::replay::{self, Settings};
 use crate::work::on_all_cores;
-pub use show::table;
+pub use means::table;
 
 /// The devices of the table, from a disk of 2001 to a store far away.
 pub const DEVICES: &str = "demo,ide-2006,scsi-2001,nvme,rbd-2014,nfs-gbe,s3,\
@@ -39,7 +39,7 @@ const SEEDS: u64 = 5;
 
 /// The workloads, devices and policies of a table.
 #[derive(Clone, Debug)]
-pub struct Plan {
+pub struct Survey {
     /// Recordings and generated patterns, each held in memory, with names that differ.
     pub cases: Vec<Case>,
     /// How many of the workloads that are made of a number.
@@ -50,9 +50,9 @@ pub struct Plan {
     pub policies: Vec<PolicyKind>,
 }
 
-/// What one policy came to on one workload, device and budget.
+/// The outcome of one policy on one workload, device and budget.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Cell {
+pub struct Score {
     /// Where the cell stands.
     pub place: Place,
     /// The policy's name.
@@ -65,7 +65,7 @@ pub struct Cell {
     pub fetched_bytes: u64,
 }
 
-/// What two cells have in common that are compared.
+/// The key that two compared cells have in common.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Place {
     /// The device's name.
@@ -79,12 +79,12 @@ pub struct Place {
 }
 
 impl Place {
-    /// What `runs` came to, of which there is at least one.
-    fn of(self, policy: PolicyKind, runs: &[Run]) -> Cell {
+    /// The outcome of `runs`, of which there is at least one.
+    fn of(self, policy: PolicyKind, runs: &[Run]) -> Score {
         let count = runs.len() as f64;
         let logarithms: f64 = runs.iter().map(|run| (run.elapsed_ns.max(1) as f64).ln()).sum();
         let mean = |value: fn(&Run) -> u64| runs.iter().map(value).sum::<u64>() / runs.len() as u64;
-        Cell {
+        Score {
             place: self,
             policy: policy.name().to_owned(),
             elapsed_ns: (logarithms / count).exp().round() as u64,
@@ -99,19 +99,19 @@ fn seeds(device: &Preset) -> std::ops::RangeInclusive<u64> {
     1..=if device.has_luck() { SEEDS } else { 1 }
 }
 
-/// What is replayed in one place.
-enum Job<'a> {
+/// The workloads that are replayed in one place.
+enum Task<'a> {
     Case(&'a Case, &'a Preset, u64),
     Mixed(u64, &'a Preset, u64),
 }
 
-impl Plan {
+impl Survey {
     /// Replays all of it once, on all cores; the same each time. `progress` hears how much of a whole
     /// is done.
     ///
     /// # Errors
     /// A recording cannot be read any more, or a reader hangs.
-    pub fn run(&self, progress: impl Fn(usize, usize) + Sync) -> Result<Vec<Cell>, Error> {
+    pub fn run(&self, progress: impl Fn(usize, usize) + Sync) -> Result<Vec<Score>, Error> {
         let jobs = self.jobs();
         let done = AtomicUsize::new(0);
         let cells = on_all_cores(&jobs, |job| {
@@ -122,25 +122,25 @@ impl Plan {
         Ok(cells.into_iter().flatten().collect())
     }
 
-    fn jobs(&self) -> Vec<Job<'_>> {
+    fn jobs(&self) -> Vec<Task<'_>> {
         let mut jobs = Vec::new();
         for (place, device) in self.devices.iter().enumerate() {
             // The next device begins with the next budget, so that each workload meets several.
             let memory = |at: usize| MEMORY_BYTES[(at + place) % MEMORY_BYTES.len()];
             let fits = |case: &&Case| case.workload.end_bytes() <= device.capacity_bytes();
             let cases = self.cases.iter().enumerate().filter(|(_, case)| fits(case));
-            jobs.extend(cases.map(|(at, case)| Job::Case(case, device, memory(at))));
-            jobs.extend((0..self.mixed).map(|seed| Job::Mixed(seed, device, memory(seed as usize))));
+            jobs.extend(cases.map(|(at, case)| Task::Case(case, device, memory(at))));
+            jobs.extend((0..self.mixed).map(|seed| Task::Mixed(seed, device, memory(seed as usize))));
         }
         jobs
     }
 
     /// A cell for each policy.
-    fn run_one(&self, job: &Job<'_>) -> Result<Vec<Cell>, Error> {
+    fn run_one(&self, job: &Task<'_>) -> Result<Vec<Score>, Error> {
         self.policies
             .iter()
             .map(|policy| match job {
-                Job::Case(case, device, memory_bytes) => {
+                Task::Case(case, device, memory_bytes) => {
                     let (workload, memory_bytes) = (&case.workload, *memory_bytes);
                     let settings = Settings::default();
                     let cell = replay::Cell { workload, device, memory_bytes, settings };
@@ -154,7 +154,7 @@ impl Plan {
                     };
                     Ok(place.of(*policy, &runs))
                 }
-                Job::Mixed(seed, device, memory_bytes) => mixed::run(*seed, device, *memory_bytes, *policy),
+                Task::Mixed(seed, device, memory_bytes) => mixed::run(*seed, device, *memory_bytes, *policy),
             })
             .collect()
     }

@@ -1,4 +1,4 @@
-//! What a plan's tables are about.
+//! The captions of a plan's tables.
 
 use forerun_sim::source::Pace;
 

@@ -27,7 +27,7 @@ pub(super) enum Job<'a> {
     Learned { cell: Cell<'a>, seed: u64 },
 }
 
-/// What came of a job.
+/// The outcome of a job.
 #[derive(Debug)]
 pub(super) enum Part {
     Bounds(Bounds),

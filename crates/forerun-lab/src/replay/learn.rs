@@ -1,4 +1,4 @@
-//! What a run teaches the next one.
+//! The profile that a run leaves for the next one.
 
 use std::collections::HashMap;
 
@@ -19,7 +19,7 @@ impl Cell<'_> {
         self.run(self.config(PolicyKind::Adaptive), seed, |world| world.learned(profiles))
     }
 
-    /// What the readers of each object touch first, in a run under `adaptive`; the objects in the order
+    /// The bytes that readers of each object touch first, in a run under `adaptive`; the objects in the order
     /// in which they are read first.
     fn learn(&self, seed: u64) -> Result<Vec<(ObjectId, Vec<Extent>)>, Error> {
         let mut order: Vec<ObjectId> = Vec::new();

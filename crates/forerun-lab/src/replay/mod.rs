@@ -1,6 +1,5 @@
-//! Every workload on every device with every budget under every policy, repeated with
-//! different seeds of the device: the same seeds for all policies, so that all of them
-//! meet the same luck.
+//! Every workload on every device with every budget under every policy, repeated with different
+//! seeds of the device. All policies get the same seeds, so that they meet the same luck.
 
 mod caption;
 mod cell;
@@ -22,10 +21,10 @@ use cell::{Job, Part};
 /// `adaptive` with what was learned of an earlier run, in tables.
 pub const LEARNED: &str = "adaptive+profile";
 
-/// What is replayed on what.
+/// The workloads, and the devices they are replayed on.
 #[derive(Clone, Debug)]
 pub struct Plan {
-    /// What is replayed; the names differ.
+    /// The workloads; the names differ.
     pub workloads: Vec<Workload>,
     /// On what.
     pub devices: Vec<Preset>,
@@ -48,7 +47,7 @@ pub struct Settings {
     pub seed: u64,
     /// When accesses are made, or [`Settings::pace_of`]'s choice.
     pub pace: Option<Pace>,
-    /// What every read costs its reader besides waiting, in nanoseconds.
+    /// The cost of every read for its reader besides waiting, in nanoseconds.
     pub read_cost_ns: u64,
     /// Ceiling of a policy's window in bytes, for those that do not size it themselves;
     /// the engine's own if `None`.

@@ -1,6 +1,6 @@
-//! What happened in the first run of each workload under each policy.
+//! The events of the first run of each workload under each policy.
 
-use forerun_engine::{Config, PolicyKind};
+use forerun_engine::{Config, PolicyKind, Time};
 
 use super::Plan;
 use super::cell::Cell;
@@ -29,7 +29,9 @@ impl Plan {
         on_all_cores(&jobs, |(cell, policy)| {
             let mut timeline = Timeline::default();
             let config = Config { events_max: EVENTS_MAX, ..cell.config(*policy) };
-            cell.run(config, self.settings.seed, |world| world.observe(|event| timeline.observe(event)))?;
+            let run =
+                cell.run(config, self.settings.seed, |world| world.observe(|event| timeline.observe(event)))?;
+            timeline.finish(Time(run.elapsed_ns));
             Ok((format!("{}/{}", cell.workload.name(), policy.name()), timeline))
         })
     }

@@ -5,7 +5,7 @@ use super::number::{self, SIZES, TIMES};
 /// An axis.
 #[derive(Clone, Debug)]
 pub(super) struct Axis {
-    /// What it shows, with its unit.
+    /// The quantity that it shows, with its unit.
     pub(super) title: String,
     /// Where marks are, and what stands there.
     pub(super) ticks: Vec<(f64, String)>,

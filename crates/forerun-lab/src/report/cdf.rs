@@ -6,7 +6,7 @@ use crate::outcome::Outcome;
 use crate::show::mean;
 
 use super::axis::Axis;
-use super::case::Case;
+use super::comparison::Comparison;
 use super::frame::Frame;
 use super::legend;
 use super::number;
@@ -16,7 +16,7 @@ use super::svg::{Node, el, text};
 const SHOWN_NS_MIN: u64 = 1000;
 
 /// The section.
-pub(super) fn section(cases: &[Case<'_>], policies: &[String]) -> Node {
+pub(super) fn section(cases: &[Comparison<'_>], policies: &[String]) -> Node {
     let figures = cases.iter().map(|case| figure(case, policies));
     el("section")
         .set("id", "waits")
@@ -27,10 +27,10 @@ pub(super) fn section(cases: &[Case<'_>], policies: &[String]) -> Node {
 
 const HOW: &str = "Each point shows which share of the reads waited no longer than a duration. Lines further up and left \
     are better. A line begins, at the left edge, with the share of reads that waited less than the axis shows. Equal lines \
-    hide one another. The axis of durations is logarithmic. The curves have all seeds together. The table has the \
+    hide one another. The letter on a line is that of its policy in the table. The axis of durations is logarithmic. The curves have all seeds together. The table has the \
     means over seeds of the wait that 50, 90, 99 and 99.9 % of the reads did not exceed.";
 
-fn figure(case: &Case<'_>, policies: &[String]) -> Node {
+fn figure(case: &Comparison<'_>, policies: &[String]) -> Node {
     let counts: Vec<BTreeMap<u64, u64>> = case.outcomes.iter().map(counts).collect();
     let longest = counts.iter().filter_map(|counts| counts.keys().next_back()).max();
     let shortest = counts.iter().flat_map(|counts| counts.keys().filter(|ns| **ns > SHOWN_NS_MIN)).min();
@@ -43,9 +43,16 @@ fn figure(case: &Case<'_>, policies: &[String]) -> Node {
             el("polyline").class(legend::line_class(index(outcome))).set("points", points(&frame, counts));
         el("g").with(text("title", &outcome.policy)).with(line)
     });
+    // Above all lines, so that none crosses a letter.
+    let letters = case.outcomes.iter().zip(&counts).filter_map(|(outcome, counts)| {
+        let at = (index(outcome) as f64 + 0.5) / policies.len() as f64;
+        let (x, y) = place_of_letter(&frame, counts, at)?;
+        let letter = legend::letter(index(outcome));
+        Some(text("text", letter).class("key mid").at([("x", x), ("y", y + 4.0)]))
+    });
     el("figure")
         .with(text("figcaption", &case.name))
-        .with(frame.picture(&format!("distribution of waits of {}", case.name), lines))
+        .with(frame.picture(&format!("distribution of waits of {}", case.name), lines.chain(letters)))
         .with(quantiles(case, index))
 }
 
@@ -81,20 +88,41 @@ fn points(frame: &Frame, counts: &BTreeMap<u64, u64>) -> String {
     points.join(" ")
 }
 
+/// A point of the line. It is at the share `at` of the plot's width, so that the letters of lines that
+/// are close to one another do not meet. A line that begins further right has it on its first rise.
+fn place_of_letter(frame: &Frame, counts: &BTreeMap<u64, u64>, at: f64) -> Option<(f64, f64)> {
+    let total = counts.values().sum::<u64>() as f64;
+    let (first, first_count) = counts.first_key_value()?;
+    let (x, first_x) = (frame.width * at, frame.x(*first as f64));
+    if first_x > x {
+        return Some((first_x, frame.y(100.0 * at * *first_count as f64 / total)));
+    }
+    let seen: u64 = counts.iter().filter(|(ns, _)| frame.x(**ns as f64) <= x).map(|(_, count)| count).sum();
+    Some((x, frame.y(100.0 * seen as f64 / total)))
+}
+
 /// The legend, with the numbers that nobody can read off a curve.
-fn quantiles(case: &Case<'_>, index: impl Fn(&Outcome) -> usize) -> Node {
+fn quantiles(case: &Comparison<'_>, index: impl Fn(&Outcome) -> usize) -> Node {
     let head = ["policy", "p50", "p90", "p99", "p99.9"].map(|name| text("th", name).set("scope", "col"));
     let row = |outcome: &Outcome| {
         let line = legend::line(legend::line_class(index(outcome)));
+        let letter = legend::letter(index(outcome));
         let quantile =
             |of: fn(&forerun_sim::run::Run) -> u64| text("td", number::duration(mean(outcome, of)));
         el("tr")
-            .with(el("th").set("scope", "row").with(line).text(format!(" {}", outcome.policy)))
+            .with(
+                el("th")
+                    .set("scope", "row")
+                    .with(line)
+                    .with(text("b", letter))
+                    .text(format!(" {}", outcome.policy)),
+            )
             .with(quantile(|run| run.waits.quantile(500)))
             .with(quantile(|run| run.waits.quantile(900)))
             .with(quantile(|run| run.waits.quantile(990)))
             .with(quantile(|run| run.waits.quantile(999)))
     };
     let body = el("tbody").with_all(case.outcomes.iter().map(row));
-    el("table").class("small").with(el("thead").with(el("tr").with_all(head))).with(body)
+    let table = el("table").class("small").with(el("thead").with(el("tr").with_all(head))).with(body);
+    el("div").class("wide").with(table)
 }

@@ -4,10 +4,10 @@ use super::axis::Axis;
 use super::svg::{Node, el, text};
 
 /// Room for numbers and titles left of and below the plot, and above and right of it.
-const LEFT: f64 = 80.0;
+pub(super) const LEFT: f64 = 80.0;
 const BELOW: f64 = 42.0;
 const ABOVE: f64 = 8.0;
-const RIGHT: f64 = 16.0;
+pub(super) const RIGHT: f64 = 24.0;
 
 /// Where a plot's values are in its picture.
 #[derive(Clone, Debug)]
@@ -41,8 +41,8 @@ impl Frame {
         let (width, height) = (self.width + LEFT + RIGHT, self.height + ABOVE + BELOW);
         let plot = el("g").set("transform", format!("translate({LEFT},{ABOVE})"));
         let plot = plot.with(self.grid()).with_all(marks).with(self.names());
-        let picture = el("svg").set("viewBox", format!("0 0 {width} {height}")).set("role", "img");
-        picture.set("aria-label", label).with(plot)
+        let picture = el("svg").set("viewBox", format!("0 0 {width} {height}")).set("width", width);
+        picture.set("role", "img").set("aria-label", label).with(plot)
     }
 
     fn grid(&self) -> Node {

@@ -1,13 +1,13 @@
 //! How much slower than the fastest each policy is, for every workload at a glance.
 
-use super::case::Case;
+use super::comparison::Comparison;
 use super::svg::{Node, el, text};
 
 /// Up to how many times the fastest one's time each shade goes; the last one has no end.
 const SHADES: [f64; 7] = [1.02, 1.1, 1.25, 1.5, 2.0, 4.0, 8.0];
 
 /// The section.
-pub(super) fn section(cases: &[Case<'_>], policies: &[String]) -> Node {
+pub(super) fn section(cases: &[Comparison<'_>], policies: &[String]) -> Node {
     let head = policies.iter().map(|policy| text("th", policy).set("scope", "col"));
     let head = el("tr").with(text("th", "workload").set("scope", "col")).with_all(head);
     let rows = cases.iter().map(|case| {
@@ -26,7 +26,7 @@ pub(super) fn section(cases: &[Case<'_>], policies: &[String]) -> Node {
 const HOW: &str = "Each number is a policy's time divided by that of the fastest policy of the same row. 1.00 is \
     the fastest, and 2.00 took twice as long. The stronger the colour, the slower. A column without strong colours is a policy that is never a bad choice.";
 
-fn cell(case: &Case<'_>, policy: &str) -> Node {
+fn cell(case: &Comparison<'_>, policy: &str) -> Node {
     let at = case.outcomes.iter().position(|outcome| outcome.policy == policy);
     let fastest = case.fastest();
     match at.map(|at| &case.standings[at]) {

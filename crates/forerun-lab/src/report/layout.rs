@@ -12,7 +12,7 @@ use super::number;
 /// Timelines with labels of the same beginning.
 #[derive(Clone, Debug)]
 pub(super) struct Group<'a> {
-    /// What their labels have in common: all up to the last slash.
+    /// The common part of their labels: all up to the last slash.
     pub(super) name: &'a str,
     /// Each with the rest of its label.
     pub(super) timelines: Vec<(&'a str, &'a Timeline)>,

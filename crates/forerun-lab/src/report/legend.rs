@@ -1,8 +1,8 @@
-//! What the colours mean.
+//! The meaning of the colours.
 
 use super::svg::{Node, el};
 
-/// What happened to bytes: the colour's class and its name.
+/// The outcomes of bytes: the colour's class and its name.
 pub(super) const CLASSES: [(&str, &str); 4] = [
     ("hit", "hit: in memory"),
     ("late", "late: in flight"),
@@ -18,12 +18,24 @@ pub(super) fn line_class(index: usize) -> String {
     format!("line l{}", index % STYLES)
 }
 
+/// The letter of the policy with this index.
+pub(super) fn letter(index: usize) -> String {
+    char::from(b'A' + (index % 26) as u8).to_string()
+}
+
 /// Names beside coloured squares.
 pub(super) fn squares(names: &[(&str, &str)]) -> Node {
     let entry = |(class, name): &(&str, &str)| {
         let square = el("rect").class(class).at([("width", 12.0), ("height", 12.0)]);
         el("li").with(swatch(12.0).with(square)).text(format!(" {name}"))
     };
+    el("ul").class("legend").with_all(names.iter().map(entry))
+}
+
+/// Names beside pieces of lines.
+pub(super) fn lines(names: &[(&str, &str)]) -> Node {
+    let entry =
+        |(class, name): &(&str, &str)| el("li").with(line(format!("line {class}"))).text(format!(" {name}"));
     el("ul").class("legend").with_all(names.iter().map(entry))
 }
 

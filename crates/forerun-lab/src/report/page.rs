@@ -1,9 +1,9 @@
 //! The page around the pictures.
 
-use super::case::{cases, distinct, memory, policies};
+use super::comparison::{cases, distinct, memory, policies};
 use super::layout::{Group, groups};
 use super::svg::{Node, el, text};
-use super::{Report, cdf, clients, heat, number, scatter, series, streams, summary};
+use super::{Imprint, Report, cdf, finishes, fold, heat, number, readahead, scatter, series, summary};
 
 /// Shapes of all scatter plots together: at about 14 bytes each, well below 3 MB.
 const SHAPE_COUNT_MAX: usize = 120_000;
@@ -47,8 +47,8 @@ fn body(report: &Report<'_>) -> Node {
         main.with(summary::section(&cases))
             .with(heat::section(&cases, &policies))
             .with(cdf::section(&cases, &policies))
-            .with(clients::section(&cases))
-            .with(streams::section(&cases, &groups))
+            .with(finishes::section(&cases))
+            .with(readahead::section(&cases, &groups))
     };
     el("body").with(main.with(offsets(&groups)).with(levels(&groups)))
 }
@@ -71,7 +71,19 @@ fn header(report: &Report<'_>) -> Node {
     for (name, value) in given.chain(told) {
         list = list.with(el("div").with(text("dt", name)).with(text("dd", value)));
     }
-    el("header").with(text("h1", report.title)).with(list)
+    let header = el("header").with(text("h1", report.title));
+    match &report.imprint {
+        Some(imprint) => header.with(made(imprint)).with(list),
+        None => header.with(list),
+    }
+}
+
+/// When, by which version and by which command the page was made.
+fn made(imprint: &Imprint) -> Node {
+    let Imprint { date, version, command } = imprint;
+    text("p", format!("Made on {date} by version {version} of Forerun with "))
+        .class("made")
+        .with(text("code", command))
 }
 
 fn contents() -> Node {
@@ -89,10 +101,8 @@ fn offsets(groups: &[Group<'_>]) -> Node {
     let (least, most) = SHAPES_OF_PLOT;
     let shapes = (SHAPE_COUNT_MAX / count).clamp(least, most);
     let section = section.with(text("p", scatter::HOW).class("how")).with(scatter::legend());
-    section.with_all(groups.iter().map(|group| {
-        let figures = group.timelines.iter();
-        let figures = figures.map(|(policy, timeline)| scatter::figure(group, policy, timeline, shapes));
-        fold(group.name).with(el("div").class("pair").with_all(figures))
+    section.with_all(fold::groups(groups, "pair", |group, policy, timeline| {
+        scatter::figure(group, policy, timeline, shapes)
     }))
 }
 
@@ -107,16 +117,8 @@ fn levels(groups: &[Group<'_>]) -> Node {
         .with(series::legend_of_windows())
         .with(text("p", series::HOW_MEMORY).class("how"))
         .with(series::legend());
-    section.with_all(groups.iter().map(|group| {
-        let pair = |(policy, timeline): &(&str, &crate::timeline::Timeline)| {
-            let windows = series::windows(group, policy, timeline);
-            el("div").class("pair").with(windows).with(series::memory(group, policy, timeline))
-        };
-        fold(group.name).with_all(group.timelines.iter().map(pair))
+    section.with_all(fold::groups(groups, "rows", |group, policy, timeline| {
+        let windows = series::windows(group, policy, timeline);
+        el("div").class("pair").with(windows).with(series::memory(group, policy, timeline))
     }))
-}
-
-/// Something that readers may fold away.
-fn fold(name: &str) -> Node {
-    el("details").set("open", "open").with(text("summary", name))
 }

@@ -5,19 +5,23 @@ use forerun_engine::Cause;
 use crate::timeline::{Class, FetchPoint, Timeline};
 
 use super::frame::Frame;
+use super::lanes;
 use super::layout::{self, Group};
 use super::legend;
 use super::number;
 use super::raster::Raster;
+use super::shares::Shares;
 use super::svg::{Node, el, text};
 
 /// How to read [`figure`].
 pub(super) const HOW: &str = "Each mark is a read: its time (left to right) and its offset in the file (bottom to top). Its colour \
-    tells whether its bytes were in memory (hit), in flight (late), or neither (miss, the longest wait). Grey is readahead, from \
-    the dispatch of the fetch to its end. Readahead that was evicted unread has the colour of waste. Good readahead is \
-    a grey edge just in front of blue marks. Several files lie one above the other. Each picture has its own axis of time, \
-    whose length is in its title. Long runs show a sample. Point at a mark to see how many reads had the same outcome, \
-    and which kind of stream read their bytes ahead.";
+    tells whether its bytes were in memory (hit), in flight (late), or neither (miss, the longest wait). The three lanes above \
+    the plot show the share of reads with each outcome at each moment, so that none hides another. Grey is readahead, from \
+    the dispatch of the fetch to its end. Readahead that was evicted unread, or left unread at the end, has the colour of waste. \
+    Good readahead is a grey edge just in front of blue marks. Several files lie one above the other. Each picture has its own \
+    axis of time, whose length is in its title. Long runs show a sample, and the totals below the title have all reads. \
+    Writes are not shown; a dotted end of a picture has writes or no accesses. Point at a mark to see how many reads had the same outcome, and which kind of stream read their \
+    bytes ahead.";
 
 /// The legend of [`figure`].
 pub(super) fn legend() -> Node {
@@ -45,7 +49,41 @@ pub(super) fn figure(group: &Group<'_>, policy: &str, timeline: &Timeline, shape
     let borders = borders(group, &frame);
     el("figure")
         .with(text("figcaption", layout::caption(policy, timeline)))
-        .with(frame.picture(&label, borders.into_iter().chain(marks.0)))
+        .with(text("p", totals(timeline)).class("totals"))
+        .with(lanes::picture(
+            &frame,
+            timeline,
+            &format!("outcomes of reads over time of {} {policy}", group.name),
+        ))
+        .with(frame.picture(&label, quiet(&frame, timeline).into_iter().chain(borders).chain(marks.0)))
+}
+
+/// The end of a run in which nothing is read: the summary's time has it too.
+fn quiet(frame: &Frame, timeline: &Timeline) -> Vec<Node> {
+    let start = frame.x(timeline.quiet_from().0 as f64);
+    let width = frame.width - start;
+    if width < QUIET_MIN {
+        return Vec::new();
+    }
+    let at = [("x", start), ("y", 0.0), ("width", width), ("height", frame.height)];
+    let band = el("rect").class("quiet").at(at).with(text("title", QUIET));
+    let name = text("text", "no reads").class("mid title");
+    let name = (width >= QUIET_NAMED_MIN).then(|| name.at([("x", start + width / 2.0), ("y", 16.0)]));
+    std::iter::once(band).chain(name).collect()
+}
+
+const QUIET: &str = "After the last read: writes, or time that the program spends";
+
+/// Pixels of a quiet end that is marked, and of one that has its name in it.
+const QUIET_MIN: f64 = 3.0;
+const QUIET_NAMED_MIN: f64 = 60.0;
+
+/// The numbers that the summary has, of this run.
+fn totals(timeline: &Timeline) -> String {
+    let shares = Shares::of_timeline(timeline);
+    let [fetched, hit, late, miss, wasted] = shares.percents();
+    let read = shares.read_megabytes();
+    format!("{read} MB read: {hit} hit, {late} late, {miss} miss; {fetched} fetched, {wasted} wasted")
 }
 
 fn borders(group: &Group<'_>, frame: &Frame) -> Vec<Node> {
@@ -59,9 +97,9 @@ fn borders(group: &Group<'_>, frame: &Frame) -> Vec<Node> {
     group.borders().map(line).collect()
 }
 
-/// A path for each colour, those further back first, and how many shapes they have together.
+/// A path for each colour, those further back first: a mark of many hits may have one miss, and how many shapes they have together.
 fn layers(group: &Group<'_>, timeline: &Timeline, frame: &Frame, cell: f64) -> (Vec<Node>, usize) {
-    let mut rasters = ["ahead", "wasted", "hit", "late", "miss"]
+    let mut rasters = ["ahead", "wasted", "miss", "late", "hit"]
         .map(|class| (class, Raster::new(frame.width, frame.height, cell)));
     let [ahead, wasted, reads @ ..] = &mut rasters;
     let y = |(start, end): (f64, f64)| (frame.y(start), frame.y(end));
@@ -76,9 +114,9 @@ fn layers(group: &Group<'_>, timeline: &Timeline, frame: &Frame, cell: f64) -> (
     }
     for read in timeline.reads() {
         let raster = match read.class {
-            Class::Hit => &mut reads[0].1,
+            Class::Hit => &mut reads[2].1,
             Class::Late => &mut reads[1].1,
-            Class::Miss => &mut reads[2].1,
+            Class::Miss => &mut reads[0].1,
         };
         let x = frame.x(read.time.0 as f64);
         raster.mark((x, x), y(group.place(read.object, read.extent)));

@@ -30,7 +30,7 @@ pub(super) fn legend_of_windows() -> Node {
 
 /// The legend of [`memory`].
 pub(super) fn legend() -> Node {
-    legend::squares(&[("unread", "resident or in flight, and not read yet"), ("flight", "in flight")])
+    legend::lines(&[("unread-line", "resident or in flight, and not read yet"), ("flight-line", "in flight")])
 }
 
 /// Colours of windows.

@@ -1,15 +1,15 @@
 //! The numbers of every outcome, and what became of the bytes as bars.
 
 use forerun_sim::bound::Bounds;
-use forerun_sim::run::Run;
 
 use crate::compare::Standing;
 use crate::outcome::Outcome;
 use crate::show::mean;
 
-use super::case::Case;
+use super::comparison::Comparison;
 use super::legend;
 use super::number::{self, NONE};
+use super::shares::Shares;
 use super::svg::{Node, el, text};
 
 /// Headings, and what each means.
@@ -33,14 +33,14 @@ const COLUMNS: [(&str, &str); 13] = [
 const WASTED_SHOWN_MAX: f64 = 1.0;
 
 /// The section.
-pub(super) fn section(cases: &[Case<'_>]) -> Node {
+pub(super) fn section(cases: &[Comparison<'_>]) -> Node {
     let head = COLUMNS.map(|(name, meaning)| text("th", name).set("title", meaning).set("scope", "col"));
     let mut body = el("tbody");
     for case in cases {
         let name = text("th", &case.name).set("colspan", COLUMNS.len()).set("scope", "rowgroup");
         body = body.with(el("tr").class("case").with(name));
-        let wasted =
-            case.outcomes.iter().map(|outcome| share(outcome, |run| run.wasted_bytes)).fold(0.0, f64::max);
+        let wasted = |outcome: &Outcome| Shares::of_outcome(outcome).parts()[3];
+        let wasted = case.outcomes.iter().map(wasted).fold(0.0, f64::max);
         let rows = case.outcomes.iter().zip(&case.standings);
         body = body.with_all(
             rows.map(|(outcome, standing)| row(outcome, standing, 1.0 + wasted.min(WASTED_SHOWN_MAX))),
@@ -61,25 +61,26 @@ const HOW: &str = "One row per policy, one block per workload. Shorter times are
     and miss, and the wasted bytes right of it.";
 
 fn row(outcome: &Outcome, standing: &Standing, scale: f64) -> Node {
-    let of = |part: fn(&Run) -> u64| number::percent(share(outcome, part), 1.0);
+    let shares = Shares::of_outcome(outcome);
+    let [fetched, hit, late, miss, wasted] = shares.percents();
     let megabytes = |bytes: f64| number::short(bytes / 1e6);
     let ns = standing.time.mean * 1e9;
     let cells = [
         number::duration(ns),
         standing.time.margin().map_or_else(|| NONE.to_owned(), |margin| number::duration(margin * 1e9)),
         share_of_bound(outcome.bounds, ns),
-        megabytes(mean(outcome, |run| run.read_bytes)),
-        of(|run| run.demand_bytes + run.readahead_bytes),
-        of(|run| run.hit_bytes),
-        of(|run| run.late_bytes),
-        of(|run| run.miss_bytes),
-        of(|run| run.wasted_bytes),
+        shares.read_megabytes(),
+        fetched,
+        hit,
+        late,
+        miss,
+        wasted,
         megabytes(mean(outcome, |run| run.memory_bytes_peak)),
         number::duration(mean(outcome, |run| run.waits.quantile(990))),
     ];
     let class = if standing.is_fastest { "fastest" } else { "other" };
     let policy = text("th", &outcome.policy).set("scope", "row");
-    el("tr").class(class).with(policy).with_all(cells.map(|cell| text("td", cell))).with(bar(outcome, scale))
+    el("tr").class(class).with(policy).with_all(cells.map(|cell| text("td", cell))).with(bar(shares, scale))
 }
 
 /// Both ends of the bracket in percent of `ns`.
@@ -94,22 +95,13 @@ fn share_of_bound(bounds: Bounds, ns: f64) -> String {
     }
 }
 
-/// A mean as a share of the bytes read; 0 if none were.
-fn share(outcome: &Outcome, part: fn(&Run) -> u64) -> f64 {
-    let read = mean(outcome, |run| run.read_bytes);
-    if read > 0.0 { mean(outcome, part) / read } else { 0.0 }
-}
-
 /// A bar whose whole width is `scale` times what was read.
-fn bar(outcome: &Outcome, scale: f64) -> Node {
+fn bar(shares: Shares, scale: f64) -> Node {
     const WIDTH: f64 = 170.0;
-    let parts: [fn(&Run) -> u64; 4] =
-        [|run| run.hit_bytes, |run| run.late_bytes, |run| run.miss_bytes, |run| run.wasted_bytes];
     let mut x = 0.0;
     let mut picture = el("svg").set("viewBox", format!("0 0 {WIDTH} 14")).set("role", "img");
     let mut said = Vec::new();
-    for (part, (class, name)) in parts.into_iter().zip(legend::CLASSES) {
-        let share = share(outcome, part);
+    for (share, (class, name)) in shares.parts().into_iter().zip(legend::CLASSES) {
         let width = (share * WIDTH / scale).min(WIDTH - x);
         said.push(format!("{name}: {}", number::percent(share, 1.0)));
         if width > 0.0 {

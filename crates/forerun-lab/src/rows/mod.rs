@@ -1,4 +1,4 @@
-//! What people do with files, under every policy: a row for each workload, a column for
+//! Common uses of files, under every policy: a row for each workload, a column for
 //! each policy.
 //!
 //! * [`workloads`] is the standard set: programs in virtual time, not recordings;
@@ -17,13 +17,13 @@ use crate::error::Error;
 use crate::outcome::Outcome;
 use crate::work::on_all_cores;
 pub use tables::tables;
-pub use workloads::{ROWS, Row};
+pub use workloads::{ROWS, Scenario};
 
 /// Which workloads run on what under which policies.
 #[derive(Clone, Debug)]
-pub struct Plan {
+pub struct Matrix {
     /// The workloads.
-    pub rows: Vec<Row>,
+    pub rows: Vec<Scenario>,
     /// From where they read.
     pub device: Preset,
     /// The budget in bytes.
@@ -36,10 +36,10 @@ pub struct Plan {
     pub shrink: u64,
 }
 
-impl Plan {
+impl Matrix {
     /// Every workload under every policy.
-    pub fn new(device: Preset, memory_bytes: u64) -> Plan {
-        Plan {
+    pub fn new(device: Preset, memory_bytes: u64) -> Matrix {
+        Matrix {
             rows: ROWS.to_vec(),
             device,
             memory_bytes,
@@ -55,21 +55,21 @@ impl Plan {
 ///
 /// # Errors
 /// A budget that no engine can keep.
-pub fn run(plan: &Plan) -> Result<Vec<Outcome>, Error> {
+pub fn run(plan: &Matrix) -> Result<Vec<Outcome>, Error> {
     Engine::new(Config::new(plan.memory_bytes))?;
     let columns = || std::iter::once(None).chain(plan.policies.iter().copied().map(Some));
-    let jobs: Vec<(Row, Option<PolicyKind>)> =
+    let jobs: Vec<(Scenario, Option<PolicyKind>)> =
         plan.rows.iter().flat_map(|row| columns().map(|policy| (*row, policy))).collect();
     let parts = on_all_cores(&jobs, |(row, policy)| match policy {
-        None => best(plan, *row).map(Part::Bounds),
-        Some(policy) => serve(plan, *row, *policy).map(|run| Part::Run(*policy, Box::new(run))),
+        None => best(plan, *row).map(Piece::Bounds),
+        Some(policy) => serve(plan, *row, *policy).map(|run| Piece::Run(*policy, Box::new(run))),
     })?;
     let mut outcomes = Vec::new();
     let mut known = Bounds::default();
     for ((row, _), part) in jobs.iter().zip(parts) {
         match part {
-            Part::Bounds(bounds) => known = bounds,
-            Part::Run(policy, run) => outcomes.push(Outcome {
+            Piece::Bounds(bounds) => known = bounds,
+            Piece::Run(policy, run) => outcomes.push(Outcome {
                 workload: row.name.to_owned(),
                 policy: policy.name().to_owned(),
                 device: plan.device.name().to_owned(),
@@ -82,20 +82,20 @@ pub fn run(plan: &Plan) -> Result<Vec<Outcome>, Error> {
     Ok(outcomes)
 }
 
-/// What came of a job: each workload's bounds come before its runs.
+/// The outcome of a job: each workload's bounds come before its runs.
 #[derive(Debug)]
-enum Part {
+enum Piece {
     Bounds(Bounds),
     Run(PolicyKind, Box<Run>),
 }
 
-fn serve(plan: &Plan, row: Row, policy: PolicyKind) -> Result<Run, Error> {
+fn serve(plan: &Matrix, row: Scenario, policy: PolicyKind) -> Result<Run, Error> {
     let config = Config { policy, ..Config::new(plan.memory_bytes) };
     let world = World::new(config, plan.device.build(plan.seed))?;
     world.run(&mut row.source(plan.shrink)).map_err(|stuck| stuck_in(plan, row, policy.name(), stuck))
 }
 
-fn best(plan: &Plan, row: Row) -> Result<Bounds, Error> {
+fn best(plan: &Matrix, row: Scenario) -> Result<Bounds, Error> {
     let bounds = bounds(
         &|| Box::new(row.source(plan.shrink)),
         &|| plan.device.build(plan.seed),
@@ -111,6 +111,6 @@ fn best(plan: &Plan, row: Row) -> Result<Bounds, Error> {
     bounds.map_err(|stuck| stuck_in(plan, row, "bounds", stuck))
 }
 
-fn stuck_in(plan: &Plan, row: Row, what: &str, stuck: Stuck) -> Error {
+fn stuck_in(plan: &Matrix, row: Scenario, what: &str, stuck: Stuck) -> Error {
     Error::Stuck { cell: format!("{} on {}, {what}", row.name, plan.device.name()), stuck }
 }

@@ -1,7 +1,7 @@
 //! The standard workloads, each a function.
 //!
-//! Each takes by how much to shrink it: files, and how many there are, become so many
-//! times smaller, requests and the distances between them do not.
+//! Each takes a factor to shrink it by. Files become smaller and fewer by that factor; requests and
+//! the distances between them do not.
 
 use std::cell::RefCell;
 use std::collections::VecDeque;
@@ -21,38 +21,44 @@ const ALIGN: u64 = 4 * KIB;
 
 /// A workload.
 #[derive(Clone, Copy, Debug)]
-pub struct Row {
-    /// What users call it.
+pub struct Scenario {
+    /// The name that users know it by.
     pub name: &'static str,
     make: fn(u64) -> Clients<'static>,
 }
 
 /// All of them, in the order of tables.
-pub const ROWS: [Row; 14] = [
-    Row { name: "sequential, 64 KiB", make: sequential },
-    Row { name: "backward, 64 KiB", make: |shrink| backward(256 * MIB / shrink, 64 * KIB) },
-    Row { name: "backward, 4 KiB", make: |shrink| backward(64 * MIB / shrink, 4 * KIB) },
-    Row { name: "stride, 64 KiB of every 1 MiB", make: |shrink| strided(4 * GIB / shrink, 64 * KIB, MIB) },
-    Row { name: "stride, 4 KiB of every 64 KiB", make: |shrink| strided(GIB / shrink, 4 * KIB, 64 * KIB) },
-    Row { name: "8 interleaved readers, one handle", make: |shrink| interleaved(8, GIB / shrink) },
-    Row { name: "128 interleaved readers, one handle", make: |shrink| interleaved(128, GIB / shrink) },
-    Row { name: "8 threads, 32 KiB, displaced by up to 6", make: displaced },
-    Row { name: "2 MiB bursts at 128 random places", make: bursts },
-    Row { name: "64 MiB file, 64 KiB, shuffled", make: shuffled },
-    Row { name: "random, 4 KiB over 1 GiB", make: random },
-    Row { name: "sparse, half of the 4 KiB requests", make: sparse },
-    Row { name: "2000 files of 4 to 64 KiB, in order", make: small_files },
-    Row { name: "64 readers at 1 MB/s each", make: paced },
+pub const ROWS: [Scenario; 14] = [
+    Scenario { name: "sequential, 64 KiB", make: sequential },
+    Scenario { name: "backward, 64 KiB", make: |shrink| backward(256 * MIB / shrink, 64 * KIB) },
+    Scenario { name: "backward, 4 KiB", make: |shrink| backward(64 * MIB / shrink, 4 * KIB) },
+    Scenario {
+        name: "stride, 64 KiB of every 1 MiB",
+        make: |shrink| strided(4 * GIB / shrink, 64 * KIB, MIB),
+    },
+    Scenario {
+        name: "stride, 4 KiB of every 64 KiB",
+        make: |shrink| strided(GIB / shrink, 4 * KIB, 64 * KIB),
+    },
+    Scenario { name: "8 interleaved readers, one handle", make: |shrink| interleaved(8, GIB / shrink) },
+    Scenario { name: "128 interleaved readers, one handle", make: |shrink| interleaved(128, GIB / shrink) },
+    Scenario { name: "8 threads, 32 KiB, displaced by up to 6", make: displaced },
+    Scenario { name: "2 MiB bursts at 128 random places", make: bursts },
+    Scenario { name: "64 MiB file, 64 KiB, shuffled", make: shuffled },
+    Scenario { name: "random, 4 KiB over 1 GiB", make: random },
+    Scenario { name: "sparse, half of the 4 KiB requests", make: sparse },
+    Scenario { name: "2000 files of 4 to 64 KiB, in order", make: small_files },
+    Scenario { name: "64 readers at 1 MB/s each", make: paced },
 ];
 
-impl Row {
+impl Scenario {
     /// Those whose names contain `words`, in whatever case.
     ///
     /// # Errors
     /// There are none.
-    pub fn named(words: &str) -> Result<Vec<Row>, Error> {
+    pub fn named(words: &str) -> Result<Vec<Scenario>, Error> {
         let wanted = words.to_lowercase();
-        let rows: Vec<Row> =
+        let rows: Vec<Scenario> =
             ROWS.into_iter().filter(|row| row.name.to_lowercase().contains(&wanted)).collect();
         if rows.is_empty() {
             let known = ROWS.map(|row| row.name).join("\n  ");
@@ -93,8 +99,8 @@ fn interleaved(count: u64, size: u64) -> Clients<'static> {
     one_reader(size, turns)
 }
 
-/// Threads that take the next request of a sequential reader each, as those of a file
-/// server do: no request comes more than 6 places early.
+/// Threads that each take the next request of a sequential reader, as a file server's do. No
+/// request comes more than 6 places early.
 fn displaced(shrink: u64) -> Clients<'static> {
     let size = GIB / shrink;
     let mut numbers = Numbers::new(7);
@@ -162,7 +168,7 @@ fn paced(shrink: u64) -> Clients<'static> {
     let interval_ns = len * 1000;
     let player = |index| -> Box<dyn Client> {
         let requests = Box::new(requests(0..size, len));
-        Box::new(Player {
+        Box::new(Paced {
             object: ObjectId(index),
             requests,
             due_ns: index * interval_ns / COUNT,
@@ -173,14 +179,14 @@ fn paced(shrink: u64) -> Clients<'static> {
 }
 
 /// Asks at its times; when it had to wait past one, at once.
-struct Player {
+struct Paced {
     object: ObjectId,
     requests: Box<dyn Iterator<Item = Extent>>,
     due_ns: u64,
     interval_ns: u64,
 }
 
-impl Client for Player {
+impl Client for Paced {
     fn next(&mut self, now: Time) -> Action {
         if now.0 < self.due_ns {
             return Action::Pause(self.due_ns - now.0);
@@ -216,7 +222,7 @@ mod tests {
     use super::*;
 
     /// Bytes read, by whoever has no pauses.
-    fn read_bytes(row: &Row, shrink: u64) -> u64 {
+    fn read_bytes(row: &Scenario, shrink: u64) -> u64 {
         let (mut source, mut now, mut bytes) = (row.source(shrink), Time(0), 0);
         loop {
             match source.next(now) {
@@ -233,7 +239,7 @@ mod tests {
     }
 
     #[test]
-    fn they_read_what_they_say() {
+    fn workloads_read_the_bytes_that_their_names_say() {
         let mebibytes: Vec<u64> = ROWS.iter().map(|row| read_bytes(row, 1) / MIB).collect();
         assert_eq!(mebibytes, [1024, 256, 64, 256, 64, 1024, 1024, 1024, 256, 64, 32, 31, 66, 1024]);
         assert!(ROWS.iter().all(|row| read_bytes(row, 16) <= read_bytes(row, 1) / 15));
@@ -254,7 +260,8 @@ mod tests {
 
     #[test]
     fn every_device_has_room() {
-        let end = |row: &Row| row.source(1).objects().last().map_or(0, |placed| placed.address + placed.size);
+        let end =
+            |row: &Scenario| row.source(1).objects().last().map_or(0, |placed| placed.address + placed.size);
         let needed = ROWS.iter().map(end).max().unwrap();
         for name in Preset::ALL {
             assert!(Preset::from_name(name).unwrap().capacity_bytes() >= needed, "{name}");
@@ -263,9 +270,9 @@ mod tests {
 
     #[test]
     fn names_are_found_by_their_words() {
-        let names = |words| Row::named(words).unwrap().iter().map(|row| row.name).collect::<Vec<_>>();
+        let names = |words| Scenario::named(words).unwrap().iter().map(|row| row.name).collect::<Vec<_>>();
         assert_eq!(names("BACKWARD"), ["backward, 64 KiB", "backward, 4 KiB"]);
-        let error = Row::named("sideways").unwrap_err().to_string();
+        let error = Scenario::named("sideways").unwrap_err().to_string();
         assert!(error.contains("\"sideways\"") && error.contains("\n  64 readers at"), "{error}");
     }
 }

@@ -1,18 +1,18 @@
 //! Seed 000: what people do every day, on an IDE disk of 2006.
 //!
-//! What the document does not tell is the same in all rows. `/lib` has 24 MB with
-//! a median of 20 KiB, 8 files to a directory; its blocks of names and inodes lie before
-//! its files. How much sizes differ follows from the document: of the 1.0 s that adaptive
-//! readahead takes off its `diff -r`, stock readahead with windows of 1 MiB takes off 0.8 s.
-//! Against adaptive readahead, windows of up to 128 KiB cost a movement more for a file of
-//! more than 48 KiB, windows of up to 1 MiB for one of 80 to 336 KiB. So most files of more
-//! than 48 KiB have less than 80, and the deviation is 1.1 octaves.
+//! Parameters that the document does not tell are the same in all rows. `/lib` has 24 MB with a
+//! median of 20 KiB, 8 files to a directory; its blocks of names and inodes lie before its files.
+//! How much sizes differ follows from the document: of the 1.0 s that adaptive readahead takes off
+//! its `diff -r`, stock readahead with windows of 1 MiB takes off 0.8 s. Against adaptive
+//! readahead, windows of up to 128 KiB cost a movement more for a file of more than 48 KiB. Windows
+//! of up to 1 MiB do so for one of 80 to 336 KiB. So most files of more than 48 KiB have less than
+//! 80, and the deviation is 1.1 octaves.
 //!
-//! A copy lies 20 GiB behind its original: so far that `diff debian.iso` takes
-//! as long as in the document with the stock readahead, which is calibration and no
-//! evidence. Rows with copies are means over three such distances, a third of a track
-//! from each other, since with one alone it is luck how the disk is turned after each
-//! movement. The elevator is CFQ and the queue is plugged, as was the default.
+//! A copy lies 20 GiB behind its original. At that distance `diff debian.iso` takes as long as in
+//! the document with the stock readahead, which is calibration and no evidence. Rows with copies
+//! are means over three such distances, a third of a track from each other. With one alone it is
+//! luck how the disk is turned after each movement. The elevator is CFQ and the queue is plugged,
+//! as was the default.
 //= seed 000
 
 use forerun_engine::kernel::Algorithm;
@@ -20,10 +20,10 @@ use forerun_sim::device::{Costs, Device, Preset};
 use forerun_sim::kernel::KernelConfig;
 use forerun_sim::source::{Clients, Placed, Source, place};
 
-use super::contender::{self, Scene};
 use super::pairs::{self, Historic, Pair, Times};
+use super::scene::{self, Scene};
 use super::trees::{FILES_PER_DIRECTORY, Tree};
-use super::{Findings, workloads};
+use super::{Findings, programs};
 
 /// 2.45 s at the disk's 64 MB/s.
 pub(super) const DEBIAN_ISO_BYTES: u64 = 157_000_000;
@@ -36,9 +36,9 @@ const LIB_MEDIAN_BYTES: u64 = 20 << 10;
 pub(super) const APART_BYTES: [u64; 3] = [20 << 30, (20 << 30) + (200 << 10), (20 << 30) + (400 << 10)];
 /// The machine's memory.
 pub(super) const PAGES: u64 = 120_000;
-/// What a page costs the processor of that time.
+/// The cost of a page for the processor of that time.
 pub(super) const PAGE_COST_NS: u64 = 3000;
-/// What Forerun takes of stock's time for trees, where the bound leaves room.
+/// The share of stock's time that Forerun takes for trees, where the bound leaves room.
 pub(super) const TREES_MAX: f64 = 0.6;
 /// Why Forerun takes longer on two objects in turn.
 const NOT_SEEK_AWARE: &str = "windows are sized for a busy device, not for few movements of a head";
@@ -75,17 +75,17 @@ impl Machine {
             memory_bytes: PAGES * 4096,
             read_cost_ns: PAGE_COST_NS,
         };
-        Times::of(&scene, &self.stock, &kernel(|| contender::adaptive(1)), costs)
+        Times::of(&scene, &self.stock, &kernel(|| scene::adaptive(1)), costs)
     }
 
     fn alone(&self, source: impl Fn() -> Box<dyn Source> + Sync) -> Times {
-        self.measure(source, contender::historic_ide, contender::ide().costs())
+        self.measure(source, scene::historic_ide, scene::ide().costs())
     }
 
     /// Of objects of these sizes and their copies.
     fn copied(&self, sizes: &[u64], source: impl Fn(&[Placed]) -> Clients<'static> + Sync) -> Times {
         let each = APART_BYTES.map(|apart| {
-            let placed = workloads::with_copies(sizes, apart);
+            let placed = programs::with_copies(sizes, apart);
             self.alone(|| Box::new(source(&placed)))
         });
         Times::mean(&each)
@@ -103,17 +103,17 @@ impl Machine {
     }
 
     fn dd(&self, size: u64) -> Times {
-        self.alone(|| workloads::dd(Placed { address: 0, size }))
+        self.alone(|| programs::dd(Placed { address: 0, size }))
     }
 
     fn dd_sparse(&self) -> Times {
         let memory = Preset::from_name("instant").expect("a preset");
         let placed = Placed { address: 0, size: SPARSE_BYTES };
-        self.measure(|| workloads::dd(placed), || memory.build(1), memory.costs())
+        self.measure(|| programs::dd(placed), || memory.build(1), memory.costs())
     }
 
     fn diff(&self, size: u64) -> Times {
-        self.copied(&[size], |two| workloads::diff([two[0], two[1]]))
+        self.copied(&[size], |two| programs::diff([two[0], two[1]]))
     }
 }
 
@@ -128,7 +128,7 @@ fn row(workload: &'static str, times: Times, band: (f64, f64), ours_max: f64) ->
 
 /// A1 to A3.
 pub(super) fn stock_128k() -> Findings {
-    let machine = Machine::new(|| contender::stock(128 << 10));
+    let machine = Machine::new(|| scene::stock(128 << 10));
     pairs::findings(
         "s000_pairs/daily_128k_stock_vs_1m_adaptive",
         &[
@@ -142,7 +142,7 @@ pub(super) fn stock_128k() -> Findings {
 
 /// A4.
 pub(super) fn stock_1m() -> Findings {
-    let machine = Machine::new(|| contender::stock(1 << 20));
+    let machine = Machine::new(|| scene::stock(1 << 20));
     let neutral = |workload, times| row(workload, times, (0.95, 1.05), 1.05);
     pairs::findings(
         "s000_pairs/daily_same_1m",

@@ -40,7 +40,7 @@ pub fn tables() -> BTreeSet<String> {
 ///
 /// # Panics
 /// There is no such table: names are constants of this crate.
-pub fn rows(table: &str) -> Vec<Row> {
+pub fn rows(table: &str) -> Vec<Record> {
     let (name, value) = table.split_once('/').map_or((table, None), |(name, value)| (name, Some(value)));
     let (_, column, content) =
         FILES.iter().find(|(file, ..)| *file == name).unwrap_or_else(|| panic!("no file of figures {name}"));
@@ -55,12 +55,12 @@ pub fn rows(table: &str) -> Vec<Row> {
 
 /// One row.
 #[derive(Clone, Debug)]
-pub struct Row {
+pub struct Record {
     cells: Vec<(&'static str, String)>,
 }
 
-impl Row {
-    /// What stands under `column`.
+impl Record {
+    /// The values under `column`.
     ///
     /// # Panics
     /// There is no such column.
@@ -80,7 +80,7 @@ impl Row {
     }
 }
 
-fn rows_of(content: &'static str) -> Vec<Row> {
+fn rows_of(content: &'static str) -> Vec<Record> {
     let mut lines = content.lines();
     let names = cells_of(lines.next().unwrap_or_default());
     let names: Vec<&'static str> = names.into_iter().map(|name| name.trim_matches('"')).collect();
@@ -88,7 +88,7 @@ fn rows_of(content: &'static str) -> Vec<Row> {
         .filter(|line| !line.is_empty())
         .map(|line| {
             let cells = cells_of(line).into_iter().map(|cell| cell.trim_matches('"').to_owned());
-            Row { cells: names.iter().copied().zip(cells).collect() }
+            Record { cells: names.iter().copied().zip(cells).collect() }
         })
         .collect()
 }

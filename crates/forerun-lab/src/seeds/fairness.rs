@@ -1,8 +1,8 @@
 //! Seed 004: five clients of a file server, and who is done first.
 //!
-//! Each writes a file, reads it back, and goes on to the next. While the files fit in
-//! the server's memory the network is what they share; when they do not, the disk is,
-//! and the elevator of Linux 2.4 serves whoever it is serving.
+//! Each writes a file, reads it back, and goes on to the next. While the files fit in the server's
+//! memory, they share the network. When they do not, they share the disk, and the elevator of Linux
+//! 2.4 stays with the client that it serves.
 //= seed 004
 
 use std::convert::Infallible;
@@ -17,8 +17,8 @@ use forerun_sim::source::{Action, Client, Clients, Link, Linked, ObjectId, Place
 use forerun_sim::world::World;
 use forerun_trace::generate::Numbers;
 
-use super::contender::{seconds, stock};
-use super::workloads::forward;
+use super::programs::forward;
+use super::scene::{seconds, stock};
 use super::{Claim, Findings, data};
 use crate::table::{Column, Table};
 use crate::work::on_all_cores;
@@ -26,7 +26,7 @@ use crate::work::on_all_cores;
 const CLIENTS: u64 = 5;
 const FILES_EACH: u64 = 10;
 const FILE_BYTES: u64 = 30 << 20;
-/// What the clients ask for at once.
+/// The bytes that a client requests at once.
 const REQUEST_BYTES: u64 = 8 << 10;
 const PAGE_BYTES: u64 = 4096;
 /// A directory each, which ext2 puts far apart on a disk of 9 GB.
@@ -36,12 +36,12 @@ const DIRECTORY_BYTES: u64 = 1800 << 20;
 const LINUX_REQUEST_BYTES: u64 = 124 << 10;
 /// The clients begin within this time of each other.
 const START_NS: u64 = 2_000_000_000;
-/// What the network carries at most.
+/// The most bytes that the network carries.
 const NETWORK_BYTES_PER_S: f64 = 100e6 / 8.0;
 
-/// Who serves.
+/// The kind of server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Server {
+enum Serving {
     /// A Linux 2.4 with this elevator.
     Linux(&'static str),
     /// Forerun above the disk.
@@ -51,24 +51,24 @@ enum Server {
     OverLinux(&'static str),
 }
 
-impl Server {
+impl Serving {
     fn name(self) -> String {
         match self {
-            Server::Linux(elevator) => format!("Linux 2.4, {elevator}"),
-            Server::Forerun => "Forerun, on the disk".to_owned(),
-            Server::OverLinux(elevator) => format!("Forerun, over a file system, {elevator}"),
+            Serving::Linux(elevator) => format!("Linux 2.4, {elevator}"),
+            Serving::Forerun => "Forerun, on the disk".to_owned(),
+            Serving::OverLinux(elevator) => format!("Forerun, over a file system, {elevator}"),
         }
     }
 
     /// Why it is not as fair as it should be, and not as fast.
     fn whys(self) -> (&'static str, &'static str) {
         match self {
-            Server::Forerun => (
+            Serving::Forerun => (
                 "",
                 "each write of 8 KiB is a disk write: Forerun delays no writes, so a server on a bare disk needs \
     a write cache",
             ),
-            Server::OverLinux("linus") => {
+            Serving::OverLinux("linus") => {
                 ("", "perhaps: the elevator below still sorts demand reads among all the writes")
             }
             _ => (
@@ -79,31 +79,30 @@ impl Server {
     }
 }
 
-/// One row: who serves, the machine's memory in MB and what of it files can have, and
-/// the luck of the starts. What the kernel, its tables and the daemons take is not in
-/// the document.
-type Cell = (Server, u64, u64, u64);
+/// One row: who serves, the machine's memory in MB and what of it files can have, and the luck of
+/// the starts. The document does not tell the memory of the kernel, its tables and the daemons.
+type Setup = (Serving, u64, u64, u64);
 
-const CELLS: [Cell; 19] = [
-    (Server::Linux("linus"), 256, 208, 1),
-    (Server::Linux("linus"), 256, 208, 2),
-    (Server::Linux("linus"), 256, 208, 3),
-    (Server::Linux("linus"), 128, 80, 1),
-    (Server::Linux("linus"), 128, 80, 2),
-    (Server::Linux("linus"), 128, 80, 3),
-    (Server::Linux("linus"), 128, 80, 4),
-    (Server::Linux("linus"), 128, 80, 5),
-    (Server::Linux("linus"), 128, 104, 1),
-    (Server::Linux("linus"), 128, 104, 2),
-    (Server::Linux("linus"), 128, 104, 3),
-    (Server::Linux("deadline"), 128, 80, 1),
-    (Server::Linux("cfq"), 128, 80, 1),
-    (Server::Linux("bfq"), 128, 80, 1),
-    (Server::Forerun, 128, 80, 1),
-    (Server::OverLinux("linus"), 128, 80, 1),
-    (Server::OverLinux("deadline"), 128, 80, 1),
-    (Server::OverLinux("cfq"), 128, 80, 1),
-    (Server::OverLinux("bfq"), 128, 80, 1),
+const CELLS: [Setup; 19] = [
+    (Serving::Linux("linus"), 256, 208, 1),
+    (Serving::Linux("linus"), 256, 208, 2),
+    (Serving::Linux("linus"), 256, 208, 3),
+    (Serving::Linux("linus"), 128, 80, 1),
+    (Serving::Linux("linus"), 128, 80, 2),
+    (Serving::Linux("linus"), 128, 80, 3),
+    (Serving::Linux("linus"), 128, 80, 4),
+    (Serving::Linux("linus"), 128, 80, 5),
+    (Serving::Linux("linus"), 128, 104, 1),
+    (Serving::Linux("linus"), 128, 104, 2),
+    (Serving::Linux("linus"), 128, 104, 3),
+    (Serving::Linux("deadline"), 128, 80, 1),
+    (Serving::Linux("cfq"), 128, 80, 1),
+    (Serving::Linux("bfq"), 128, 80, 1),
+    (Serving::Forerun, 128, 80, 1),
+    (Serving::OverLinux("linus"), 128, 80, 1),
+    (Serving::OverLinux("deadline"), 128, 80, 1),
+    (Serving::OverLinux("cfq"), 128, 80, 1),
+    (Serving::OverLinux("bfq"), 128, 80, 1),
 ];
 
 /// Of [`CELLS`]: ample memory, the elevator of the time, its successors, and Forerun.
@@ -112,7 +111,7 @@ const OLD: Range<usize> = 3..8;
 const NEW: Range<usize> = 11..14;
 const OURS: Range<usize> = 14..19;
 
-/// What it came to: when the first and the last were done, in seconds.
+/// The times at which the first and the last were done, in seconds.
 type Finish = (f64, f64);
 
 /// J1 and J2.
@@ -196,7 +195,7 @@ fn rate((_, last): &Finish) -> f64 {
     ((2 * CLIENTS * FILES_EACH * FILE_BYTES) >> 20) as f64 / last
 }
 
-fn finish((server, _, files_mb, seed): Cell) -> Finish {
+fn finish((server, _, files_mb, seed): Setup) -> Finish {
     let bytes = files_mb << 20;
     let mut source = Linked::new(clients_of(seed), Link::ethernet_100());
     let linux = |bytes: u64| KernelConfig {
@@ -204,11 +203,11 @@ fn finish((server, _, files_mb, seed): Cell) -> Finish {
         ..KernelConfig::linux_2_4(bytes / PAGE_BYTES)
     };
     let run = match server {
-        Server::Linux(name) => KernelWorld::new(linux(bytes), stock(128 << 10), disk(name)).run(&mut source),
-        Server::Forerun => {
+        Serving::Linux(name) => KernelWorld::new(linux(bytes), stock(128 << 10), disk(name)).run(&mut source),
+        Serving::Forerun => {
             World::new(Config::new(bytes), disk("deadline")).expect("the budget works").run(&mut source)
         }
-        Server::OverLinux(name) => {
+        Serving::OverLinux(name) => {
             let all = Placed { address: 0, size: CLIENTS * DIRECTORY_BYTES };
             let file = LoopDevice::new(linux(bytes / 4), stock(128 << 10), disk(name), all);
             World::new(Config::new(bytes / 4 * 3), Box::new(file)).expect("the budget works").run(&mut source)
@@ -258,13 +257,13 @@ mod tests {
         assert!(
             CELLS[AMPLE]
                 .iter()
-                .all(|(server, memory, ..)| (*server, *memory) == (Server::Linux("linus"), 256))
+                .all(|(server, memory, ..)| (*server, *memory) == (Serving::Linux("linus"), 256))
         );
-        assert!(CELLS[OLD].iter().all(|cell| (cell.0, cell.1, cell.2) == (Server::Linux("linus"), 128, 80)));
+        assert!(CELLS[OLD].iter().all(|cell| (cell.0, cell.1, cell.2) == (Serving::Linux("linus"), 128, 80)));
         assert!(
-            CELLS[NEW].iter().all(|(server, ..)| matches!(server, Server::Linux(name) if *name != "linus"))
+            CELLS[NEW].iter().all(|(server, ..)| matches!(server, Serving::Linux(name) if *name != "linus"))
         );
-        assert!(CELLS[OURS].iter().all(|(server, ..)| !matches!(server, Server::Linux(_))));
+        assert!(CELLS[OURS].iter().all(|(server, ..)| !matches!(server, Serving::Linux(_))));
         assert_eq!(OURS.end, CELLS.len());
     }
 }

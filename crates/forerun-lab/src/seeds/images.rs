@@ -17,8 +17,8 @@ pub(super) struct Images {
 }
 
 impl Images {
-    /// Images of `image_bytes` on `disk`, the second `apart` bytes behind the first; each is
-    /// read through a page cache of its own with an `algorithm` of its own.
+    /// Images of `image_bytes` on `disk`, the second `apart` bytes behind the first. Each is read
+    /// through its own page cache with its own `algorithm`.
     pub(super) fn new(
         disk: Box<dyn Device>,
         image_bytes: u64,
@@ -66,14 +66,14 @@ impl Device for Images {
     }
 }
 
-/// What both share.
+/// The state that both share.
 struct Disk {
     device: Box<dyn Device>,
     now: Time,
-    /// Whose request it is, and the name that he gave it.
+    /// The guest whose request it is, and its name there.
     owners: HashMap<RequestId, (usize, RequestId)>,
     request_count: u64,
-    /// What is still to be told to each.
+    /// The events that each is still to be told of.
     mail: [Vec<Notice>; 2],
 }
 
@@ -83,7 +83,7 @@ impl Disk {
         let mut arrived = Vec::new();
         self.device.advance(self.now, &mut arrived);
         for notice in arrived {
-            // Whoever waits for pages waits for the whole request here.
+            // A reader that waits for pages waits for the whole request here.
             let Notice::Done { id } = notice else { continue };
             if let Some((owner, id)) = self.owners.remove(&id) {
                 self.mail[owner].push(Notice::Done { id });
@@ -133,18 +133,18 @@ impl Device for Branch {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{contender, workloads};
+    use super::super::{programs, scene};
     use super::*;
     use forerun_sim::kernel::KernelWorld;
 
     #[test]
     fn both_are_read_from_the_disk_once() {
         let config = KernelConfig::linux_2_6(10_000);
-        let disk = contender::historic_ide();
-        let images = Images::new(disk, 8 << 20, 1 << 30, config, || contender::stock(128 << 10));
-        let two = workloads::with_copies(&[4 << 20], 8 << 20);
-        let world = KernelWorld::new(config, contender::stock(128 << 10), Box::new(images));
-        let run = world.run(&mut workloads::diff([two[0], two[1]])).expect("nobody hangs");
+        let disk = scene::historic_ide();
+        let images = Images::new(disk, 8 << 20, 1 << 30, config, || scene::stock(128 << 10));
+        let two = programs::with_copies(&[4 << 20], 8 << 20);
+        let world = KernelWorld::new(config, scene::stock(128 << 10), Box::new(images));
+        let run = world.run(&mut programs::diff([two[0], two[1]])).expect("nobody hangs");
         assert_eq!(run.read_bytes, 8 << 20);
         // Readahead above does not pass an object's end, readahead below does.
         assert!((8 << 20..9 << 20).contains(&run.device.read_bytes), "{}", run.device.read_bytes);

@@ -1,11 +1,10 @@
-//! The tables of the five documents that Forerun grew from, made again: the
-//! document's figure, what the algorithms of its time come to on a model of its
-//! machine, what Forerun comes to there, and the bound.
+//! The tables of the five documents that Forerun grew from, made again. Each has the document's
+//! figure, the results of the algorithms of its time and of Forerun on a model of its machine, and
+//! the bound.
 //!
 //! One file per family of tables. A claim that the model does not show is reported
 //! with the reason; no parameter is fitted row by row.
 
-mod contender;
 mod daily;
 pub mod data;
 mod fairness;
@@ -17,16 +16,17 @@ mod overhead;
 mod pairs;
 mod patterns;
 mod plug;
+mod programs;
 mod random;
 mod rbd;
+mod scene;
 mod server;
 mod slow;
 mod trees;
-mod workloads;
 
 use std::convert::Infallible;
 
-pub use findings::{Claim, Findings, Verdict};
+pub use findings::{Claim, Findings, Ruling};
 
 use crate::work::on_all_cores;
 
@@ -35,7 +35,7 @@ use crate::work::on_all_cores;
 pub struct Experiment {
     /// Its short name, as in `A1`.
     pub id: &'static str,
-    /// What it is, in a line.
+    /// Its description, in a line.
     pub title: &'static str,
     /// The tables of [`data`] that it makes again.
     pub tables: &'static [&'static str],

@@ -8,19 +8,19 @@ use forerun_engine::kernel::{Algorithm, Ara, AraTuning};
 use forerun_sim::device::Device;
 use forerun_sim::source::Source;
 
-use super::contender::{self, adaptive, seconds, stock};
 use super::daily::{APART_BYTES, TREES_MAX};
 use super::images::Images;
 use super::pairs::{self, Pair, Times};
 use super::patterns::{PAGE_BYTES, boxed, config, scene};
+use super::scene::{self, adaptive, seconds, stock};
 use super::trees::{FILES_PER_DIRECTORY, Tree};
-use super::{Claim, Findings, workloads};
+use super::{Claim, Findings, programs};
 use crate::table::{Column, Table};
 
 /// F3: trees in two mounted images: one is read, or both are compared.
 pub(super) fn loop_mounted() -> Findings {
     let tree = Tree::new(TREE_BYTES, TREE_MEDIAN_BYTES, FILES_PER_DIRECTORY);
-    let trees = workloads::with_copies(&tree.sizes, IMAGE_BYTES);
+    let trees = programs::with_copies(&tree.sizes, IMAGE_BYTES);
     let first = &trees[..trees.len() / 2];
     let grep = || boxed(tree.grep_r(first));
     let diff = || boxed(tree.diff_r(&trees));
@@ -33,7 +33,7 @@ pub(super) fn loop_mounted() -> Findings {
         let times = Times {
             stock: seconds(old_run.elapsed_ns),
             adaptive: seconds(new_run.elapsed_ns),
-            ..Times::without_kernels(&scene(source, &old), contender::ide().costs())
+            ..Times::without_kernels(&scene(source, &old), scene::ide().costs())
         };
         let share = new_run.device.read_bytes as f64 / bytes as f64;
         let what = format!("{key}: bytes from the disk / bytes of the files, adaptive above and below");
@@ -80,7 +80,7 @@ const TREE_MEDIAN_BYTES: u64 = 16 << 10;
 
 /// The images, which are themselves read with `algorithm`.
 fn mounted(algorithm: fn() -> Box<dyn Algorithm>) -> Box<dyn Device> {
-    Box::new(Images::new(contender::historic_ide(), IMAGE_BYTES, APART_BYTES[0], config(), algorithm))
+    Box::new(Images::new(scene::historic_ide(), IMAGE_BYTES, APART_BYTES[0], config(), algorithm))
 }
 
 /// Adaptive readahead of a file that somebody above reads ahead in already.

@@ -1,21 +1,20 @@
 //! Seed 000: the same programs over NFS.
 //!
-//! A client reads fifteen requests ahead, eight daemons serve them, and those
-//! of 8, 32 and 128 KiB overtake up to 16, 8 and 4 others. The stock kernel keeps the
-//! readahead state of the last sixteen files; adaptive readahead has none, but
-//! its rule for servers. The network is Gigabit Ethernet; disk, trees and images are
-//! those of [`daily`].
+//! A client reads fifteen requests ahead, and eight daemons serve them. Requests of 8, 32 and 128
+//! KiB overtake up to 16, 8 and 4 others. The stock kernel keeps the readahead state of the last
+//! sixteen files; adaptive readahead has none, but its rule for servers. The network is Gigabit
+//! Ethernet; disk, trees and images are those of [`daily`].
 //= seed 000
 
 use forerun_engine::kernel::{Algorithm, Ara, AraTuning};
 use forerun_sim::kernel::{FileState, KernelConfig};
 use forerun_sim::source::{Clients, Disorder, Disordered, Link, Linked, Placed, Source, place};
 
-use super::contender::{self, Scene};
 use super::daily::{self, APART_BYTES, DEBIAN_ISO_BYTES, DSL_ISO_BYTES, PAGE_COST_NS, PAGES, TREES_MAX};
 use super::pairs::{self, Historic, Pair, Times};
+use super::scene::{self, Scene};
 use super::trees::FILES_PER_DIRECTORY;
-use super::{Claim, Findings, workloads};
+use super::{Claim, Findings, programs};
 use crate::table::{Column, Table};
 
 const DAEMON_COUNT: usize = 8;
@@ -129,13 +128,13 @@ impl Size {
 
     fn diff_r(self, files_per_directory: usize) -> Times {
         let lib = daily::lib(files_per_directory);
-        let placed = workloads::with_copies(&lib.sizes, APART_BYTES[0]);
+        let placed = programs::with_copies(&lib.sizes, APART_BYTES[0]);
         self.measure(&|| lib.diff_r(&placed))
     }
 
     fn dd(self, table: &str, workload: &'static str, bytes: u64) -> Pair {
         let placed = Placed { address: 0, size: bytes };
-        let times = self.measure(&|| workloads::read_all(placed, workloads::forward(bytes, 4096)));
+        let times = self.measure(&|| programs::read_all(placed, programs::forward(bytes, 4096)));
         let key = (workload, self.name);
         let (band, is_slower) = (near(table, key), near(table, key).0 > 1.0);
         let why = if is_slower { DEFECT } else { DRIVE_HELPS };
@@ -143,8 +142,8 @@ impl Size {
     }
 
     fn diff(self, table: &str, workload: &'static str, bytes: u64) -> Pair {
-        let two = workloads::with_copies(&[bytes], APART_BYTES[0]);
-        let times = self.measure(&|| workloads::diff([two[0], two[1]]));
+        let two = programs::with_copies(&[bytes], APART_BYTES[0]);
+        let times = self.measure(&|| programs::diff([two[0], two[1]]));
         let key = (workload, self.name);
         let ours_max = if self.request_bytes > 8 << 10 { 0.40 } else { 0.85 };
         Pair { key, times, band: near(table, key), why: STOCK_IS_BLIND, ours_max, why_ours: AT_THE_BOUND }
@@ -162,13 +161,13 @@ impl Size {
             || -> Box<dyn Source> { Box::new(Linked::new(Disordered::new(clients(), disorder), GIGABIT)) };
         let scene = Scene {
             source: &source,
-            device: &contender::historic_ide,
+            device: &scene::historic_ide,
             memory_bytes: PAGES * 4096,
             read_cost_ns: PAGE_COST_NS * (self.request_bytes / 4096),
         };
-        let stock = server(FileState::Shared(FILE_STATES), || contender::stock(128 << 10));
+        let stock = server(FileState::Shared(FILE_STATES), || scene::stock(128 << 10));
         let adaptive = server(FileState::Request, adaptive);
-        Times::of(&scene, &stock, &adaptive, contender::ide().costs())
+        Times::of(&scene, &stock, &adaptive, scene::ide().costs())
     }
 }
 

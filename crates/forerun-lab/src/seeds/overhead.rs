@@ -1,8 +1,8 @@
 //! Seed 002: what the adaptive readahead costs the processor.
 //!
-//! Virtual time has no processor: seconds are not modelled. What can be counted is how
-//! often an algorithm is asked, and how often it asks the page cache, while a sparse
-//! file is read that needs no disk.
+//! Virtual time has no processor: seconds are not modelled. The experiment counts how often an
+//! algorithm is asked, and how often it asks the page cache. The file is sparse, so that reading
+//! needs no disk.
 //= seed 002
 
 use std::cell::Cell;
@@ -13,14 +13,14 @@ use forerun_sim::device::{Device, Preset};
 use forerun_sim::kernel::KernelConfig;
 use forerun_sim::source::{Action, Clients, Placed, Source, place};
 
-use super::contender::{Kept, Scene, stock};
+use super::programs::forward;
+use super::scene::{Inspected, Scene, stock};
 use super::trees::{FILES_PER_DIRECTORY, Tree};
-use super::workloads::forward;
 use super::{Claim, Findings, data};
 use crate::table::{Column, Table};
 
 const PAGE_BYTES: u64 = 4096;
-/// What the copy of the sparse file is scaled to.
+/// The time to which the copy of the sparse file is scaled.
 const SPARSE_BYTES: u64 = 256 << 20;
 /// The files that find lists.
 const FILES_BYTES: u64 = 434 << 20;
@@ -32,7 +32,7 @@ const NOISE_PERCENT: f64 = 1.0;
 
 /// How often an algorithm was asked, and what it did.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Counts {
+pub(super) struct CallCounts {
     /// Calls of it.
     pub(super) calls: u64,
     /// Its questions to the page cache.
@@ -47,16 +47,16 @@ pub(super) struct Counts {
 #[derive(Debug)]
 pub(super) struct Counted {
     algorithm: Box<dyn Algorithm>,
-    counts: Counts,
+    counts: CallCounts,
 }
 
 impl Counted {
     /// `algorithm`, to be looked at after its run.
-    pub(super) fn keep(algorithm: Box<dyn Algorithm>) -> Kept<Counted> {
-        Kept::new(Counted { algorithm, counts: Counts::default() })
+    pub(super) fn keep(algorithm: Box<dyn Algorithm>) -> Inspected<Counted> {
+        Inspected::new(Counted { algorithm, counts: CallCounts::default() })
     }
 
-    pub(super) fn counts(&self) -> Counts {
+    pub(super) fn counts(&self) -> CallCounts {
         self.counts
     }
 }
@@ -217,9 +217,9 @@ fn findings(name: &str, column: &str, files: &[Placed]) -> Findings {
     Findings { tables: vec![table], claims }
 }
 
-/// What an algorithm does while `files` are read one after the other from memory, and
-/// how many pages those have.
-fn count(files: &[Placed], algorithm: Box<dyn Algorithm>) -> (Counts, u64) {
+/// The work of an algorithm while `files` are read one after the other from memory, and the number
+/// of their pages.
+fn count(files: &[Placed], algorithm: Box<dyn Algorithm>) -> (CallCounts, u64) {
     let instant = || -> Box<dyn Device> { Preset::from_name("instant").expect("a preset").build(1) };
     let scene = Scene {
         source: &|| one_by_one(files),

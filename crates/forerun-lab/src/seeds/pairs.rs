@@ -6,7 +6,7 @@ use forerun_engine::kernel::Algorithm;
 use forerun_sim::device::Costs;
 use forerun_sim::kernel::KernelConfig;
 
-use super::contender::{Scene, seconds};
+use super::scene::{Scene, seconds};
 use super::{Claim, Findings, data};
 use crate::table::{Column, Table};
 

@@ -1,10 +1,10 @@
 //! Seed 000: sparse and backward reads.
 //!
-//! A file of 100 MB, cold, with memory enough. The array of the document is not known: a
-//! store that serves one request after the other, each with 8 ms and 200 MB/s, comes to
-//! its gain, five disks with buffers of their own do not. For the bound the first counts as
-//! a disk, since passing over bytes costs less there than another request. The clairvoyant
-//! schedule is the best that was found, not the best there is.
+//! A file of 100 MB, cold, with memory enough. The array of the document is not known. A store that
+//! serves one request after the other, each with 8 ms and 200 MB/s, has its gain. Five disks with
+//! buffers of their own do not. For the bound the first counts as a disk, since passing over bytes
+//! costs less there than another request. The clairvoyant schedule is the best that was found, not
+//! the best there is.
 //= seed 000
 
 use forerun_sim::device::{Costs, Device, Preset};
@@ -12,16 +12,16 @@ use forerun_sim::kernel::KernelConfig;
 use forerun_sim::run::Run;
 use forerun_sim::source::{Clients, Extent, Placed, Source};
 
-use super::contender::{self, Scene, adaptive, seconds, stock};
 use super::pairs::{self, Pair, Times};
-use super::{Claim, Findings, workloads};
+use super::scene::{self, Scene, adaptive, seconds, stock};
+use super::{Claim, Findings, programs};
 use crate::table::{Column, Table};
 
 pub(super) const PAGE_BYTES: u64 = 4096;
 const FILE: Placed = Placed { address: 0, size: 100 << 20 };
 /// The machine's memory.
 const PAGES: u64 = 120_000;
-/// What a page costs the processor of that time.
+/// The cost of a page for the processor of that time.
 const PAGE_COST_NS: u64 = 3000;
 /// An array as it may have been: no geometry is told.
 const ARRAY: &str = "network:latency=8ms,connection=200MB/s,total=200MB/s,connections=1";
@@ -89,7 +89,7 @@ struct Gains {
 fn sparse_row(preset: &Preset, gap: u64, title: &str, table: &mut Table) -> Gains {
     let source = move || -> Box<dyn Source> {
         let extents = (0..FILE.size).step_by((gap * PAGE_BYTES) as usize);
-        Box::new(workloads::read_all(FILE, extents.map(|at| Extent::new(at, PAGE_BYTES))))
+        Box::new(programs::read_all(FILE, extents.map(|at| Extent::new(at, PAGE_BYTES))))
     };
     let device = || preset.build(1);
     let scene = scene(&source, &device);
@@ -106,12 +106,12 @@ fn sparse_row(preset: &Preset, gap: u64, title: &str, table: &mut Table) -> Gain
         format!("{old:.2}"),
         format!("{careful:.2}"),
         format!("{bold:.2}"),
-        format!("{:.0}", contender::megabytes(FILE.size) / bold),
+        format!("{:.0}", scene::megabytes(FILE.size) / bold),
         format!("{:.1}", old / bold),
         format!("{ours:.2}"),
         format!("{:.1}", old / ours),
         run.device.read_count.to_string(),
-        format!("{:.0}", contender::megabytes(run.device.read_bytes)),
+        format!("{:.0}", scene::megabytes(run.device.read_bytes)),
         format!("{:.2}", seconds(bounds.clairvoyant_ns)),
         format!("{:.2}", seconds(bounds.lower_ns)),
     ]);
@@ -126,9 +126,9 @@ pub(super) fn backward() -> Findings {
     for (key, len, band, expected) in
         [("64k", 64 << 10, (0.576, 0.704), (1600, 103)), ("4k", 4 << 10, (0.340, 0.416), (25_600, 105))]
     {
-        let source = move || boxed(workloads::read_all(FILE, workloads::backward(FILE.size, len)));
-        let forward = move || boxed(workloads::read_all(FILE, workloads::forward(FILE.size, len)));
-        let scene = scene(&source, &contender::historic_ide);
+        let source = move || boxed(programs::read_all(FILE, programs::backward(FILE.size, len)));
+        let forward = move || boxed(programs::read_all(FILE, programs::forward(FILE.size, len)));
+        let scene = scene(&source, &scene::historic_ide);
         let old = scene.kernel(config(), stock(1 << 20));
         let new = scene.kernel(config(), adaptive(1));
         let (old_count, new_count) = (asked(&old), asked(&new));
@@ -147,9 +147,9 @@ pub(super) fn backward() -> Findings {
         let times = Times {
             stock: seconds(old.elapsed_ns),
             adaptive: seconds(new.elapsed_ns),
-            ..Times::without_kernels(&scene, contender::ide().costs())
+            ..Times::without_kernels(&scene, scene::ide().costs())
         };
-        let forward = seconds(self::scene(&forward, &contender::historic_ide).ours().elapsed_ns);
+        let forward = seconds(self::scene(&forward, &scene::historic_ide).ours().elapsed_ns);
         let what = format!("{key}: Forerun backward / forward");
         claims.push(Claim::within(what, times.ours / forward, 0.0, 1.1, NOT_BACKWARD));
         let why = DRIVE_DIFFERS;

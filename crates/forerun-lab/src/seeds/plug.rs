@@ -1,8 +1,7 @@
 //! Seed 001: readahead that nobody waits for is held back by a plugged queue.
 //!
-//! iozone reads a file on each of many disks. A window that a mark starts is not
-//! waited for yet, so nothing unplugs the queue of Linux 2.6.30 until its reader has
-//! come to the end of what it has.
+//! iozone reads a file on each of many disks. No reader waits yet for a window that a mark starts.
+//! So nothing unplugs the queue of Linux 2.6.30 until the reader has used up its pages.
 //= seed 001
 
 mod blktrace;
@@ -21,13 +20,13 @@ use forerun_sim::run::Run;
 use forerun_sim::source::{Action, Clients, ObjectId, Placed, Source};
 use forerun_sim::world::World;
 
-use super::contender::{Scene, megabytes, seconds};
-use super::{Claim, Findings, data, workloads};
+use super::scene::{Scene, megabytes, seconds};
+use super::{Claim, Findings, data, programs};
 use crate::table::{Column, Table};
 use crate::work::on_all_cores;
 use host::{Disks, Host};
 
-/// What each process reads.
+/// The bytes that each process reads.
 const FILE_BYTES: u64 = 32 << 20;
 const PAGE_BYTES: u64 = 4096;
 /// The machine's memory.
@@ -181,13 +180,13 @@ fn ours(count: usize) -> Run {
     world.run(&mut Host::new(count, FILE_BYTES, turn)).expect("nobody hangs in an experiment")
 }
 
-/// What H2's dd reads, in windows of 128 KiB.
+/// The bytes that H2's dd reads, in windows of 128 KiB.
 const ARRAY_FILE_BYTES: u64 = 256 << 20;
 const ARRAY_WINDOW_BYTES: u64 = 128 << 10;
-/// What md cuts requests to.
+/// The size to which md cuts requests.
 const CHUNK_BYTES: u64 = 64 << 10;
 const MEMBERS: usize = 7;
-/// What a page costs processors of that time. Whether a piece has arrived when its
+/// The cost of a page for processors of that time. Whether a piece has arrived when its
 /// reader comes is a matter of microseconds: one alone would tell little.
 const PAGE_COSTS_NS: [u64; 5] = [1000, 1500, 2000, 3000, 4000];
 
@@ -235,7 +234,7 @@ fn array_rates(level: Level, page_cost_ns: u64) -> [f64; 3] {
     let placed = Placed { address: 0, size: ARRAY_FILE_BYTES };
     let dd = || -> Box<dyn Source> {
         let read = |extent| Action::read(ObjectId(0), extent);
-        let reads = workloads::forward(ARRAY_FILE_BYTES, PAGE_BYTES).map(read);
+        let reads = programs::forward(ARRAY_FILE_BYTES, PAGE_BYTES).map(read);
         Box::new(Clients::new(vec![placed], vec![Box::new(reads)]))
     };
     let scene = Scene {

@@ -16,8 +16,8 @@ use forerun_sim::run::Run;
 use forerun_sim::source::{Pace, Replay, Scan, Source};
 use forerun_trace::{Access, ReadOptions, Reader};
 
-use super::contender::{Scene, historic_ide, megabytes, stock};
-use super::overhead::{Counted, Counts};
+use super::overhead::{CallCounts, Counted};
+use super::scene::{Scene, historic_ide, megabytes, stock};
 use super::{Claim, Findings, data};
 use crate::table::{Column, Table};
 use crate::work::on_all_cores;
@@ -34,7 +34,7 @@ const CHUNK_BYTES: u64 = 64 << 10;
 
 const RECORDING: &[u8] = include_bytes!("../../../../samples/lighttpd-sendfile-200.frt.gz");
 
-/// Who reads ahead for the server.
+/// The readahead of the server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Who {
     Stock(u64),
@@ -49,13 +49,13 @@ const WHO: [(&str, Who); 4] = [
     ("Forerun", Who::Forerun),
 ];
 
-/// What a run came to.
-struct Served {
+/// The outcome of a run.
+struct Service {
     run: Run,
-    counts: Counts,
+    counts: CallCounts,
 }
 
-impl Served {
+impl Service {
     /// Pages of each window; Forerun's are its fetches.
     fn window_pages(&self) -> f64 {
         match self.counts.fetches {
@@ -102,7 +102,7 @@ pub(super) fn lighttpd() -> Findings {
     Findings { tables, claims: claims(simulated, replayed) }
 }
 
-fn serve(who: Who, source: &(dyn Fn() -> Box<dyn Source> + Sync)) -> Served {
+fn serve(who: Who, source: &(dyn Fn() -> Box<dyn Source> + Sync)) -> Service {
     let scene = Scene { source, device: &array, memory_bytes: MEMORY_BYTES, read_cost_ns: PAGE_COST_NS };
     let kernel = |algorithm: Box<dyn Algorithm>| {
         let kept = Counted::keep(algorithm);
@@ -110,12 +110,12 @@ fn serve(who: Who, source: &(dyn Fn() -> Box<dyn Source> + Sync)) -> Served {
             KernelConfig { page_cost_ns: PAGE_COST_NS, ..KernelConfig::linux_2_6(MEMORY_BYTES / PAGE_BYTES) };
         let run = scene.kernel(config, Box::new(kept.share()));
         let counts = kept.get().counts();
-        Served { run, counts }
+        Service { run, counts }
     };
     match who {
         Who::Stock(window_bytes_max) => kernel(stock(window_bytes_max)),
         Who::Adaptive => kernel(Box::new(Ara::new(AraTuning::default()))),
-        Who::Forerun => Served { run: scene.ours(), counts: Counts::default() },
+        Who::Forerun => Service { run: scene.ours(), counts: CallCounts::default() },
     }
 }
 
@@ -125,7 +125,7 @@ fn array() -> Box<dyn Device> {
     Box::new(Raid::new(Level::Raid0, CHUNK_BYTES, members.collect()))
 }
 
-fn document_table(served: &[Served]) -> Table {
+fn document_table(served: &[Service]) -> Table {
     let mut table = Table::new(
         ["", "unit"]
             .map(Column::word)
@@ -153,7 +153,7 @@ fn document_table(served: &[Served]) -> Table {
     table
 }
 
-fn replay_table(served: &[Served]) -> Table {
+fn replay_table(served: &[Service]) -> Table {
     let mut table = Table::new([
         Column::word("lighttpd-sendfile-200, replayed"),
         Column::number("pages per window"),
@@ -181,8 +181,8 @@ fn replay_table(served: &[Served]) -> Table {
 const DISKS: &str = "perhaps: its disks, memory and largest windows are not in the document. Its queues merged the \
     requests of stock: 155 sectors are more than 15 pages";
 
-fn claims(simulated: &[Served], replayed: &[Served]) -> Vec<Claim> {
-    let windows = |served: &Served| served.window_pages().round();
+fn claims(simulated: &[Service], replayed: &[Service]) -> Vec<Claim> {
+    let windows = |served: &Service| served.window_pages().round();
     let stock_1m = "with windows of 1 MiB it does not collapse in the model. Perhaps memory cannot hold its \
     readahead, and most is read again";
     let mut claims = vec![
@@ -209,9 +209,9 @@ fn claims(simulated: &[Served], replayed: &[Served]) -> Vec<Claim> {
         ),
     ];
     for (at, name) in [(0, "stock 128K"), (1, "stock 1M")] {
-        let ratio = |each: &dyn Fn(&Served) -> f64| each(&simulated[2]) / each(&simulated[at]);
+        let ratio = |each: &dyn Fn(&Service) -> f64| each(&simulated[2]) / each(&simulated[at]);
         for (what, low, high, seen) in [
-            ("size of an I/O, 1.39", 1.2, 1.6, ratio(&Served::io_sectors)),
+            ("size of an I/O, 1.39", 1.2, 1.6, ratio(&Service::io_sectors)),
             ("disk busy, 0.74", 0.6, 0.9, ratio(&|served| served.percent(served.run.device.busy_ns))),
             ("network, 1.17", 1.0, 1.3, ratio(&|served| served.mb_per_s(served.run.read_bytes))),
         ] {

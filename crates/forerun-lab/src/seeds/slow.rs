@@ -1,8 +1,8 @@
 //! Seed 000: hundreds of slow readers in a small memory.
 //!
-//! What is read ahead for one of them waits long for it, and must survive until then.
-//! The document links the mail with the experiment: 800 files of 2 MB, each read at
-//! 1 KB/s, on a machine with 64 MB.
+//! The readahead for one of them waits long for its reader, and must survive until then. The
+//! document links the mail with the experiment: 800 files of 2 MB, each read at 1 KB/s, on a
+//! machine with 64 MB.
 //= seed 000
 
 mod kernels;
@@ -18,8 +18,8 @@ use forerun_sim::run::Run;
 use forerun_sim::source::{Action, Client, Clients, ObjectId, Source, place};
 use forerun_trace::generate::Numbers;
 
-use super::contender::{Kept, Scene, megabytes};
-use super::workloads::forward;
+use super::programs::forward;
+use super::scene::{Inspected, Scene, megabytes};
 use super::{Claim, Findings, data};
 use crate::table::{Column, Table};
 use crate::work::on_all_cores;
@@ -31,7 +31,7 @@ const FILE_BYTES: u64 = 2 << 20;
 const PAGE_BYTES: u64 = 4096;
 /// A page at 1 KB/s, less or more by up to a half.
 const PAGE_NS: u64 = 4_000_000_000;
-/// What 64 MB of memory leave for files.
+/// The part of 64 MB of memory that is left for files.
 const PAGES: u64 = 7900;
 
 /// C1.
@@ -132,8 +132,8 @@ fn amplifications(rows: &[&[Run]]) -> Table {
     table
 }
 
-/// What had to be done for the most streams; the author's disk did 57 to 72 requests/s for
-/// the adaptive readahead.
+/// The work for the most streams; the author's disk did 57 to 72 requests/s for the adaptive
+/// readahead.
 fn requests(rows: &[&[Run]]) -> Table {
     let mut table = Table::new([
         Column::word("800 streams"),
@@ -160,10 +160,10 @@ fn requests(rows: &[&[Run]]) -> Table {
     table
 }
 
-/// What the algorithm's own counters say of 800 streams, beside the author's, and the
-/// share of its requests that thrashed.
+/// The algorithm's own counters for 800 streams, beside the author's, and the share of its requests
+/// that thrashed.
 fn author() -> (Table, f64) {
-    let kept = Kept::new(careful(50));
+    let kept = Inspected::new(careful(50));
     run(800, Some(Box::new(kept.share())));
     let ara = kept.get();
     let events = ara.events();

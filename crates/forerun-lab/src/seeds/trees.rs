@@ -3,9 +3,9 @@
 use forerun_sim::source::{Action, Clients, Directory, ObjectId, Placed};
 use forerun_trace::generate::Numbers;
 
-use super::workloads::{READ_BYTES, forward, lock_step};
+use super::programs::{READ_BYTES, forward, lock_step};
 
-/// What the documents' trees have, as far as is known.
+/// The files of the documents' trees, as far as is known.
 pub(super) const FILES_PER_DIRECTORY: usize = 8;
 /// A block of names and one of inodes.
 const DIRECTORY_BYTES: u64 = 8192;
@@ -49,7 +49,7 @@ impl Tree {
         Clients::new(placed.to_vec(), vec![Box::new(pairs)]).with_directories(directories)
     }
 
-    /// What a mount is told of directories, the objects of which begin with `first`.
+    /// The listings that a mount gets of directories, the objects of which begin with `first`.
     fn directories(&self, first: u64) -> Vec<Directory> {
         let end = first + self.sizes.len() as u64;
         let directory = |names: u64| Directory {
@@ -87,7 +87,7 @@ fn spread(median_bytes: u64, numbers: &mut Numbers) -> u64 {
 
 #[cfg(test)]
 mod tests {
-    use super::super::workloads::with_copies;
+    use super::super::programs::with_copies;
     use super::*;
     use forerun_sim::source::{Next, Source, Time};
 

@@ -18,7 +18,7 @@ pub struct Ratio {
     pub high: f64,
 }
 
-/// What a [`Ratio`] tells. The names are those of the times above the line.
+/// The verdict of a [`Ratio`]. The names are those of the times above the line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Verdict {
     /// Less time, surely.
@@ -105,7 +105,7 @@ mod tests {
     }
 
     #[test]
-    fn limits_are_students() {
+    fn limits_are_those_of_students_t() {
         let ratio = Ratio::of(&[1.0, 2.0, 4.0], &[1.0, 1.0, 1.0]);
         assert!((ratio.mean - 2.0).abs() < 1e-12);
         // 2.92 of a deviation of ln 2, by the root of three.

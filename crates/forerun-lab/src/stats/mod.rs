@@ -10,7 +10,7 @@ pub use student::{quantile, two_sided_p};
 /// are there.
 pub const CONFIDENCE: f64 = 0.997;
 
-/// What some measurements of the same thing come to.
+/// The mean and spread of some measurements of the same thing.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Sample {
     /// How many there are.
@@ -82,7 +82,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_margin_is_students() {
+    fn a_margin_is_that_of_students_t() {
         let sample = Sample::of(&[1.0, 2.0, 3.0, 4.0, 5.0]);
         assert_eq!((sample.count, sample.mean), (5, 3.0));
         assert!((sample.deviation - 2.5_f64.sqrt()).abs() < 1e-12);

@@ -1,11 +1,11 @@
-//! What happened in a run, in bounded memory: a fold over the engine's events.
+//! The events of a run, in bounded memory: a fold over the engine's events.
 //!
-//! Reads, fetches and windows are sampled, memory is binned, so that a run of any
-//! length gives a timeline of the same size, and the same run the same timeline.
+//! Reads, fetches and windows are sampled, and memory is binned. So a run of any length gives a
+//! timeline of the same size, and the same run the same timeline.
 
 mod levels;
 mod points;
-mod sample;
+mod reservoir;
 mod streams;
 mod unread;
 
@@ -15,8 +15,8 @@ use forerun_engine::{Event, Extent, FetchId, ObjectId, Time};
 
 pub use levels::Level;
 use levels::Levels;
-pub use points::{Class, FetchPoint, ReadPoint, Served, WindowPoint};
-use sample::Sample;
+pub use points::{Class, FetchPoint, ReadPoint, Served, Totals, WindowPoint};
+use reservoir::Reservoir;
 use streams::Streams;
 pub use streams::{STREAM_COUNT_MAX, StreamPoint};
 use unread::Unread;
@@ -27,19 +27,25 @@ pub const SAMPLE_COUNT_MAX: usize = 20_000;
 /// A timeline; see the module's page.
 #[derive(Clone, Debug)]
 pub struct Timeline {
-    reads: Sample<ReadPoint>,
-    fetches: Sample<FetchPoint>,
-    windows: Sample<WindowPoint>,
+    reads: Reservoir<ReadPoint>,
+    fetches: Reservoir<FetchPoint>,
+    windows: Reservoir<WindowPoint>,
     streams: Streams,
     /// All reads, by what they were read ahead for.
     served: BTreeMap<Option<forerun_engine::Class>, Served>,
+    totals: Totals,
     levels: Levels,
     in_flight: BTreeMap<FetchId, Flight>,
     /// Of two fetches of the same bytes each other one.
     twins: BTreeMap<FetchId, FetchId>,
     in_flight_bytes: u64,
     unread: Unread,
-    end: Time,
+    /// When the last read was asked for or the last fetch dispatched.
+    last: Time,
+    /// When the last fetch ended.
+    landed: Time,
+    /// When the run was over, if that is known.
+    over: Option<Time>,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -53,17 +59,20 @@ struct Flight {
 impl Default for Timeline {
     fn default() -> Timeline {
         Timeline {
-            reads: Sample::new(SAMPLE_COUNT_MAX),
-            fetches: Sample::new(SAMPLE_COUNT_MAX),
-            windows: Sample::new(SAMPLE_COUNT_MAX),
+            reads: Reservoir::new(SAMPLE_COUNT_MAX),
+            fetches: Reservoir::new(SAMPLE_COUNT_MAX),
+            windows: Reservoir::new(SAMPLE_COUNT_MAX),
             streams: Streams::default(),
             served: BTreeMap::new(),
+            totals: Totals::default(),
             levels: Levels::default(),
             in_flight: BTreeMap::new(),
             twins: BTreeMap::new(),
             in_flight_bytes: 0,
             unread: Unread::default(),
-            end: Time(0),
+            last: Time(0),
+            landed: Time(0),
+            over: None,
         }
     }
 }
@@ -81,7 +90,10 @@ impl Timeline {
                 };
                 self.reads.push(ReadPoint { time, object, extent, class, ahead });
                 self.served.entry(ahead).or_default().count(class);
-                self.end = self.end.max(time);
+                self.totals.late_bytes += late_bytes;
+                self.totals.miss_bytes += missing_bytes;
+                self.totals.hit_bytes += extent.len - late_bytes - missing_bytes;
+                self.last = self.last.max(time);
                 time
             }
             Event::Window { time, object, extent, class, why, stream, .. } => {
@@ -94,11 +106,12 @@ impl Timeline {
                 time
             }
             Event::Fetch { time, id, object, extent, cause, .. } => {
+                self.totals.fetched_bytes += extent.len;
                 self.dispatch(
                     id,
                     FetchPoint { time, end: None, object, extent, cause, wasted: Extent::default() },
                 );
-                self.end = self.end.max(time);
+                self.last = self.last.max(time);
                 time
             }
             Event::Repeated { time, id, of, object, extent, cause } => {
@@ -120,6 +133,7 @@ impl Timeline {
                 time
             }
             Event::Wasted { time, object, extent } => {
+                self.totals.wasted_bytes += extent.len;
                 for (index, extent) in self.unread.lose(object, extent) {
                     if let Some(fetch) = self.fetches.get_mut(index) {
                         fetch.wasted = hull(fetch.wasted, extent);
@@ -131,9 +145,20 @@ impl Timeline {
         self.levels.set(time, Level { in_flight: self.in_flight_bytes, unread: self.unread.bytes() });
     }
 
-    /// When the last read was asked for or the last fetch dispatched.
+    /// The run was over at `time`: writes and the time of programs may follow the last event.
+    pub fn finish(&mut self, time: Time) {
+        self.over = Some(time);
+    }
+
+    /// When the run was over; unless that is known, when the last read was asked for or the last
+    /// fetch dispatched.
     pub fn end(&self) -> Time {
-        self.end
+        self.over.unwrap_or(self.last)
+    }
+
+    /// From when on nothing is read or fetched any more, until the end.
+    pub fn quiet_from(&self) -> Time {
+        self.last.max(self.landed).min(self.end())
     }
 
     /// A sample of the reads, in order; at most [`SAMPLE_COUNT_MAX`].
@@ -171,6 +196,11 @@ impl Timeline {
         self.served.iter().map(|(ahead, served)| (*ahead, *served))
     }
 
+    /// The bytes of the whole run.
+    pub fn totals(&self) -> Totals {
+        self.totals
+    }
+
     /// Memory over time: the beginning of each interval, and the most in it.
     pub fn levels(&self) -> impl Iterator<Item = (Time, Level)> + '_ {
         self.levels.iter()
@@ -188,6 +218,7 @@ impl Timeline {
     fn land(&mut self, time: Time, id: FetchId, bytes: u64) {
         let Some(Flight { index, object, extent }) = self.in_flight.remove(&id) else { return };
         self.in_flight_bytes -= extent.len;
+        self.landed = time;
         // The other one brings them, or has.
         let has_twin =
             bytes > 0 && self.twins.remove(&id).is_some_and(|twin| self.twins.remove(&twin).is_some());

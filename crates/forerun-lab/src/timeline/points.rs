@@ -1,8 +1,8 @@
-//! What a timeline is made of: reads, fetches and windows.
+//! The parts of a timeline: reads, fetches and windows.
 
 use forerun_engine::{Cause, Extent, ObjectId, Time, Why};
 
-/// What a read found.
+/// The state of the bytes of a read when it was asked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Class {
     /// All bytes were resident.
@@ -18,14 +18,14 @@ pub enum Class {
 pub struct ReadPoint {
     /// When it was asked for.
     pub time: Time,
-    /// Of what.
+    /// The object.
     pub object: ObjectId,
     /// Which bytes.
     pub extent: Extent,
-    /// What it found.
+    /// The state of its bytes.
     pub class: Class,
-    /// What its first bytes were read ahead for that nobody had asked for before; nothing
-    /// where there were none.
+    /// The kind of stream for which its first new bytes were read ahead; nothing where there were
+    /// none.
     pub ahead: Option<forerun_engine::Class>,
 }
 
@@ -50,13 +50,28 @@ impl Served {
         }
     }
 
-    pub(super) fn count(&mut self, class: Class) {
+    pub(crate) fn count(&mut self, class: Class) {
         match class {
             Class::Hit => self.hit_count += 1,
             Class::Late => self.late_count += 1,
             Class::Miss => self.miss_count += 1,
         }
     }
+}
+
+/// Bytes of a whole run, whether its reads and fetches were sampled or not.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Totals {
+    /// Bytes that were read and resident.
+    pub hit_bytes: u64,
+    /// Bytes that were read and in flight.
+    pub late_bytes: u64,
+    /// Bytes that were read and neither.
+    pub miss_bytes: u64,
+    /// Bytes that were fetched, hedged requests not included.
+    pub fetched_bytes: u64,
+    /// Bytes that were fetched and evicted unread, or left unread at the end.
+    pub wasted_bytes: u64,
 }
 
 /// A fetch.
@@ -66,7 +81,7 @@ pub struct FetchPoint {
     pub time: Time,
     /// When it ended; `None` while it is in flight.
     pub end: Option<Time>,
-    /// Of what.
+    /// The object.
     pub object: ObjectId,
     /// Which bytes.
     pub extent: Extent,
@@ -82,12 +97,12 @@ pub struct FetchPoint {
 pub struct WindowPoint {
     /// When the policy wanted it.
     pub time: Time,
-    /// Of what.
+    /// The object.
     pub object: ObjectId,
     /// Its length in bytes.
     pub len: u64,
-    /// What it is for.
+    /// The kind of stream that it is for.
     pub class: forerun_engine::Class,
-    /// What decided its length.
+    /// The reason for its length.
     pub why: Why,
 }

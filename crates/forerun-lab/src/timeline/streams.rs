@@ -8,13 +8,13 @@ use forerun_engine::{Class, End, Extent, ObjectId, StreamId, Time, Why};
 /// Streams that a timeline keeps at most; later ones are only counted.
 pub const STREAM_COUNT_MAX: usize = 4096;
 
-/// A stream, or windows that are of none: all bets together, and all walks; what fills an
-/// object, follows a plan or another policy's rules together for each object.
+/// A stream, or windows that are of none. All bets are one, and all walks. Region readahead, plans
+/// and the windows of other policies are one for each object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct StreamPoint {
-    /// Of what; nothing where it is of several objects.
+    /// The object; nothing where it is of several objects.
     pub object: Option<ObjectId>,
-    /// What it is for, last.
+    /// The kind of its last window.
     pub class: Class,
     /// When its first window was wanted, and what decided its length.
     pub first: (Time, Why),
@@ -32,7 +32,7 @@ pub struct StreamPoint {
     pub end: Option<End>,
 }
 
-/// What windows have in common that are shown as one.
+/// The key of windows that are shown as one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Key {
     Stream(StreamId),
@@ -165,7 +165,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_kept_is_bounded_and_the_rest_counted() {
+    fn streams_beyond_the_bound_are_only_counted() {
         let mut streams = Streams::default();
         for id in 0..2 * STREAM_COUNT_MAX as u64 {
             (0..2)

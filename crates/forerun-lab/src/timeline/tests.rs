@@ -48,7 +48,7 @@ fn reads_have_a_class() {
 }
 
 #[test]
-fn what_is_asked_for_is_not_unread() {
+fn requested_bytes_are_not_unread() {
     let timeline = of(&[
         read(1, 0, 64 * KB, 0, 64 * KB),
         fetch(1, 1, 0, 256 * KB),
@@ -103,7 +103,7 @@ fn a_long_run_does_not_grow_it() {
 }
 
 #[test]
-fn what_a_read_found_in_memory_is_not_waited_for() {
+fn bytes_found_in_memory_count_as_unread_when_fetched_again() {
     let timeline = of(&[
         read(1, 0, 128 * KB, 0, 64 * KB),
         fetch(1, 1, 64 * KB, 64 * KB),

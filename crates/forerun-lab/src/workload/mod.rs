@@ -1,7 +1,6 @@
-//! A trace as a source of a world. A file is read twice for that: once for what must be
-//! known before the first access, and again, from the beginning to the end, as time
-//! passes. So memory does not grow with its length. What is replayed very often, and what
-//! was generated, is held in memory instead.
+//! A trace as a source of a world. A file is read twice for that: once for the facts that the first
+//! access needs, and again, from beginning to end, as time passes. So memory does not grow with its
+//! length. Accesses that are replayed very often, and generated ones, are held in memory instead.
 
 mod accesses;
 
@@ -43,7 +42,7 @@ impl Workload {
     /// device, a read is longer than any program's, or its times are more than a century.
     pub fn open(path: &Path, options: ReadOptions) -> Result<Workload, Error> {
         let unfit = |reason: String| Error::Unfit { name: path.display().to_string(), reason };
-        // What does not exist is told by the reader.
+        // The reader reports files that do not exist.
         if std::fs::metadata(path).is_ok_and(|file| file.file_type().is_fifo()) {
             return Err(unfit("is a pipe, and a recording is read twice; write it to a file first".into()));
         }
@@ -153,7 +152,7 @@ impl Workload {
         self.scan.objects().last().map_or(0, |placed| placed.address + placed.size)
     }
 
-    /// Its accesses, read from the file again unless they are held. What goes wrong with that is told to
+    /// Its accesses, read from the file again unless they are held. An error of that is told to
     /// `failure`.
     pub fn accesses(&self, failure: &Failure) -> Accesses {
         match &self.held {
@@ -215,7 +214,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_replayed_is_refused() {
+    fn recordings_that_cannot_be_replayed_are_refused() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("trace.csv");
         for (row, reason) in [

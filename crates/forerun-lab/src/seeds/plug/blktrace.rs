@@ -1,6 +1,6 @@
-//! What blktrace shows of a window's way through the queue: when it is queued (Q),
-//! plugs (P) or is merged (M), when the queue is unplugged (U), and when the disk
-//! receives (D) and completes (C) it.
+//! The events that blktrace shows of a window's way through the queue. A window is queued (Q),
+//! plugs (P) or is merged (M). The queue is unplugged (U), and the disk receives (D) and completes
+//! (C) it.
 
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
@@ -116,11 +116,11 @@ pub(super) fn record(unplug: Unplug) -> Vec<Line> {
     log.lines.clone()
 }
 
-/// The document's trace of `pattern` beside what comes to the same in `lines`: what
-/// follows a window that finds the queue empty, in the middle of the file.
+/// The document's trace of `pattern` beside the same events in `lines`: those after a window that
+/// finds the queue empty, in the middle of the file.
 pub(super) fn compare(pattern: &str, lines: &[Line]) -> (Table, Claim) {
-    // What follows at once from a Q or a P and concerns no disk.
-    let rows: Vec<data::Row> = data::rows(&format!("s001_blktrace/{pattern}"))
+    // The events that follow at once from a Q or a P and concern no disk.
+    let rows: Vec<data::Record> = data::rows(&format!("s001_blktrace/{pattern}"))
         .into_iter()
         .filter(|row| !["G", "I"].contains(&row.text("action")))
         .collect();

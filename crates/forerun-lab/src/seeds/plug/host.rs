@@ -10,13 +10,13 @@ use forerun_sim::source::{Deed, Extent, Next, ObjectId, Placed, Source, Step};
 
 /// Addresses that belong to one disk.
 const DISK_BYTES: u64 = 1 << 40;
-/// What iozone reads at once.
+/// The size of a read of iozone.
 const RECORD_BYTES: u64 = 16 << 10;
 /// The document's trace: a process uses up 512 KiB in 0.469 ms.
 const RECORD_NS: u64 = 469_000 / 32;
 /// How many of them do so at once.
 const PROCESSORS: usize = 3;
-/// What one disk delivers.
+/// The rate of one disk.
 const DISK_MB_PER_S: f64 = 400.0;
 
 /// No more than the disks deliver, and the processors use up.
@@ -98,8 +98,8 @@ impl Source for Host {
     }
 }
 
-/// The disks. A kernel unplugs the queue of the disk that somebody waits for: that of
-/// whose turn it is, since it is told of one disk's notices at a time.
+/// The disks. A kernel unplugs the queue of the disk that a reader waits for. It is the disk whose
+/// turn it is, since the kernel gets one disk's notices at a time.
 pub(super) struct Disks {
     disks: Vec<Box<dyn Device>>,
     now: Time,

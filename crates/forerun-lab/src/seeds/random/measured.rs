@@ -3,13 +3,13 @@
 use forerun_engine::PolicyKind;
 use forerun_sim::run::Run;
 
-use super::super::contender::{self, megabytes, seconds};
+use super::super::scene::{self, megabytes, seconds};
 use super::super::{Claim, Findings};
-use super::case::{Case, Ends, POLICIES, Staged};
+use super::trial::{Ends, POLICIES, Staged, Trial};
 use crate::table::{Column, Table};
 
 pub(super) struct Measured {
-    case: Case,
+    case: Trial,
     pub(super) findings: Findings,
     /// Of each of [`POLICIES`] to stock: the document's, and the simulated one.
     pub(super) ratios: [(f64, f64); 5],
@@ -18,7 +18,7 @@ pub(super) struct Measured {
 }
 
 impl Measured {
-    pub(super) fn new(case: Case) -> Measured {
+    pub(super) fn new(case: Trial) -> Measured {
         let kernels = POLICIES.map(|policy| case.kernel(&policy));
         let ours = case.run(|scene| scene.ours());
         let (document, stock) = (case.document_totals(), kernels[0].total());
@@ -51,7 +51,7 @@ impl Measured {
 }
 
 /// All stages together.
-fn totals(case: Case, kernels: &[Staged; 5], ours: &Staged) -> Table {
+fn totals(case: Trial, kernels: &[Staged; 5], ours: &Staged) -> Table {
     let mut table = Table::new([
         Column::word("policy"),
         Column::number("s").below("document"),
@@ -77,7 +77,7 @@ fn totals(case: Case, kernels: &[Staged; 5], ours: &Staged) -> Table {
         row(policy.name, document, kernel.total(), Some(&kernel.run));
     }
     let plain = case.run(|scene| scene.policy(PolicyKind::None));
-    let bounds = case.scene(&Ends::default(), |scene| scene.bounds(contender::ide().costs()));
+    let bounds = case.scene(&Ends::default(), |scene| scene.bounds(scene::ide().costs()));
     let none = || [String::new(), String::new()];
     row("Forerun", none(), ours.total(), Some(&ours.run));
     row("Forerun, no readahead", none(), plain.total(), Some(&plain.run));
@@ -87,7 +87,7 @@ fn totals(case: Case, kernels: &[Staged; 5], ours: &Staged) -> Table {
 }
 
 /// Every stage with every policy.
-fn stages(case: Case, kernels: &[Staged; 5], ours: &Staged) -> Table {
+fn stages(case: Trial, kernels: &[Staged; 5], ours: &Staged) -> Table {
     let mut columns = vec![Column::number("stage")];
     for group in ["document s", "simulated s"] {
         columns.extend(

@@ -1,19 +1,19 @@
 //! Seed 000: one process reads at random from a file of 100 MB, eight times 20 MB.
 //!
-//! The file lies at the beginning of the disk of [`daily`](super::daily), with its
-//! elevator and plug; memory is 300, 80 or 40 MB. Places are drawn with repetition, so
-//! the later a stage, the more of the file is in memory. Nothing is calibrated. With
-//! reads of 64 KiB the document's disk took 24 ms for each, which no model of one disk
-//! explains: there only the order of the policies can be compared.
+//! The file lies at the beginning of the disk of [`daily`](super::daily), with its elevator and
+//! plug; memory is 300, 80 or 40 MB. Places are drawn with repetition, so the later a stage, the
+//! more of the file is in memory. Nothing is calibrated. With reads of 64 KiB the document's disk
+//! took 24 ms for each, which no model of one disk explains. There only the order of the policies
+//! can be compared.
 //= seed 000
 
-mod case;
 mod measured;
+mod trial;
 
 use super::{Claim, Findings};
 use crate::table::{Column, Table};
-use case::{POLICIES, ROOMY_4K, ROOMY_64K, SMALL_4K, SMALL_64K, TIGHT_64K};
 use measured::Measured;
+use trial::{POLICIES, ROOMY_4K, ROOMY_64K, SMALL_4K, SMALL_64K, TIGHT_64K};
 
 /// E1.
 pub(super) fn roomy_4k() -> Findings {

@@ -5,8 +5,8 @@
 //! librbd caches bytes; Forerun is the engine as it is.
 //= seed 003
 
+mod guests;
 mod sectors;
-mod workloads;
 
 use std::sync::Arc;
 
@@ -16,42 +16,42 @@ use forerun_sim::source::{Pace, Replay, Scan, Source};
 use forerun_sim::world::World;
 use forerun_trace::Access;
 
-use super::contender::{Scene, megabytes, seconds};
+use super::scene::{Scene, megabytes, seconds};
 use super::{Claim, Findings, data};
 use crate::table::{Column, Table};
+use guests::Guest;
 use sectors::{Magnified, Reduced, SCALE};
-use workloads::Workload;
 
 /// The document's windows, and Ceph's objects.
 const WINDOW_BYTES_MAX: u64 = 4 << 20;
 /// Enough that a window of 4 MiB is one operation; nothing is read twice.
 const CACHE_BYTES: u64 = 128 << 20;
-/// What a replayed request costs its client besides waiting.
+/// The cost of a replayed request for its client besides waiting.
 const READ_COST_NS: u64 = 20_000;
 /// Repetitions, with different luck.
 const SEEDS: u64 = 3;
 
 /// I1.
 pub(super) fn boot_ide() -> Findings {
-    findings(workloads::boot_ide())
+    findings(guests::boot_ide())
 }
 
 /// I2.
 pub(super) fn boot_virtio() -> Findings {
-    findings(workloads::boot_virtio())
+    findings(guests::boot_virtio())
 }
 
 /// I3.
 pub(super) fn grep_ide() -> Findings {
-    findings(workloads::grep_ide())
+    findings(guests::grep_ide())
 }
 
 /// I4.
 pub(super) fn grep_virtio() -> Findings {
-    findings(workloads::grep_virtio())
+    findings(guests::grep_virtio())
 }
 
-/// What one strategy came to.
+/// The outcome of one strategy.
 #[derive(Clone, Copy, Debug, Default)]
 struct Figures {
     seconds: f64,
@@ -60,7 +60,7 @@ struct Figures {
     bytes: u64,
 }
 
-fn findings(workload: Workload) -> Findings {
+fn findings(workload: Guest) -> Findings {
     let name = workload.name;
     let rows = data::rows(&format!("s003_rbd/{name}"));
     let recorded = Series::of(workload.recorded);
@@ -91,7 +91,7 @@ fn columns() -> impl Iterator<Item = Column> {
     std::iter::once(Column::word("strategy")).chain(below)
 }
 
-fn document_ratio(rows: &[data::Row], at: usize) -> f64 {
+fn document_ratio(rows: &[data::Record], at: usize) -> f64 {
     rows[at].number("time_s") / rows[0].number("time_s")
 }
 
@@ -145,7 +145,7 @@ const OTHER_ACCESSES: &str =
 const IN_THE_WAY: &str = "in long runs it reads ahead less than librbd, whose first window is ten reads at once. Where \
     runs end, its readahead delays the next read";
 
-fn claims(name: &str, rows: &[data::Row], recorded: &Series, counted: &Series) -> Vec<Claim> {
+fn claims(name: &str, rows: &[data::Record], recorded: &Series, counted: &Series) -> Vec<Claim> {
     let none = rows[0].number("time_s");
     let what = format!("{name}: seconds without readahead, {none:.2} in the document");
     let mut claims =
@@ -170,7 +170,7 @@ fn claims(name: &str, rows: &[data::Row], recorded: &Series, counted: &Series) -
 
 /// Whether of any two strategies the one that is slower in the document, by more
 /// than the margins of both, is the slower one here.
-fn same_order(rows: &[data::Row], series: &Series) -> bool {
+fn same_order(rows: &[data::Record], series: &Series) -> bool {
     let slower = |slow: usize, fast: usize| {
         let margins = rows[slow].number("margin_s_99_7") + rows[fast].number("margin_s_99_7");
         rows[slow].number("time_s") - rows[fast].number("time_s") > margins

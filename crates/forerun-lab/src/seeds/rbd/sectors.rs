@@ -1,6 +1,6 @@
-//! librbd caches bytes; the engine caches blocks of 4 KiB. Here a block stands for a
-//! sector of 512 bytes: every offset and length that the engine sees is eight times
-//! what its readers asked for and the device is asked for.
+//! librbd caches bytes; the engine caches blocks of 4 KiB. Here a block stands for a sector of 512
+//! bytes. Every offset and length that the engine sees is eight times that of the readers and of
+//! the device.
 
 use forerun_engine::BLOCK_BYTES;
 use forerun_sim::device::{Device, DeviceStats, Notice, Request, RequestId, Time};

@@ -1,5 +1,5 @@
-//! A web server and its clients, as in the document: it asks for the rest of a file each
-//! time, and the socket takes a few pages of it.
+//! A web server and its clients, as in the document. Each time, the server requests the rest of a
+//! file, and the socket takes a few pages of it.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -11,13 +11,13 @@ use forerun_trace::generate::Numbers;
 
 use super::PAGE_BYTES;
 
-/// What the document's trace asks for, from where it begins.
+/// The bytes that the document's trace requests, from where it begins.
 const FILE_BYTES: u64 = 1_478_592 + 19_553_028;
-/// What a client takes: 43.4 MB/s for 1240.
+/// The rate of a client: 43.4 MB/s for 1240.
 const CLIENT_BYTES_PER_S: u64 = 35_000;
 /// Clients come within this time.
 const START_NS: u64 = 10_000_000_000;
-/// What the socket took of each call in the document's trace.
+/// The bytes that the socket took of each call in the document's trace.
 const SENT_BYTES: [u64; 6] = [37_440, 28_800, 37_440, 14_400, 37_440, 37_440];
 
 /// An event server with one thread: whoever's socket has room longest is next.

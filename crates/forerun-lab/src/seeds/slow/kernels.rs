@@ -3,12 +3,12 @@
 use forerun_engine::kernel::{Algorithm, Ara, AraTuning, OnDemand};
 
 use super::steady::Steady;
-use crate::seeds::contender::stock;
+use crate::seeds::scene::stock;
 
-/// A kernel, and what is known of its amplification for each of [`super::STREAMS`] from an
-/// earlier simulation with a page cache without a reserve. It knows of stock readahead
-/// that comes to 1.03 requests per page: so many as a window of 32 pages makes of which
-/// each is lost and read again alone. Windows that shrink make fewer.
+/// A kernel, and what is known of its amplification for each of [`super::STREAMS`] from an earlier
+/// simulation with a page cache without a reserve. It knows of stock readahead with 1.03 requests
+/// per page. A window of 32 pages makes that many if each page is lost and read again alone.
+/// Windows that shrink make fewer.
 pub(super) struct Kernel {
     pub(super) name: &'static str,
     pub(super) algorithm: fn() -> Box<dyn Algorithm>,

@@ -4,7 +4,7 @@ use forerun_engine::kernel::Algorithm;
 use forerun_sim::kernel::KernelConfig;
 
 use super::{PAGE_BYTES, Pace, careful, readers};
-use crate::seeds::contender::{Scene, historic_ide, megabytes, stock};
+use crate::seeds::scene::{Scene, historic_ide, megabytes, stock};
 use crate::seeds::{Claim, Findings, data};
 use crate::table::{Column, Table};
 
@@ -17,11 +17,11 @@ const STEPS_MAX: u64 = 48;
 const AS_BUSY: f64 = 1.1;
 
 /// A kernel's algorithm, or none for Forerun.
-type Contender = fn() -> Option<Box<dyn Algorithm>>;
+type Candidate = fn() -> Option<Box<dyn Algorithm>>;
 
 /// B2.
 pub(in crate::seeds) fn memory() -> Findings {
-    let contenders: [(&str, Contender); 3] = [
+    let contenders: [(&str, Candidate); 3] = [
         ("stock 1M", || Some(stock(1 << 20))),
         ("adaptive 1M", || Some(Box::new(careful(50)))),
         ("Forerun", || None),

@@ -4,7 +4,7 @@ use forerun_engine::ReaderId;
 use forerun_engine::kernel::{Algorithm, PageCache, PageRead, Step};
 use forerun_sim::source::ObjectId;
 
-use crate::seeds::contender::stock;
+use crate::seeds::scene::stock;
 
 /// Stock readahead that is not told of a page that is missing, so that its windows
 /// never shrink.

@@ -2,7 +2,7 @@
 
 use forerun_sim::source::{Action, Client, Clients, Extent, ObjectId, Placed, Source, place};
 
-/// What programs of that time read at once.
+/// The size of a read of programs of that time.
 pub(super) const READ_BYTES: u64 = 4096;
 
 /// Extents of `len` bytes from the beginning to the end of an object of `size`.

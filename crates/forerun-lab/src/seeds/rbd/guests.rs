@@ -1,8 +1,8 @@
-//! What the virtual machines read.
+//! The reads of the virtual machines.
 //!
-//! The document's recordings were not published. Ours are of the same kinds of
-//! machines doing the same things, years later; and since the document's counts
-//! tell how its machines read, accesses are made from those counts, too.
+//! The document's recordings were not published. Ours are of the same kinds of machines doing the
+//! same things, years later. The document's counts tell how its machines read, so accesses are made
+//! from those counts, too.
 //= seed 003
 
 use forerun_trace::generate::Numbers;
@@ -19,7 +19,7 @@ const SECTOR_BYTES: u64 = 512;
 const DISK_BYTES: u64 = 8 << 30;
 
 /// Reads of one workload.
-pub(super) struct Workload {
+pub(super) struct Guest {
     /// As the document calls it.
     pub(super) name: &'static str,
     pub(super) recorded: Vec<Access>,
@@ -27,16 +27,12 @@ pub(super) struct Workload {
     pub(super) counted: Vec<Access>,
 }
 
-pub(super) fn boot_ide() -> Workload {
-    Workload {
-        name: "boot-ide",
-        recorded: reads_of(BOOT_IDE, IDE_BYTES_MAX),
-        counted: BOOT_ON_IDE.accesses(),
-    }
+pub(super) fn boot_ide() -> Guest {
+    Guest { name: "boot-ide", recorded: reads_of(BOOT_IDE, IDE_BYTES_MAX), counted: BOOT_ON_IDE.accesses() }
 }
 
-pub(super) fn boot_virtio() -> Workload {
-    Workload {
+pub(super) fn boot_virtio() -> Guest {
+    Guest {
         name: "boot-virtio",
         recorded: reads_of(BOOT_VIRTIO, u64::MAX),
         counted: BOOT_ON_VIRTIO.accesses(),
@@ -45,39 +41,39 @@ pub(super) fn boot_virtio() -> Workload {
 
 /// Of this one there is no recording: it is the other one's, with requests of at
 /// most what the bus takes.
-pub(super) fn grep_ide() -> Workload {
-    Workload {
+pub(super) fn grep_ide() -> Guest {
+    Guest {
         name: "grep-ide",
         recorded: reads_of(GREP_VIRTIO, IDE_BYTES_MAX),
         counted: GREP_ON_IDE.accesses(),
     }
 }
 
-pub(super) fn grep_virtio() -> Workload {
-    Workload {
+pub(super) fn grep_virtio() -> Guest {
+    Guest {
         name: "grep-virtio",
         recorded: reads_of(GREP_VIRTIO, u64::MAX),
         counted: GREP_ON_VIRTIO.accesses(),
     }
 }
 
-/// A workload as the document counts it: a boot loader that reads on and on, then runs
-/// of reads that follow one another among reads that are alone.
+/// A workload as the document counts it: first the sequential reads of a boot loader. Then follow
+/// runs of sequential reads among reads that are alone.
 ///
-/// What follows from the counts: librbd reads ahead once ten reads have followed another
-/// one, and `eager` once for each storage object, so its operations tell how many runs
-/// there are of eleven reads or more. `plain` asks for its second window when five more
-/// have followed, for the third after another fifteen, for the fourth after another
-/// thirty. If a run is as likely to end at each read, the operations of `plain` for each
-/// run tell how likely that is; and then the bytes of its windows, ten, twenty and forty
-/// reads, tell how large a run's reads are. All other reads have what bytes are left.
+/// The counts have consequences. librbd reads ahead once ten reads have followed another one, and
+/// `eager` does so once for each storage object. So its operations tell how many runs there are of
+/// eleven reads or more. `plain` asks for its second window when five more have followed, for the
+/// third after another fifteen, for the fourth after another thirty. If a run is as likely to end
+/// at each read, the operations of `plain` for each run tell how likely that is. Then the bytes of
+/// its windows, of ten, twenty and forty reads, tell how large a run's reads are. All other reads
+/// have what bytes are left.
 ///
-/// What is assumed: a run has one reader, who waits for each of its reads, and reads that
-/// are alone are made by so many programs as `together` says.
+/// The assumptions: a run has one reader, which waits for each of its reads. The reads that are
+/// alone are made by `together` programs.
 struct Counts {
     reads: u64,
     bytes: u64,
-    /// What the boot loader reads, and how much at once.
+    /// The reads of the boot loader, and their size.
     loader_bytes: u64,
     loader_read_bytes: u64,
     runs: u64,
@@ -88,9 +84,9 @@ struct Counts {
     together: u64,
 }
 
-/// On the IDE bus firmware and boot loader read single sectors, on the virtio bus 32 KiB at
-/// once, as in our recordings. With 46,390 sectors that makes the 45,665 reads which the
-/// document has more on the one bus than on the other, and all other reads are as many.
+/// On the IDE bus firmware and boot loader read single sectors, on the virtio bus 32 KiB at once,
+/// as in our recordings. With 46,390 sectors that makes the 45,665 reads which the document has
+/// more on the one bus than on the other. All other reads are equally many.
 const LOADER_BYTES: u64 = 46_390 * SECTOR_BYTES;
 const LOADER_READ_BYTES: u64 = 32 << 10;
 
@@ -242,7 +238,7 @@ mod tests {
             (grep_ide(), 130_104, 3044),
             (grep_virtio(), 130_061, 2820),
         ];
-        for (Workload { name, counted, .. }, reads, megabytes) in document {
+        for (Guest { name, counted, .. }, reads, megabytes) in document {
             assert_eq!(counted.len(), reads, "{name}");
             let sum = counted.iter().map(|access| access.extent.len).sum::<u64>() / 1_000_000;
             assert!(sum.abs_diff(megabytes) <= megabytes / 20, "{name}: {sum} MB");

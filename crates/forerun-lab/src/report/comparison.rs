@@ -7,7 +7,7 @@ use super::number;
 
 /// One workload on one device with one budget, under several policies.
 #[derive(Clone, Debug)]
-pub(super) struct Case<'a> {
+pub(super) struct Comparison<'a> {
     /// The workload, and of device and budget what is not the same everywhere.
     pub(super) name: String,
     /// By policy.
@@ -16,7 +16,7 @@ pub(super) struct Case<'a> {
     pub(super) standings: Vec<Standing>,
 }
 
-impl Case<'_> {
+impl Comparison<'_> {
     /// How long the fastest policy took, in seconds.
     pub(super) fn fastest(&self) -> f64 {
         self.standings.iter().map(|standing| standing.time.mean).fold(f64::INFINITY, f64::min)
@@ -24,7 +24,7 @@ impl Case<'_> {
 }
 
 /// The cases, in the order of `outcomes`.
-pub(super) fn cases(outcomes: &[Outcome]) -> Vec<Case<'_>> {
+pub(super) fn cases(outcomes: &[Outcome]) -> Vec<Comparison<'_>> {
     let differs =
         |key: &dyn Fn(&Outcome) -> String| outcomes.iter().any(|outcome| key(outcome) != key(&outcomes[0]));
     let many_devices = differs(&|outcome| outcome.device.clone());
@@ -40,7 +40,7 @@ pub(super) fn cases(outcomes: &[Outcome]) -> Vec<Case<'_>> {
         name
     };
     groups(outcomes)
-        .map(|group| Case { name: case(group), outcomes: group, standings: standings(group) })
+        .map(|group| Comparison { name: case(group), outcomes: group, standings: standings(group) })
         .collect()
 }
 
@@ -49,7 +49,7 @@ pub(super) fn memory(outcome: &Outcome) -> String {
     number::size(outcome.memory_bytes as f64)
 }
 
-/// What `of` says of each outcome, each thing once, in order.
+/// The values of `of` for all outcomes, each once, in order.
 pub(super) fn distinct(outcomes: &[Outcome], of: impl Fn(&Outcome) -> String) -> Vec<String> {
     let mut found = Vec::new();
     for name in outcomes.iter().map(of) {

@@ -1,4 +1,4 @@
-//! What was read ahead for what, why, and what became of it.
+//! Readahead by the kind of its streams, the reasons for it, and its outcome.
 
 use std::collections::BTreeMap;
 
@@ -7,7 +7,8 @@ use forerun_engine::{Class, ClassCounters, End, Time, Why};
 use crate::outcome::Outcome;
 use crate::timeline::{StreamPoint, Timeline};
 
-use super::case::Case;
+use super::comparison::Comparison;
+use super::fold;
 use super::layout::Group;
 use super::legend;
 use super::number::{self, NONE};
@@ -31,7 +32,7 @@ const OUTCOMES: [(&str, &str); 3] = [
 ];
 
 /// The section.
-pub(super) fn section(cases: &[Case<'_>], groups: &[Group<'_>]) -> Node {
+pub(super) fn section(cases: &[Comparison<'_>], groups: &[Group<'_>]) -> Node {
     let section = el("section")
         .set("id", "streams")
         .with(text("h2", "Streams"))
@@ -42,14 +43,11 @@ pub(super) fn section(cases: &[Case<'_>], groups: &[Group<'_>]) -> Node {
         return section.with(text("p", "No run kept a timeline."));
     }
     let section = section.with(text("p", HOW_STREAMS).class("how")).with(reasons(groups));
-    section.with_all(groups.iter().map(|group| {
-        let tables = group.timelines.iter().map(|(policy, timeline)| streams(policy, timeline));
-        el("details").set("open", "open").with(text("summary", group.name)).with_all(tables)
-    }))
+    section.with_all(fold::groups(groups, "rows", |_, policy, timeline| streams(policy, timeline)))
 }
 
-/// What became of readahead of each class.
-fn classes(cases: &[Case<'_>]) -> Node {
+/// The outcome of the readahead of each class.
+fn classes(cases: &[Comparison<'_>]) -> Node {
     let head = ["policy", "for", "read ahead MB", "in time", "late", "wasted", "in time, late, wasted"];
     let head = head.map(|name| text("th", name).set("scope", "col"));
     let mut body = el("tbody");

@@ -1,11 +1,11 @@
-//! Who finished when: fairness.
+//! The times at which clients finished: fairness.
 
 use forerun_sim::run::{ClientRun, Run};
 
 use crate::outcome::Outcome;
 
 use super::axis::Axis;
-use super::case::Case;
+use super::comparison::Comparison;
 use super::number;
 use super::svg::{Node, el, text};
 
@@ -17,8 +17,8 @@ const STRIP: f64 = 24.0;
 const BELOW: f64 = 40.0;
 
 /// The section.
-pub(super) fn section(cases: &[Case<'_>]) -> Node {
-    let shared: Vec<&Case<'_>> = cases.iter().filter(|case| has_many_clients(case)).collect();
+pub(super) fn section(cases: &[Comparison<'_>]) -> Node {
+    let shared: Vec<&Comparison<'_>> = cases.iter().filter(|case| has_many_clients(case)).collect();
     let section = el("section").set("id", "clients").with(text("h2", "When clients finished"));
     if shared.is_empty() {
         return section
@@ -32,7 +32,7 @@ const HOW: &str = "Each mark is the moment at which a client had all its bytes, 
     end further left are fast. Jain's index is over the clients' throughput: 1 is equal, and 1/n if one of n has everything. \
     First/last is the first finisher's time divided by the last one's: 1 is together.";
 
-fn has_many_clients(case: &Case<'_>) -> bool {
+fn has_many_clients(case: &Comparison<'_>) -> bool {
     case.outcomes.iter().any(|outcome| first_run(outcome).is_some_and(|run| active(run).count() > 1))
 }
 
@@ -45,7 +45,7 @@ fn active(run: &Run) -> impl Iterator<Item = &ClientRun> {
     run.clients.iter().filter(|client| client.finished_ns > 0)
 }
 
-fn figure(case: &Case<'_>) -> Node {
+fn figure(case: &Comparison<'_>) -> Node {
     let finishes =
         case.outcomes.iter().filter_map(first_run).flat_map(active).map(|client| client.finished_ns);
     let axis = Axis::time("finished", finishes.max().unwrap_or(0) as f64);
@@ -68,10 +68,10 @@ fn figure(case: &Case<'_>) -> Node {
         strips.iter().enumerate().map(|(at, (policy, run))| strip(&axis, policy, run, at as f64 * STRIP));
     let plot = el("g").set("transform", format!("translate({LEFT},4)"));
     let plot = plot.with(el("g").class("grid").with_all(lines)).with_all(names).with(title).with_all(rows);
-    let picture = el("svg").set("viewBox", format!("0 0 {WIDTH} {}", height + BELOW)).set("role", "img");
-    el("figure")
-        .with(text("figcaption", &case.name))
-        .with(picture.set("aria-label", format!("finish times of {}", case.name)).with(plot))
+    let picture = el("svg").set("viewBox", format!("0 0 {WIDTH} {}", height + BELOW)).set("width", WIDTH);
+    el("figure").with(text("figcaption", &case.name)).with(
+        picture.set("role", "img").set("aria-label", format!("finish times of {}", case.name)).with(plot),
+    )
 }
 
 fn strip(axis: &Axis, policy: &str, run: &Run, top: f64) -> Node {
@@ -123,7 +123,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn fairness_of_known_shares() {
+    fn jain_index_and_finish_ratio_are_right_for_known_shares() {
         let client = |finished_ns| ClientRun { finished_ns, read_bytes: 100, ..ClientRun::default() };
         let run = |clients: &[ClientRun]| Run { clients: clients.to_vec(), ..Run::default() };
         assert_eq!(fairness(&run(&[client(10), client(10)])), "n = 2, Jain 1.000, first/last 1.00");

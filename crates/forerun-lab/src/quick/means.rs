@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, HashMap};
 use std::fmt::Write;
 
-use super::{Cell, Place};
+use super::{Place, Score};
 use crate::stats::Ratio;
 use crate::table::{Column, Table};
 
@@ -11,17 +11,17 @@ use crate::table::{Column, Table};
 pub(super) const DIFFERENCE: f64 = 0.03;
 /// How much slower than `none` counts as slower.
 const HARM: f64 = 0.01;
-/// So many rows that changed most are named, each way.
+/// The number of rows that are named each way, those that changed most.
 const NAMED: usize = 10;
 
 /// One place under the policy in question, beside `none` and beside what it is compared with.
-struct Pair<'a> {
-    this: &'a Cell,
-    none: &'a Cell,
-    other: Option<&'a Cell>,
+struct Contrast<'a> {
+    this: &'a Score,
+    none: &'a Score,
+    other: Option<&'a Score>,
 }
 
-impl Pair<'_> {
+impl Contrast<'_> {
     fn to_none(&self) -> f64 {
         self.this.elapsed_ns as f64 / self.none.elapsed_ns as f64
     }
@@ -31,22 +31,22 @@ impl Pair<'_> {
     }
 }
 
-/// `policy` of `cells`, a line for each device, beside `none` of the same cells and, place by place,
-/// beside `other` (a policy's name, and the cells that have it), whose title is `title`.
-pub fn table(cells: &[Cell], policy: &str, other: Option<(&str, &[Cell], &str)>) -> String {
-    let by_place = |cells: &'_ [Cell], policy: &str| -> HashMap<Place, usize> {
+/// A line for each device: `policy` of `cells` beside `none` of the same cells. Place by place, it
+/// also stands beside `other` (a policy's name, its cells, and their title).
+pub fn table(cells: &[Score], policy: &str, other: Option<(&str, &[Score], &str)>) -> String {
+    let by_place = |cells: &'_ [Score], policy: &str| -> HashMap<Place, usize> {
         let of_policy = cells.iter().enumerate().filter(|(_, cell)| cell.policy == policy);
         of_policy.map(|(at, cell)| (cell.place.clone(), at)).collect()
     };
     let none = by_place(cells, "none");
     let others = other.map(|(name, cells, _)| (by_place(cells, name), cells));
-    let pairs: Vec<Pair<'_>> = cells
+    let pairs: Vec<Contrast<'_>> = cells
         .iter()
         .filter(|cell| cell.policy == policy)
         .filter_map(|this| {
             let none = &cells[*none.get(&this.place)?];
             let other = others.as_ref().and_then(|(by, cells)| Some(&cells[*by.get(&this.place)?]));
-            Some(Pair { this, none, other })
+            Some(Contrast { this, none, other })
         })
         .collect();
     let mut text = lines(&pairs).to_string();
@@ -64,7 +64,7 @@ pub fn table(cells: &[Cell], policy: &str, other: Option<(&str, &[Cell], &str)>)
 }
 
 /// A line for each device and kind of workload, and one for all.
-fn lines(pairs: &[Pair<'_>]) -> Table {
+fn lines(pairs: &[Contrast<'_>]) -> Table {
     let number = |name: &str, group: &str| Column::number(name).below(group);
     let mut columns = vec![
         Column::word("device"),
@@ -83,11 +83,11 @@ fn lines(pairs: &[Pair<'_>]) -> Table {
         );
     }
     let mut table = Table::new(columns);
-    let mut groups: BTreeMap<(bool, &str), Vec<&Pair<'_>>> = BTreeMap::new();
+    let mut groups: BTreeMap<(bool, &str), Vec<&Contrast<'_>>> = BTreeMap::new();
     for pair in pairs {
         groups.entry((pair.this.place.is_mixed, &pair.this.place.device)).or_default().push(pair);
     }
-    let mut line = |device: &str, kind: &str, pairs: &[&Pair<'_>]| {
+    let mut line = |device: &str, kind: &str, pairs: &[&Contrast<'_>]| {
         table.row([short(device), kind.to_owned()].into_iter().chain(figures(pairs)));
     };
     for is_mixed in [false, true] {
@@ -100,7 +100,7 @@ fn lines(pairs: &[Pair<'_>]) -> Table {
     table
 }
 
-fn figures(pairs: &[&Pair<'_>]) -> Vec<String> {
+fn figures(pairs: &[&Contrast<'_>]) -> Vec<String> {
     let to_none: Vec<f64> = pairs.iter().map(|pair| pair.to_none()).collect();
     let to_other: Vec<f64> = pairs.iter().filter_map(|pair| pair.to_other()).collect();
     let mean = |ratios: &[f64]| Ratio::of(ratios, &vec![1.0; ratios.len()]).mean;
@@ -136,7 +136,7 @@ pub(super) fn short(device: &str) -> String {
 }
 
 /// The rows that changed most, the worst first.
-fn changed(pairs: &[Pair<'_>]) -> String {
+fn changed(pairs: &[Contrast<'_>]) -> String {
     let mut ratios: Vec<(f64, &Place)> =
         pairs.iter().filter_map(|pair| Some((pair.to_other()?, &pair.this.place))).collect();
     ratios.sort_by(|(a, place), (b, other)| b.total_cmp(a).then(place.cmp(other)));
@@ -167,8 +167,8 @@ fn changed(pairs: &[Pair<'_>]) -> String {
 mod tests {
     use super::*;
 
-    fn cell(policy: &str, workload: &str, elapsed_ns: u64) -> Cell {
-        Cell {
+    fn cell(policy: &str, workload: &str, elapsed_ns: u64) -> Score {
+        Score {
             place: Place {
                 device: "demo".to_owned(),
                 is_mixed: false,
@@ -200,9 +200,10 @@ mod tests {
         let before = [cell("adaptive", "a", 25), cell("adaptive", "b", 400)];
         let both = table(&cells, "adaptive", Some(("adaptive", &before, "before.csv")));
         assert!(both.contains("before.csv; 1 of 3 rows have no counterpart there"), "{both}");
-        let all: Vec<&str> =
-            both.lines().find(|line| line.starts_with("all")).unwrap().split_whitespace().collect();
-        assert_eq!(all[9..], ["1.0000", "2.00", "1", "1", "2"], "{both}");
+        // The second group of columns goes on below the first.
+        let below = both.lines().filter(|line| line.starts_with("all")).nth(2).expect("a second block");
+        let all: Vec<&str> = below.split_whitespace().collect();
+        assert_eq!(all, ["all", "gates", "1.0000", "2.00", "1", "1", "2"], "{both}");
         let named = both.split("changed most").nth(1).unwrap();
         let (worse, better) = (named.find("2.000").unwrap(), named.find("0.500").unwrap());
         assert!(worse < better, "{both}");

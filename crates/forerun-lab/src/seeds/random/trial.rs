@@ -8,13 +8,13 @@ use forerun_sim::run::Run;
 use forerun_sim::source::{Action, Client, Clients, Extent, ObjectId, Placed, Source, Time};
 use forerun_trace::generate::Numbers;
 
-use super::super::contender::{self, Scene, adaptive, seconds, stock};
 use super::super::data;
+use super::super::scene::{self, Scene, adaptive, seconds, stock};
 
 const FILE_BYTES: u64 = 100 << 20;
 const STAGES: u64 = 8;
 const STAGE_BYTES: u64 = 20 << 20;
-/// What a page costs the processor of that time.
+/// The cost of a page for the processor of that time.
 const PAGE_COST_NS: u64 = 3000;
 
 /// A column of the document.
@@ -35,7 +35,7 @@ pub(super) const POLICIES: [Policy; 5] = [
 
 /// A case of the document.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Case {
+pub(super) struct Trial {
     pub(super) name: &'static str,
     memory_bytes: u64,
     read_bytes: u64,
@@ -43,12 +43,12 @@ pub(super) struct Case {
     align: u64,
 }
 
-pub(super) const ROOMY_4K: Case =
-    Case { name: "300M.4k", memory_bytes: 300 << 20, read_bytes: 4 << 10, align: 4 << 10 };
-pub(super) const ROOMY_64K: Case = Case { name: "300M.64k", read_bytes: 64 << 10, align: 1, ..ROOMY_4K };
-pub(super) const TIGHT_64K: Case = Case { name: "80M.64k", memory_bytes: 80 << 20, ..ROOMY_64K };
-pub(super) const SMALL_64K: Case = Case { name: "40M.64k", memory_bytes: 40 << 20, ..ROOMY_64K };
-pub(super) const SMALL_4K: Case = Case { name: "40M.4k", memory_bytes: 40 << 20, ..ROOMY_4K };
+pub(super) const ROOMY_4K: Trial =
+    Trial { name: "300M.4k", memory_bytes: 300 << 20, read_bytes: 4 << 10, align: 4 << 10 };
+pub(super) const ROOMY_64K: Trial = Trial { name: "300M.64k", read_bytes: 64 << 10, align: 1, ..ROOMY_4K };
+pub(super) const TIGHT_64K: Trial = Trial { name: "80M.64k", memory_bytes: 80 << 20, ..ROOMY_64K };
+pub(super) const SMALL_64K: Trial = Trial { name: "40M.64k", memory_bytes: 40 << 20, ..ROOMY_64K };
+pub(super) const SMALL_4K: Trial = Trial { name: "40M.4k", memory_bytes: 40 << 20, ..ROOMY_4K };
 
 /// A run, and the seconds of its stages.
 pub(super) struct Staged {
@@ -63,9 +63,9 @@ impl Staged {
     }
 }
 
-impl Case {
+impl Trial {
     /// The document's rows, one for each stage.
-    pub(super) fn rows(self) -> Vec<data::Row> {
+    pub(super) fn rows(self) -> Vec<data::Record> {
         data::rows(&format!("s000_random_reads/{}", self.name))
     }
 
@@ -82,7 +82,7 @@ impl Case {
         self.run(|scene| scene.kernel(config, (policy.algorithm)()))
     }
 
-    /// Whatever `run` makes of the case.
+    /// The result of `run` for the case.
     pub(super) fn run(self, run: impl FnOnce(&Scene<'_>) -> Run) -> Staged {
         let ends = Ends::default();
         let run = self.scene(&ends, run);
@@ -96,7 +96,7 @@ impl Case {
     pub(super) fn scene<T>(self, ends: &Ends, look: impl FnOnce(&Scene<'_>) -> T) -> T {
         look(&Scene {
             source: &|| self.source(ends),
-            device: &contender::historic_ide,
+            device: &scene::historic_ide,
             memory_bytes: self.memory_bytes,
             read_cost_ns: PAGE_COST_NS * (self.read_bytes / 4096),
         })
@@ -114,7 +114,7 @@ pub(super) type Ends = Arc<Mutex<Vec<u64>>>;
 
 /// The process.
 struct Reader {
-    case: Case,
+    case: Trial,
     numbers: Numbers,
     read_count: u64,
     ends: Ends,
@@ -122,7 +122,7 @@ struct Reader {
 
 impl Client for Reader {
     fn next(&mut self, now: Time) -> Action {
-        let Case { read_bytes, align, .. } = self.case;
+        let Trial { read_bytes, align, .. } = self.case;
         let stage = STAGE_BYTES / read_bytes;
         if self.read_count > 0 && self.read_count.is_multiple_of(stage) {
             self.ends.lock().unwrap_or_else(PoisonError::into_inner).push(now.0);

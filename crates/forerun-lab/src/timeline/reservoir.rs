@@ -6,7 +6,7 @@
 /// Which ones is a matter of a hash of their position: taking every fourth
 /// position would show one of four readers that take turns.
 #[derive(Clone, Debug)]
-pub(super) struct Sample<T> {
+pub(super) struct Reservoir<T> {
     /// Kept items with their positions, in order.
     kept: Vec<(u64, T)>,
     count_max: usize,
@@ -15,9 +15,9 @@ pub(super) struct Sample<T> {
     seen: u64,
 }
 
-impl<T> Sample<T> {
-    pub(super) fn new(count_max: usize) -> Sample<T> {
-        Sample { kept: Vec::new(), count_max, mask: 0, seen: 0 }
+impl<T> Reservoir<T> {
+    pub(super) fn new(count_max: usize) -> Reservoir<T> {
+        Reservoir { kept: Vec::new(), count_max, mask: 0, seen: 0 }
     }
 
     /// Adds an item and gives its position.
@@ -69,7 +69,7 @@ mod tests {
 
     #[test]
     fn the_bound_holds_and_the_sample_is_spread() {
-        let mut sample = Sample::new(1000);
+        let mut sample = Reservoir::new(1000);
         for item in 0..100_000_u64 {
             assert_eq!(sample.push(item), item);
             assert!(sample.kept.len() <= 1000);
@@ -84,7 +84,7 @@ mod tests {
 
     #[test]
     fn kept_items_are_found_by_position() {
-        let mut sample = Sample::new(10);
+        let mut sample = Reservoir::new(10);
         (0..1000_u64).for_each(|item| {
             sample.push(item);
         });

@@ -4,13 +4,13 @@ use std::fmt::Write;
 
 use super::kind::Kind;
 use super::row::{Gate, HARM_MARGIN, PEER_MARGIN, Row};
-use super::{Findings, Plan};
+use super::{Inspection, Judgement};
 use crate::stats::{Ratio, Verdict};
 use crate::table::{Column, Table};
 
-/// The rows, those that fail first, by the first gate that they fail and how badly; then a line for each
-/// gate, and what was left out.
-pub fn table(plan: &Plan, findings: &Findings) -> String {
+/// The rows, those that fail first, by the first gate that they fail and how badly. Then follow a
+/// line for each gate, and the workloads that were left out.
+pub fn table(plan: &Inspection, findings: &Judgement) -> String {
     let mut rows: Vec<&Row> = findings.rows.iter().collect();
     rows.sort_by(|a, b| match (a.worst(), b.worst()) {
         (Some((gate, missed)), Some((other, by))) => gate.cmp(&other).then(by.total_cmp(&missed)),
@@ -89,7 +89,7 @@ fn bound_marks(row: &Row) -> String {
 }
 
 /// One line: whether the gate holds, and how often it does.
-fn summary(gate: Gate, findings: &Findings) -> String {
+fn summary(gate: Gate, findings: &Judgement) -> String {
     let rows = &findings.rows;
     let said = rows.iter().filter_map(|row| row.holds(gate));
     let (count, holds) = said.fold((0, 0), |(count, holds), said| (count + 1, holds + usize::from(said)));

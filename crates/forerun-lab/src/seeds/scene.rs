@@ -1,4 +1,4 @@
-//! Who runs in an experiment: a kernel of the document's time, Forerun, and somebody
+//! The contenders of an experiment: a kernel of the document's time, Forerun, and somebody
 //! who knows the future.
 
 use std::sync::{Arc, Mutex, MutexGuard};
@@ -19,7 +19,7 @@ pub(super) struct Scene<'a> {
     pub(super) device: &'a (dyn Fn() -> Box<dyn Device> + Sync),
     /// The budget, in bytes.
     pub(super) memory_bytes: u64,
-    /// What every read costs its reader besides waiting, in nanoseconds.
+    /// The cost of every read for its reader besides waiting, in nanoseconds.
     pub(super) read_cost_ns: u64,
 }
 
@@ -92,16 +92,16 @@ pub(super) fn megabytes(bytes: u64) -> f64 {
 
 /// An algorithm that can be looked at after its run.
 #[derive(Debug)]
-pub(super) struct Kept<A>(Arc<Mutex<A>>);
+pub(super) struct Inspected<A>(Arc<Mutex<A>>);
 
-impl<A> Kept<A> {
-    pub(super) fn new(algorithm: A) -> Kept<A> {
-        Kept(Arc::new(Mutex::new(algorithm)))
+impl<A> Inspected<A> {
+    pub(super) fn new(algorithm: A) -> Inspected<A> {
+        Inspected(Arc::new(Mutex::new(algorithm)))
     }
 
     /// The same algorithm again.
-    pub(super) fn share(&self) -> Kept<A> {
-        Kept(Arc::clone(&self.0))
+    pub(super) fn share(&self) -> Inspected<A> {
+        Inspected(Arc::clone(&self.0))
     }
 
     pub(super) fn get(&self) -> MutexGuard<'_, A> {
@@ -109,7 +109,7 @@ impl<A> Kept<A> {
     }
 }
 
-impl<A: Algorithm> Algorithm for Kept<A> {
+impl<A: Algorithm> Algorithm for Inspected<A> {
     fn on_page(&mut self, read: &PageRead, cache: &dyn PageCache, steps: &mut Vec<Step>) {
         self.get().on_page(read, cache, steps);
     }

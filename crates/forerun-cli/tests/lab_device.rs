@@ -54,7 +54,7 @@ impl Device {
 }
 
 #[test]
-fn what_is_written_is_read_back_and_counted() {
+fn written_bytes_are_read_back_and_counted() {
     let device = Device::start(&[FAST, &["--size", "3MiB", "--elevator", "deadline"]].concat());
     assert_eq!(fs::metadata(device.disk()).unwrap().len(), 3 << 20);
     let disk = device.open();
@@ -119,7 +119,7 @@ fn a_backing_file_is_kept_and_a_backing_directory_left_empty() {
 }
 
 #[test]
-fn what_cannot_be_is_said_with_what_could() {
+fn impossible_options_are_refused_with_the_possible_ones() {
     let temp = tempfile::tempdir().unwrap();
     let directory = path(temp.path());
     let missing = temp.path().join("missing");

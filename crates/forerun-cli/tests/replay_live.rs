@@ -33,7 +33,7 @@ fn a_generated_trace_on_a_directory() {
 }
 
 #[test]
-fn what_only_modelled_storage_has_is_refused() {
+fn live_replay_refuses_options_of_modelled_storage() {
     let folder = tempfile::tempdir().unwrap();
     for arguments in
         ["--live data --device s3", "--live data --html a.html", "--live data --window 1MiB", "--live-create"]

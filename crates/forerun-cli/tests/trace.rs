@@ -70,7 +70,7 @@ fn generated_then_looked_at_converted_cut_and_merged() {
 }
 
 #[test]
-fn what_is_lost_is_said() {
+fn accesses_that_a_format_cannot_express_are_counted() {
     let folder = tempfile::tempdir().unwrap();
     let folder = folder.path();
     good(folder, "generate tree --files 3 --size 4KiB --request 1KiB -o tree.frt");

@@ -9,7 +9,7 @@ const TIMEOUT: Duration = Duration::from_secs(10);
 
 /// An HTTP answer.
 #[derive(Debug)]
-pub(crate) struct Answer {
+pub(crate) struct HttpAnswer {
     pub(crate) status: u16,
     /// The status line and headers.
     pub(crate) head: String,
@@ -20,7 +20,12 @@ pub(crate) struct Answer {
 ///
 /// # Errors
 /// If the connection fails or the answer is not HTTP.
-pub(crate) fn request(address: SocketAddr, method: &str, target: &str, headers: &str) -> io::Result<Answer> {
+pub(crate) fn request(
+    address: SocketAddr,
+    method: &str,
+    target: &str,
+    headers: &str,
+) -> io::Result<HttpAnswer> {
     let mut stream = TcpStream::connect_timeout(&address, TIMEOUT)?;
     stream.set_read_timeout(Some(TIMEOUT))?;
     let text = format!("{method} {target} HTTP/1.1\r\nhost: {address}\r\nconnection: close\r\n{headers}\r\n");
@@ -31,13 +36,13 @@ pub(crate) fn request(address: SocketAddr, method: &str, target: &str, headers: 
         .ok_or_else(|| io::Error::other(format!("{address} does not answer {method} {target} in HTTP")))
 }
 
-fn parse(mut answer: Vec<u8>) -> Option<Answer> {
+fn parse(mut answer: Vec<u8>) -> Option<HttpAnswer> {
     let head_len = answer.windows(4).position(|window| window == b"\r\n\r\n")?;
     let body = answer.split_off(head_len + 4);
     answer.truncate(head_len);
     let head = String::from_utf8(answer).ok()?.to_ascii_lowercase();
     let status = head.split(' ').nth(1)?.parse().ok()?;
-    Some(Answer { status, head, body })
+    Some(HttpAnswer { status, head, body })
 }
 
 #[cfg(test)]

@@ -10,14 +10,15 @@ pub(crate) mod bench;
 pub(crate) mod data;
 mod http;
 pub(crate) mod link;
+pub(crate) mod markdown;
+pub(crate) mod median;
 pub(crate) mod process;
-mod processors;
+pub(crate) mod processors;
 mod programs;
 pub(crate) mod reader;
 pub(crate) mod session;
 mod soak;
 pub(crate) mod store;
-pub(crate) mod table;
 
 use std::error::Error;
 use std::path::PathBuf;
@@ -135,7 +136,7 @@ impl DemoCommand {
             shape.connection_bytes_per_s / 1_000_000,
             shape.total_bytes_per_s / 1_000_000,
             show_size(self.memory),
-            table::render(&header, &rows),
+            markdown::render(&header, &rows),
         )
     }
 }

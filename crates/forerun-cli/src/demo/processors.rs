@@ -7,6 +7,9 @@ use std::time::Instant;
 /// The unit of the kernel's processor times, per second: the same on every architecture of Linux.
 const TICKS_PER_SECOND: f64 = 100.0;
 
+/// The load of other programs on the processors above which rates are in doubt.
+pub(crate) const PROCESSORS_TAKEN_MAX: f64 = 0.2;
+
 /// Processor time used until a moment.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Processors {
@@ -57,12 +60,23 @@ fn process_ticks(stat: &str) -> Option<u64> {
     fields.split_whitespace().skip(11).take(4).map(|ticks| ticks.parse::<u64>().ok()).sum()
 }
 
+/// A remark if other programs disturbed the measurement.
+pub(crate) fn doubt(processors_taken: f64) -> String {
+    if processors_taken <= PROCESSORS_TAKEN_MAX {
+        return String::new();
+    }
+    format!(
+        "Other programs kept up to {processors_taken:.1} processors busy meanwhile, so the rates are too low: \
+         end them and measure again.\n"
+    )
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
-    fn what_the_kernel_tells() {
+    fn reads_the_processor_times_of_the_kernel() {
         let stat = "cpu  100 20 3 9999 50 7 8 4000 0 0\ncpu0 1 1 1 1 1 1 1 1 1 1\n";
         assert_eq!(busy_ticks(stat), Some(4123));
         assert_eq!(busy_ticks("intr 5\n"), None);

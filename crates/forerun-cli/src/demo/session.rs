@@ -12,7 +12,7 @@ use super::data::Contents;
 use super::link::Shape;
 use super::process::{MountOptions, MountProcess, StoreProcess};
 use super::processors::Processors;
-use super::reader::{Mounted, Pattern, Reading};
+use super::reader::{MountedBucket, Pattern, Reading};
 
 /// A measurement to make.
 #[derive(Clone, Debug)]
@@ -130,7 +130,7 @@ impl Session {
         let (reading, costs) = self
             .mounted(run.shape, options, move |directory, contents| {
                 let until = Instant::now() + time_max;
-                pattern.read(Mounted { directory, contents, until }, random_reads)
+                pattern.read(MountedBucket { directory, contents, until }, random_reads)
             })
             .await?;
         let MountCosts { memory_peak_bytes, processors_taken } = costs;

@@ -7,7 +7,7 @@ use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use super::place;
+use super::socket_folder;
 use crate::print::say;
 
 /// The limit for a mount to answer.
@@ -98,8 +98,8 @@ pub(super) fn find(target: Option<&str>) -> Result<Running, Box<dyn Error>> {
 /// Every mount that answers, in order of process ids. Removes the sockets of ended processes.
 pub(crate) fn running() -> Vec<Running> {
     let mut running = Vec::new();
-    for folder in place::folders() {
-        let sockets = match place::check(&folder).and_then(|()| fs::read_dir(&folder)) {
+    for folder in socket_folder::folders() {
+        let sockets = match socket_folder::check(&folder).and_then(|()| fs::read_dir(&folder)) {
             Ok(entries) => entries.filter_map(Result::ok).map(|entry| entry.path()),
             Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
             // Another user's folder: XDG_RUNTIME_DIR stays the same after `sudo`, for one.
@@ -115,7 +115,7 @@ pub(crate) fn running() -> Vec<Running> {
 }
 
 fn who(socket: &Path) -> Option<Running> {
-    let process = place::process(socket)?;
+    let process = socket_folder::process(socket)?;
     let said = match ask(socket, "who") {
         Ok(said) => said,
         Err(error) => {

@@ -4,7 +4,7 @@ use forerun::{Explained, ListProgress, StreamReport};
 use forerun_lab::export::by_class;
 use forerun_lab::export::json::Json;
 
-use super::answer::Subject;
+use super::subject::Subject;
 
 /// The whole explanation.
 pub(super) fn all(subject: &Subject) -> String {

@@ -1,18 +1,21 @@
 //! `forerun explain`.
 
-mod answer;
 mod find;
 mod json;
 mod numbers;
-mod place;
+mod object_words;
+mod socket;
+mod socket_folder;
+mod subject;
 mod words;
 
 use std::error::Error;
 use std::process::ExitCode;
 
-pub(crate) use answer::{Socket, Subject};
 pub(crate) use find::{Running, running};
 pub(crate) use numbers::{size, time};
+pub(crate) use socket::Socket;
+pub(crate) use subject::Subject;
 
 use crate::print::show;
 

@@ -10,30 +10,18 @@
 use std::fs;
 use std::io;
 use std::path::PathBuf;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-use forerun::Forerun;
 use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
 use tokio::net::{UnixListener, UnixStream};
 
-use super::{json, place, words};
+use super::subject::Subject;
+use super::{json, socket_folder, words};
 
 /// The limit for a client to send its question and to receive the answer.
 const PATIENCE: Duration = Duration::from_secs(5);
 /// The longest question.
 const QUESTION_BYTES_MAX: u64 = 64;
-
-/// The mount that is explained.
-#[derive(Clone, Debug)]
-pub(crate) struct Subject {
-    pub(crate) forerun: Forerun,
-    /// As the user gave it, without secrets.
-    pub(crate) url: String,
-    pub(crate) directory: PathBuf,
-    pub(crate) policy: String,
-    pub(crate) memory_bytes_max: u64,
-    pub(crate) since: Instant,
-}
 
 /// The socket, which is removed when dropped.
 #[derive(Debug)]
@@ -48,7 +36,7 @@ impl Socket {
     /// # Errors
     /// If there is no folder for it.
     pub(crate) fn new() -> io::Result<Socket> {
-        let path = place::socket(&place::folder()?, std::process::id());
+        let path = socket_folder::socket(&socket_folder::folder()?, std::process::id());
         // The socket of an earlier process of that number.
         let _ = fs::remove_file(&path);
         Ok(Socket { listener: UnixListener::bind(&path)?, path })
@@ -61,7 +49,7 @@ impl Socket {
                 Ok((stream, _)) => {
                     let subject = subject.clone();
                     tokio::spawn(async move {
-                        let _ = tokio::time::timeout(PATIENCE, subject.tell(stream)).await;
+                        let _ = tokio::time::timeout(PATIENCE, answer(&subject, stream)).await;
                     });
                 }
                 // Too many open files, for example: others may close some.
@@ -77,25 +65,24 @@ impl Drop for Socket {
     }
 }
 
-impl Subject {
-    async fn tell(&self, mut stream: UnixStream) -> io::Result<()> {
-        let mut question = String::new();
-        BufReader::new(&mut stream).take(QUESTION_BYTES_MAX).read_line(&mut question).await?;
-        let answer = match question.trim_end() {
-            "who" => format!(
-                "{}\n{}\n{}\n{}\n{}\n{}\n",
-                self.url,
-                self.forerun.url(),
-                self.directory.display(),
-                self.forerun.memory_bytes(),
-                self.memory_bytes_max,
-                self.since.elapsed().as_secs()
-            ),
-            "words" => words::all(self),
-            "json" => json::all(self),
-            _ => return Ok(()),
-        };
-        stream.write_all(answer.as_bytes()).await?;
-        stream.shutdown().await
-    }
+/// Reads one question from `stream`, and answers it.
+async fn answer(subject: &Subject, mut stream: UnixStream) -> io::Result<()> {
+    let mut question = String::new();
+    BufReader::new(&mut stream).take(QUESTION_BYTES_MAX).read_line(&mut question).await?;
+    let answer = match question.trim_end() {
+        "who" => format!(
+            "{}\n{}\n{}\n{}\n{}\n{}\n",
+            subject.url,
+            subject.forerun.url(),
+            subject.directory.display(),
+            subject.forerun.memory_bytes(),
+            subject.memory_bytes_max,
+            subject.since.elapsed().as_secs()
+        ),
+        "words" => words::all(subject),
+        "json" => json::all(subject),
+        _ => return Ok(()),
+    };
+    stream.write_all(answer.as_bytes()).await?;
+    stream.shutdown().await
 }

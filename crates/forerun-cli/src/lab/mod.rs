@@ -21,11 +21,11 @@ pub(crate) use self::kernel::{BenchKernelCommand, ReaderCommand};
 #[derive(Debug, clap::Args)]
 pub(crate) struct LabCommand {
     #[command(subcommand)]
-    command: Command,
+    command: Experiment,
 }
 
 #[derive(Debug, Subcommand)]
-enum Command {
+enum Experiment {
     #[cfg(feature = "ablate")]
     Ablate(ablate::AblateCommand),
     Device(device::DeviceCommand),
@@ -40,12 +40,12 @@ impl LabCommand {
     pub(crate) fn run(self) -> Result<ExitCode, Box<dyn Error>> {
         match self.command {
             #[cfg(feature = "ablate")]
-            Command::Ablate(ablate) => ablate.run(),
-            Command::Device(device) => device.run(),
-            Command::Rows(rows) => rows.run(),
-            Command::Gates(gates) => gates.run(),
-            Command::Seeds(seeds) => seeds.run(),
-            Command::Fidelity(fidelity) => fidelity.run(),
+            Experiment::Ablate(ablate) => ablate.run(),
+            Experiment::Device(device) => device.run(),
+            Experiment::Rows(rows) => rows.run(),
+            Experiment::Gates(gates) => gates.run(),
+            Experiment::Seeds(seeds) => seeds.run(),
+            Experiment::Fidelity(fidelity) => fidelity.run(),
         }
     }
 }

@@ -14,11 +14,11 @@ use forerun_lab::replay::{Plan, Settings};
 use forerun_lab::workload::{Workload, tell_apart};
 use forerun_sim::source::Pace;
 
-use crate::trace::{Input, nanoseconds, parse_time};
+use crate::trace::{RecordingInput, nanoseconds, parse_time};
 use crate::units::parse_size;
 use lists::{Devices, Policies};
 use live::LiveOptions;
-use output::Output;
+use output::ReportOutput;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -89,10 +89,10 @@ pub(crate) struct ReplayCommand {
     window: Option<u64>,
 
     #[command(flatten)]
-    input: Input,
+    input: RecordingInput,
 
     #[command(flatten)]
-    output: Output,
+    output: ReportOutput,
 
     #[command(flatten)]
     live: LiveOptions,

@@ -16,7 +16,7 @@ use crate::trace::check_output;
 use crate::units::show_size;
 
 #[derive(Debug, clap::Args)]
-pub(super) struct Output {
+pub(super) struct ReportOutput {
     /// Write every run's numbers as JSON to FILE, or - for the terminal instead of the tables
     ///
     /// The file also has the readahead of each kind of stream, and whether it was used. For the first
@@ -36,7 +36,7 @@ pub(super) struct Output {
     html: Option<PathBuf>,
 }
 
-impl Output {
+impl ReportOutput {
     fn paths(&self) -> impl Iterator<Item = &Path> {
         [&self.json, &self.csv, &self.html].into_iter().flatten().map(PathBuf::as_path)
     }

@@ -6,7 +6,7 @@ use std::time::Duration;
 use clap::ValueEnum;
 use forerun_trace::generate::{Pattern, Plan};
 
-use super::shape::Output;
+use super::shape::RecordingOutput;
 use super::{nanoseconds, parse_time, report};
 use crate::units::parse_size;
 
@@ -15,7 +15,7 @@ use crate::units::parse_size;
 /// The same options give the same accesses on every machine. Several patterns run at the same
 /// time, each in a thread with files of its own. Every reader waits for its answers.
 #[derive(Debug, clap::Args)]
-pub(super) struct GenerateCommand {
+pub(super) struct GenerateRecordingCommand {
     /// The order of the reads; several patterns make a mix
     #[arg(value_name = "PATTERN", required = true, num_args = 1..)]
     patterns: Vec<Name>,
@@ -73,7 +73,7 @@ pub(super) struct GenerateCommand {
     seed: u64,
 
     #[command(flatten)]
-    output: Output,
+    output: RecordingOutput,
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
@@ -100,7 +100,7 @@ enum Name {
     Partial,
 }
 
-impl GenerateCommand {
+impl GenerateRecordingCommand {
     pub(super) fn run(self) -> Result<(), Box<dyn Error>> {
         let plan = Plan {
             patterns: self.patterns.iter().flat_map(|name| self.threads(*name)).collect(),

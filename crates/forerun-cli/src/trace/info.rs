@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 use forerun_trace::Summary;
 
-use super::Input;
+use super::RecordingInput;
 use crate::print::show;
 use crate::units::show_size;
 
@@ -18,7 +18,7 @@ pub(super) struct InfoCommand {
     files: Vec<PathBuf>,
 
     #[command(flatten)]
-    input: Input,
+    input: RecordingInput,
 }
 
 impl InfoCommand {

@@ -1,6 +1,6 @@
 //! `forerun trace`.
 
-mod generate;
+mod generated;
 mod info;
 mod shape;
 
@@ -38,16 +38,16 @@ Formats: see `forerun trace formats`. Files whose name ends in .gz or .bz2 are c
 #[command(after_long_help = EXAMPLES)]
 pub(crate) struct TraceCommand {
     #[command(subcommand)]
-    command: Command,
+    command: RecordingCommand,
 }
 
 #[derive(Debug, Subcommand)]
-enum Command {
+enum RecordingCommand {
     Info(info::InfoCommand),
     Convert(shape::ConvertCommand),
     Cut(shape::CutCommand),
     Merge(shape::MergeCommand),
-    Generate(generate::GenerateCommand),
+    Generate(generated::GenerateRecordingCommand),
     /// List the formats
     Formats,
 }
@@ -56,12 +56,12 @@ impl TraceCommand {
     /// Runs the command.
     pub(crate) fn run(self) -> Result<ExitCode, Box<dyn Error>> {
         match self.command {
-            Command::Info(info) => info.run()?,
-            Command::Convert(convert) => convert.run()?,
-            Command::Cut(cut) => cut.run()?,
-            Command::Merge(merge) => merge.run()?,
-            Command::Generate(generate) => generate.run()?,
-            Command::Formats => show(&formats())?,
+            RecordingCommand::Info(info) => info.run()?,
+            RecordingCommand::Convert(convert) => convert.run()?,
+            RecordingCommand::Cut(cut) => cut.run()?,
+            RecordingCommand::Merge(merge) => merge.run()?,
+            RecordingCommand::Generate(generate) => generate.run()?,
+            RecordingCommand::Formats => show(&formats())?,
         }
         Ok(ExitCode::SUCCESS)
     }
@@ -69,7 +69,7 @@ impl TraceCommand {
 
 /// Options for reading recordings, shared by several commands.
 #[derive(Debug, clap::Args)]
-pub(crate) struct Input {
+pub(crate) struct RecordingInput {
     /// The format of the input, if its content and its name do not tell
     #[arg(long, value_name = "FORMAT")]
     format: Option<Format>,
@@ -82,7 +82,7 @@ pub(crate) struct Input {
     dispatched: bool,
 }
 
-impl Input {
+impl RecordingInput {
     /// As options of the trace crate.
     pub(crate) fn options(&self) -> ReadOptions {
         ReadOptions { format: self.format, dispatched: self.dispatched }

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use forerun_trace::{Cut, Format, Merge, Repair, Summary, Writer};
 
-use super::{Input, check_new, check_output, nanoseconds, parse_time, report};
+use super::{RecordingInput, check_new, check_output, nanoseconds, parse_time, report};
 use crate::print::say;
 
 /// Write a recording in another format
@@ -38,7 +38,7 @@ pub(super) struct ConvertCommand {
     force: bool,
 
     #[command(flatten)]
-    input: Input,
+    input: RecordingInput,
 }
 
 impl ConvertCommand {
@@ -84,10 +84,10 @@ pub(super) struct CutCommand {
     files: Vec<String>,
 
     #[command(flatten)]
-    output: Output,
+    output: RecordingOutput,
 
     #[command(flatten)]
-    input: Input,
+    input: RecordingInput,
 }
 
 impl CutCommand {
@@ -142,10 +142,10 @@ pub(super) struct MergeCommand {
     same_clock: bool,
 
     #[command(flatten)]
-    output: Output,
+    output: RecordingOutput,
 
     #[command(flatten)]
-    input: Input,
+    input: RecordingInput,
 }
 
 impl MergeCommand {
@@ -164,7 +164,7 @@ impl MergeCommand {
 
 /// Options for the output, shared by the commands that have one.
 #[derive(Debug, clap::Args)]
-pub(super) struct Output {
+pub(super) struct RecordingOutput {
     /// The file to write; its name tells the format unless --to-format does
     #[arg(short = 'o', long = "output", value_name = "OUT")]
     path: PathBuf,
@@ -178,7 +178,7 @@ pub(super) struct Output {
     force: bool,
 }
 
-impl Output {
+impl RecordingOutput {
     pub(super) fn path(&self) -> &Path {
         &self.path
     }

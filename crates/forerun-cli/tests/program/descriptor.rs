@@ -85,7 +85,7 @@ fn an_ordinary_user_serves_what_root_has_mounted_until_it_is_terminated() {
 
 #[test]
 #[ignore = "needs root: make test runs it as root"]
-fn what_unmounts_ends_the_server() {
+fn an_unmount_ends_the_server() {
     let (source, directory) = folders();
     let mount = start(mount_for_nobody(directory.path()), source.path(), directory.path());
     unmount(directory.path());

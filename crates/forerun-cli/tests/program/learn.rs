@@ -43,7 +43,7 @@ fn learned(profile: &str) -> Vec<(u64, u64)> {
 }
 
 #[test]
-fn what_was_read_is_in_the_profile_after_the_unmount_and_the_next_mount_takes_it() {
+fn an_unmount_writes_the_reads_to_the_profile_and_the_next_mount_uses_it() {
     let (source, directory) = source_and_directory();
     let folder = tempfile::tempdir().unwrap();
     let profile = folder.path().join("boot.profile");

@@ -53,7 +53,7 @@ fn every_way_of_reading_gets_the_bytes_and_none_comes_by_the_mount() {
 
 #[test]
 #[ignore = "needs root and Linux 6.9: make test runs it as root"]
-fn who_has_a_replaced_file_open_keeps_it_and_who_opens_it_then_gets_the_new_one() {
+fn an_open_replaced_file_stays_and_a_new_open_gets_the_new_file() {
     // Known for long: an open that meets another file looks again.
     let passed = Passed::start(&["--metadata-ttl", "1h"]);
     let before = passed.open();
@@ -97,7 +97,7 @@ fn head_of(seed: u64) -> Vec<u8> {
 
 #[test]
 #[ignore = "needs root and Linux 6.9: make test runs it as root"]
-fn what_is_written_to_an_open_file_is_seen_at_once() {
+fn writes_to_an_open_file_are_seen_at_once() {
     let passed = Passed::start(&[]);
     let (file, mut piece) = (passed.open(), [0; 5]);
     // SAFETY: that it changes is what is to be seen.

@@ -14,7 +14,7 @@ fn run(arguments: &[&str]) -> (i32, String, String) {
 }
 
 #[test]
-fn what_cannot_be_mounted_is_said_in_one_sentence_and_nothing_is_mounted() {
+fn a_source_that_cannot_be_mounted_gives_one_sentence_and_no_mount() {
     let temp = tempfile::tempdir().unwrap();
     let path = |name: &str| temp.path().join(name).to_str().unwrap().to_owned();
     let (source, empty, full) = (path("source"), path("empty"), path("full"));
@@ -64,7 +64,7 @@ fn a_command_that_makes_no_sense_ends_with_2_and_says_what_was_expected() {
 }
 
 #[test]
-fn who_has_seen_enough_of_a_table_hears_no_complaint() {
+fn a_broken_pipe_is_not_an_error() {
     let tables: [&[&str]; 3] = [
         &["lab", "seeds", "--list"],
         &["lab", "rows", "--only", "backward", "--policy", "none"],
@@ -80,7 +80,7 @@ fn who_has_seen_enough_of_a_table_hears_no_complaint() {
 }
 
 #[test]
-fn who_hears_no_complaint_gets_the_same_status() {
+fn a_broken_pipe_keeps_the_exit_status() {
     let complaints: [(&[&str], i32); 4] = [
         (&["trace", "info", "/does/not/exist"], 1),
         (&["explain", "/does/not/exist"], 1),

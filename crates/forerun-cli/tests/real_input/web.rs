@@ -64,7 +64,7 @@ fn a_gibibyte_has_the_same_sha256() {
 }
 
 #[test]
-fn what_32_processes_read_at_the_same_time_is_sent_once() {
+fn bytes_that_32_processes_read_at_once_are_sent_once() {
     const SIZE: usize = 128 * MIB;
     let root = tempfile::tempdir().unwrap();
     write_large(root.path(), "large", SIZE);

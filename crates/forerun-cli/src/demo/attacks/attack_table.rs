@@ -2,29 +2,29 @@
 
 use clap::ValueEnum;
 
-use super::stand::{Kept, Outcome};
+use super::mounted_store::{AttackOutcome, Kept};
+use crate::demo::markdown;
 use crate::demo::store::Attack;
-use crate::demo::table;
 
 const HEADER: [&str; 7] =
     ["attack", "same mount", "other mount", "kill, ms", "programs that ended", "peak MB", ""];
 
 /// One line, to follow the measurement.
-pub(super) fn line(attack: Option<Attack>, outcome: &Outcome) -> String {
+pub(super) fn line(attack: Option<Attack>, outcome: &AttackOutcome) -> String {
     let [name, same, other, kill, ..] = cells(attack, outcome);
     format!("{name}: same mount {same}, other mount {other}, killed within {kill} ms")
 }
 
-pub(super) fn report(outcomes: &[(Option<Attack>, Outcome)]) -> String {
+pub(super) fn report(outcomes: &[(Option<Attack>, AttackOutcome)]) -> String {
     let rows: Vec<_> = outcomes.iter().map(|(attack, outcome)| cells(*attack, outcome).to_vec()).collect();
     format!(
         "\n{}\nThe shares are of 100 MB/s, which a reader of another file on the same mount and one on \
          another mount ask for.\n`kill` is the longest time that one of three programs took to end.\n",
-        table::render(&HEADER.map(str::to_owned), &rows)
+        markdown::render(&HEADER.map(str::to_owned), &rows)
     )
 }
 
-fn cells(attack: Option<Attack>, outcome: &Outcome) -> [String; 7] {
+fn cells(attack: Option<Attack>, outcome: &AttackOutcome) -> [String; 7] {
     let name = attack.and_then(|attack| attack.to_possible_value());
     [
         name.map_or_else(|| "none".to_owned(), |name| name.get_name().to_owned()),
@@ -50,7 +50,7 @@ mod tests {
     #[test]
     fn each_limit_counts() {
         let kept = Kept { share: 0.97, is_right: true };
-        let good = Outcome {
+        let good = AttackOutcome {
             same_mount: kept,
             other_mount: kept,
             kill: Duration::from_millis(3),
@@ -63,11 +63,11 @@ mod tests {
         let slow = Kept { share: 0.89, ..kept };
         let wrong = Kept { is_right: false, ..kept };
         for bad in [
-            Outcome { same_mount: slow, ..good },
-            Outcome { other_mount: slow, ..good },
-            Outcome { same_mount: wrong, ..good },
-            Outcome { other_mount: wrong, ..good },
-            Outcome { kill: Duration::from_millis(1001), ..good },
+            AttackOutcome { same_mount: slow, ..good },
+            AttackOutcome { other_mount: slow, ..good },
+            AttackOutcome { same_mount: wrong, ..good },
+            AttackOutcome { other_mount: wrong, ..good },
+            AttackOutcome { kill: Duration::from_millis(1001), ..good },
         ] {
             assert!(report(&[(None, bad)]).contains("FAIL"), "{bad:?}");
         }

@@ -1,7 +1,7 @@
 //! `forerun bench attacks`: the cost of a bad server to the readers of other files.
 
-mod report;
-mod stand;
+mod attack_table;
+mod mounted_store;
 mod victims;
 
 use std::error::Error;
@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use clap::ValueEnum;
 
-use self::stand::{Outcome, Stand};
+use self::mounted_store::{AttackOutcome, MountedStore};
 use super::session::{on_threads_of_its_own, stop_asked};
 use super::store::Attack;
 use crate::print::{show, tell};
@@ -53,8 +53,8 @@ impl AttacksCommand {
             let measured = async {
                 let mut outcomes = Vec::new();
                 for attack in &rows {
-                    let outcome = Stand::measure(*attack, time).await?;
-                    tell(&report::line(*attack, &outcome));
+                    let outcome = MountedStore::measure(*attack, time).await?;
+                    tell(&attack_table::line(*attack, &outcome));
                     outcomes.push((*attack, outcome));
                 }
                 Ok(outcomes)
@@ -64,13 +64,13 @@ impl AttacksCommand {
                 () = stop => Err("interrupted".to_owned()),
             }
         })?;
-        show(&report::report(&outcomes))?;
+        show(&attack_table::report(&outcomes))?;
         let holds = outcomes.iter().all(|(_, outcome)| outcome.holds());
         Ok(if holds { ExitCode::SUCCESS } else { ExitCode::FAILURE })
     }
 }
 
-impl Outcome {
+impl AttackOutcome {
     fn holds(&self) -> bool {
         let shares = [self.same_mount.share, self.other_mount.share];
         let is_right = self.same_mount.is_right && self.other_mount.is_right;

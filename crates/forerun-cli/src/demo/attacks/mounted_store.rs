@@ -11,7 +11,7 @@ use super::victims::Victims;
 use crate::demo::data::Contents;
 use crate::demo::link::Shape;
 use crate::demo::process::{MountOptions, MountProcess, Ready, StoreProcess, this_program};
-use crate::demo::reader::{Mounted, play_steadily};
+use crate::demo::reader::{MountedBucket, play_steadily};
 use crate::demo::store::{Attack, BUCKET};
 
 const SIZE: u64 = 1 << 30;
@@ -32,7 +32,7 @@ pub(super) struct Kept {
 
 /// The result of one attack.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Outcome {
+pub(super) struct AttackOutcome {
     pub(super) same_mount: Kept,
     pub(super) other_mount: Kept,
     /// The longest time for a killed program to end.
@@ -45,20 +45,20 @@ pub(super) struct Outcome {
 
 /// A store and its mount.
 #[derive(Debug)]
-pub(super) struct Stand {
+pub(super) struct MountedStore {
     store: StoreProcess,
     mount: MountProcess,
 }
 
-impl Stand {
+impl MountedStore {
     /// Measures paced readers of two mounts while `attack` hits one of them.
     ///
     /// # Errors
     /// The step that failed.
-    pub(super) async fn measure(attack: Option<Attack>, time: Duration) -> Result<Outcome, String> {
-        let mut good = Stand::start(None).await?;
-        let mut bad = Stand::start(attack).await?;
-        let measured = Stand::measure_both(&good, &bad, attack, time).await;
+    pub(super) async fn measure(attack: Option<Attack>, time: Duration) -> Result<AttackOutcome, String> {
+        let mut good = MountedStore::start(None).await?;
+        let mut bad = MountedStore::start(attack).await?;
+        let measured = MountedStore::measure_both(&good, &bad, attack, time).await;
         // Stops both, even if the first fails.
         let stopped = [good.mount.stop().await, bad.mount.stop().await];
         good.store.stop().await;
@@ -68,16 +68,16 @@ impl Stand {
     }
 
     async fn measure_both(
-        good: &Stand,
-        bad: &Stand,
+        good: &MountedStore,
+        bad: &MountedStore,
         attack: Option<Attack>,
         time: Duration,
-    ) -> Result<Outcome, String> {
+    ) -> Result<AttackOutcome, String> {
         let victims = attack.map(|attack| Victims::start(attack.victim(), bad.mount.directory()));
         tokio::time::sleep(HEAD_START).await;
         let contents = Arc::new(Contents::new(SIZE));
         let until = Instant::now() + time;
-        let play = |stand: &Stand| {
+        let play = |stand: &MountedStore| {
             let directory = stand.mount.directory().to_owned();
             let contents = Arc::clone(&contents);
             tokio::task::spawn_blocking(move || play(directory, &contents, until))
@@ -91,10 +91,16 @@ impl Stand {
             kept.map_err(|error: tokio::task::JoinError| format!("a reader: {error}"))?
         };
         let memory_peak = bad.mount.memory_peak_bytes()?;
-        Ok(Outcome { same_mount: ran(same_mount)?, other_mount: ran(other_mount)?, kill, ended, memory_peak })
+        Ok(AttackOutcome {
+            same_mount: ran(same_mount)?,
+            other_mount: ran(other_mount)?,
+            kill,
+            ended,
+            memory_peak,
+        })
     }
 
-    async fn start(attack: Option<Attack>) -> Result<Stand, String> {
+    async fn start(attack: Option<Attack>) -> Result<MountedStore, String> {
         let size = SIZE.to_string();
         let mut options: Vec<&OsStr> = vec!["--size".as_ref(), size.as_ref()];
         let name = attack.and_then(|attack| attack.to_possible_value());
@@ -112,14 +118,14 @@ impl Stand {
             let options = MountOptions { policy: "adaptive", memory_bytes: MEMORY_BYTES, profile: None };
             MountProcess::start(store.address(), options).await?
         };
-        Ok(Stand { store, mount })
+        Ok(MountedStore { store, mount })
     }
 }
 
 /// Reads [`FILE`] at its pace until `until`.
 fn play(directory: PathBuf, contents: &Contents, until: Instant) -> Result<Kept, String> {
     let start = Instant::now();
-    let mounted = Mounted { directory: &directory, contents, until };
+    let mounted = MountedBucket { directory: &directory, contents, until };
     let tally = play_steadily(FILE, BYTES_PER_S, mounted)?;
     let due = BYTES_PER_S as f64 * start.elapsed().as_secs_f64();
     Ok(Kept { share: tally.bytes as f64 / due, is_right: tally.wrong_reads == 0 })

@@ -1,6 +1,6 @@
 //! The promises for each reader.
 
-use super::{LITTLE_MEMORY_BYTES, MEMORY_BYTES, Outcome, Row};
+use super::{BenchCase, LITTLE_MEMORY_BYTES, MEMORY_BYTES, Outcome};
 use crate::demo::link::Shape;
 use crate::demo::reader::Pattern;
 
@@ -19,7 +19,7 @@ pub(super) struct Gate {
     pub(super) memory_mb_max: f64,
 }
 
-impl Row {
+impl BenchCase {
     /// The limits for reading `bytes`. `none` is the row's outcome without readahead.
     pub(super) fn gate(&self, bytes: u64, none: Option<Outcome>) -> Gate {
         let as_promised = self.shape == Shape::default();
@@ -105,9 +105,9 @@ mod tests {
 
     use super::*;
 
-    fn row(pattern: Pattern, milliseconds: u64) -> Row {
+    fn row(pattern: Pattern, milliseconds: u64) -> BenchCase {
         let shape = Shape { latency: Duration::from_millis(milliseconds), ..Shape::default() };
-        Row { pattern, shape, memory_bytes: MEMORY_BYTES, is_learned: false }
+        BenchCase { pattern, shape, memory_bytes: MEMORY_BYTES, is_learned: false }
     }
 
     #[test]
@@ -127,7 +127,7 @@ mod tests {
             assert!((gate.mb_s_min - mb_s_min).abs() < 1e-6, "{}: {gate:?}", pattern.name());
             assert_eq!(gate.fetched_ratio_max, 1.05);
         }
-        let learned = Row { is_learned: true, ..row(Pattern::Random, 10) };
+        let learned = BenchCase { is_learned: true, ..row(Pattern::Random, 10) };
         assert_eq!(learned.gate(1_000_000_000, None).mb_s_min, 10.0);
         let none = Outcome { mb_s: 0.4, ..Outcome::GOOD };
         let gate = row(Pattern::Random, 10).gate(1_000_000_000, Some(none));
@@ -147,7 +147,7 @@ mod tests {
         ] {
             assert!(!bad.passes(&gate), "{bad:?}");
         }
-        let little = Row { memory_bytes: LITTLE_MEMORY_BYTES, ..row(Pattern::Paced, 10) };
+        let little = BenchCase { memory_bytes: LITTLE_MEMORY_BYTES, ..row(Pattern::Paced, 10) };
         assert!(!Outcome::GOOD.passes(&little.gate(1_000_000_000, None)));
     }
 }

@@ -7,9 +7,10 @@ use std::error::Error;
 use std::process::ExitCode;
 use std::time::Duration;
 
-pub(super) use self::report::doubt;
 use super::attacks::AttacksCommand;
 use super::link::Shape;
+use super::median::median;
+use super::processors::PROCESSORS_TAKEN_MAX;
 use super::programs::ProgramsCommand;
 use super::reader::Pattern;
 use super::session::{Measured, Run, Session};
@@ -23,8 +24,6 @@ const MEMORY_BYTES: u64 = 256 << 20;
 const LITTLE_MEMORY_BYTES: u64 = 64 << 20;
 /// No run is cut short.
 const TIME_MAX: Duration = Duration::from_secs(600);
-/// The load of other programs on the processors above which rates are in doubt.
-pub(crate) const PROCESSORS_TAKEN_MAX: f64 = 0.2;
 
 /// Measure the mount, and fail if it misses a promised rate
 ///
@@ -67,7 +66,7 @@ enum OtherBench {
 
 /// One row of the table.
 #[derive(Clone, Copy, Debug)]
-struct Row {
+struct BenchCase {
     pattern: Pattern,
     shape: Shape,
     memory_bytes: u64,
@@ -122,14 +121,14 @@ impl BenchCommand {
         Ok(if passed { ExitCode::SUCCESS } else { ExitCode::FAILURE })
     }
 
-    fn rows(&self) -> Vec<Row> {
+    fn rows(&self) -> Vec<BenchCase> {
         self.memory.iter().flat_map(|memory_bytes| self.rows_of(*memory_bytes)).collect()
     }
 
-    fn rows_of(&self, memory_bytes: u64) -> Vec<Row> {
+    fn rows_of(&self, memory_bytes: u64) -> Vec<BenchCase> {
         let patterns = if self.only.is_empty() { Pattern::DEMO.to_vec() } else { self.only.clone() };
         let shapes = self.latency.iter().map(|latency| Shape { latency: *latency, ..Shape::default() });
-        let row = |pattern, shape| Row { pattern, shape, memory_bytes, is_learned: false };
+        let row = |pattern, shape| BenchCase { pattern, shape, memory_bytes, is_learned: false };
         let mut rows: Vec<_> =
             shapes.flat_map(|shape| patterns.iter().map(move |pattern| row(*pattern, shape))).collect();
         if self.only.is_empty() {
@@ -137,18 +136,19 @@ impl BenchCommand {
         }
         let paced =
             rows.iter().filter(|row| row.pattern == Pattern::Paced && memory_bytes > LITTLE_MEMORY_BYTES);
-        let little: Vec<_> = paced.map(|row| Row { memory_bytes: LITTLE_MEMORY_BYTES, ..*row }).collect();
+        let little: Vec<_> =
+            paced.map(|row| BenchCase { memory_bytes: LITTLE_MEMORY_BYTES, ..*row }).collect();
         rows.extend(little);
         let learned =
             Pattern::LEARNED.into_iter().filter(|pattern| rows.iter().any(|row| row.pattern == *pattern));
         let learned: Vec<_> =
-            learned.map(|pattern| Row { is_learned: true, ..row(pattern, Shape::default()) }).collect();
+            learned.map(|pattern| BenchCase { is_learned: true, ..row(pattern, Shape::default()) }).collect();
         rows.extend(learned);
         rows
     }
 }
 
-impl Row {
+impl BenchCase {
     fn title(&self) -> String {
         let learned = if self.is_learned { ", learned" } else { "" };
         format!("{}{learned}", self.pattern.title())
@@ -188,26 +188,5 @@ impl Outcome {
             processors_taken: worst(|measured| measured.processors_taken),
             is_correct: measured.iter().all(Measured::is_correct),
         }
-    }
-}
-
-/// The median of `values`, of which there is at least one.
-pub(crate) fn median(mut values: Vec<f64>) -> f64 {
-    values.sort_by(f64::total_cmp);
-    let middle = values.len() / 2;
-    match values.len() % 2 {
-        1 => values[middle],
-        _ => f64::midpoint(values[middle - 1], values[middle]),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn medians() {
-        assert_eq!(median(vec![3.0, 1.0, 2.0]), 2.0);
-        assert_eq!(median(vec![4.0, 1.0]), 2.5);
     }
 }

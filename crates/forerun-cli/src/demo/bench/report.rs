@@ -1,8 +1,9 @@
 //! The table of the bench.
 
 use super::gate::Gate;
-use super::{Outcome, PROCESSORS_TAKEN_MAX, Row};
-use crate::demo::table;
+use super::{BenchCase, Outcome};
+use crate::demo::markdown;
+use crate::demo::processors::doubt;
 
 const HEADER: [&str; 12] = [
     "reader",
@@ -19,7 +20,7 @@ const HEADER: [&str; 12] = [
     "",
 ];
 
-pub(super) fn report(judged: &[(&Row, Gate, Outcome)]) -> String {
+pub(super) fn report(judged: &[(&BenchCase, Gate, Outcome)]) -> String {
     let rows: Vec<_> = judged
         .iter()
         .map(|(row, gate, outcome)| {
@@ -47,19 +48,8 @@ pub(super) fn report(judged: &[(&Row, Gate, Outcome)]) -> String {
         "\n{}\nPolicy `adaptive`: medians of MB/s, and the worst run of the other columns. Random reads are \
          compared with policy `none`, measured in turn. `waits` counts the reads of players that waited \
          after the first second.\n{}",
-        table::render(&HEADER.map(str::to_owned), &rows),
+        markdown::render(&HEADER.map(str::to_owned), &rows),
         doubt(judged.iter().map(|(_, _, outcome)| outcome.processors_taken).fold(0.0, f64::max))
-    )
-}
-
-/// A remark if other programs disturbed the measurement.
-pub(in crate::demo) fn doubt(processors_taken: f64) -> String {
-    if processors_taken <= PROCESSORS_TAKEN_MAX {
-        return String::new();
-    }
-    format!(
-        "Other programs kept up to {processors_taken:.1} processors busy meanwhile, so the rates are too low: \
-         end them and measure again.\n"
     )
 }
 
@@ -76,7 +66,7 @@ mod tests {
     #[test]
     fn verdicts_and_a_busy_machine_are_told() {
         let (pattern, shape) = (Pattern::Sequential, Shape::default());
-        let row = Row { pattern, shape, memory_bytes: 256 << 20, is_learned: false };
+        let row = BenchCase { pattern, shape, memory_bytes: 256 << 20, is_learned: false };
         let gate = row.gate(1 << 30, None);
         let table = report(&[(&row, gate, Outcome::GOOD)]);
         assert!(table.contains("pass") && !table.contains("processors"), "{table}");

@@ -1,14 +1,14 @@
 //! The processes of the demo: the store and one mount at a time.
 
-mod mount;
-mod store;
+mod mount_process;
+mod store_process;
 
 use std::time::Duration;
 
 use tokio::process::Command;
 
-pub(crate) use mount::{MountOptions, MountProcess, Ready};
-pub(crate) use store::StoreProcess;
+pub(crate) use mount_process::{MountOptions, MountProcess, Ready};
+pub(crate) use store_process::StoreProcess;
 
 /// The limit for starting: both start in far less, but a build may slow the machine down.
 const START_MAX: Duration = Duration::from_secs(30);

@@ -1,8 +1,8 @@
 //! The aims of Forerun in each row, and those that it missed.
 
+use super::comparison::Comparison;
 use super::contender::Contender;
 use super::outcome::Summary;
-use super::report::Group;
 
 /// The share of the best speed of other mounts of the store.
 const BEST_SHARE_MIN: f64 = 0.95;
@@ -54,7 +54,7 @@ fn of_row<T: Copy>(aims: &[(&str, T)], row: &str) -> Option<T> {
 }
 
 /// The aims that Forerun missed in `group`, as sentences. The machine has `processors` processors.
-pub(super) fn missed((row, each): &Group, is_local: bool, processors: f64) -> Vec<String> {
+pub(super) fn missed((row, each): &Comparison, is_local: bool, processors: f64) -> Vec<String> {
     let of = |contender| each.iter().find(|(one, _)| *one == contender).map(|(_, summary)| summary);
     let seconds = |contender| of(contender).and_then(|summary| summary.seconds);
     let Some(own) = of(Contender::Forerun).filter(|own| own.unavailable.is_none()) else {
@@ -99,7 +99,7 @@ fn greedy(own: &Summary, bytes: Bytes, none: Option<f64>) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::row::{ROWS, Row};
+    use super::super::catalog::{PROGRAMS, Program};
     use super::*;
 
     fn summary(seconds: f64, fetched_ratio: f64) -> Summary {
@@ -115,7 +115,7 @@ mod tests {
     }
 
     fn check(row: &str, each: &[(Contender, Summary)], is_local: bool, expected: &[&str]) {
-        let group = (Row::parse(row).unwrap(), each.to_vec());
+        let group = (Program::parse(row).unwrap(), each.to_vec());
         assert_eq!(missed(&group, is_local, 2.0), expected);
     }
 
@@ -152,7 +152,7 @@ mod tests {
     fn aims_name_rows_that_exist() {
         let names = PACES.map(|(name, _)| name).into_iter().chain(BYTES.map(|(name, _)| name));
         for name in names {
-            assert!(ROWS.iter().any(|row| row.name == name), "{name}");
+            assert!(PROGRAMS.iter().any(|row| row.name == name), "{name}");
         }
     }
 }

@@ -2,18 +2,18 @@
 
 /// One program.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Row {
+pub(super) struct Program {
     /// Its name for `--only` and for the script.
     pub(super) name: &'static str,
     pub(super) script: &'static str,
     pub(super) title: &'static str,
 }
 
-const fn row(script: &'static str, name: &'static str, title: &'static str) -> Row {
-    Row { name, script, title }
+const fn row(script: &'static str, name: &'static str, title: &'static str) -> Program {
+    Program { name, script, title }
 }
 
-pub(super) const ROWS: [Row; 26] = [
+pub(super) const PROGRAMS: [Program; 26] = [
     row("tensors.py", "load-file", "safetensors `load_file`, 1 GiB in 2 shards"),
     row("tensors.py", "load-file-2", "the same by 2 processes"),
     row("tensors.py", "load-file-4", "the same by 4 processes"),
@@ -42,14 +42,14 @@ pub(super) const ROWS: [Row; 26] = [
     row("files.py", "erofs", "an EROFS image on a loop device, 2000 files of 150 KB"),
 ];
 
-impl Row {
+impl Program {
     /// The program named `name`.
     ///
     /// # Errors
     /// The valid names.
-    pub(super) fn parse(name: &str) -> Result<Row, String> {
-        ROWS.into_iter().find(|row| row.name == name).ok_or_else(|| {
-            let names: Vec<_> = ROWS.iter().map(|row| row.name).collect();
+    pub(super) fn parse(name: &str) -> Result<Program, String> {
+        PROGRAMS.into_iter().find(|row| row.name == name).ok_or_else(|| {
+            let names: Vec<_> = PROGRAMS.iter().map(|row| row.name).collect();
             format!("expected one of {}", names.join(", "))
         })
     }
@@ -61,9 +61,9 @@ mod tests {
 
     #[test]
     fn finds_rows_by_their_names() {
-        for row in ROWS {
-            assert_eq!(Row::parse(row.name).unwrap().title, row.title);
+        for row in PROGRAMS {
+            assert_eq!(Program::parse(row.name).unwrap().title, row.title);
         }
-        assert!(Row::parse("memory").unwrap_err().contains("memmap-backward"));
+        assert!(Program::parse("memory").unwrap_err().contains("memmap-backward"));
     }
 }

@@ -4,15 +4,15 @@ use std::time::Duration;
 
 use forerun_lab::export::json::Json;
 
+use super::catalog::Program;
 use super::contender::Contender;
 use super::outcome::Summary;
-use super::row::Row;
-use crate::demo::bench::doubt;
 use crate::demo::link::Shape;
-use crate::demo::table;
+use crate::demo::markdown;
+use crate::demo::processors::doubt;
 
 /// A row and its contenders.
-pub(super) type Group = (Row, Vec<(Contender, Summary)>);
+pub(super) type Comparison = (Program, Vec<(Contender, Summary)>);
 
 const HEADER: [&str; 11] = [
     "program",
@@ -29,14 +29,14 @@ const HEADER: [&str; 11] = [
 ];
 
 /// The table in Markdown, and the missed aims.
-pub(super) fn report(groups: &[Group], missed: &[String], time_max: Duration) -> String {
+pub(super) fn report(groups: &[Comparison], missed: &[String], time_max: Duration) -> String {
     let rows: Vec<_> = groups.iter().flat_map(|group| lines(group, time_max)).collect();
     let taken = groups.iter().flat_map(|(_, each)| each).map(|(_, one)| one.taken).fold(0.0, f64::max);
     let is_wrong = groups.iter().flat_map(|(_, each)| each).any(|(_, one)| one.is_wrong);
     format!(
         "\n{}\nMedians of seconds; the most of bytes and memory. `store s`, `mount s` and `program s` are \
          processor seconds. {}\n{}{}",
-        table::render(&HEADER.map(str::to_owned), &rows),
+        markdown::render(&HEADER.map(str::to_owned), &rows),
         if is_wrong { "SOME PROGRAMS READ WRONG BYTES." } else { "Every program read the right bytes." },
         misses(missed),
         doubt(taken)
@@ -51,7 +51,7 @@ fn misses(missed: &[String]) -> String {
     format!("\nForerun missed these aims:\n\n{lines}")
 }
 
-fn lines((row, each): &Group, time_max: Duration) -> Vec<Vec<String>> {
+fn lines((row, each): &Comparison, time_max: Duration) -> Vec<Vec<String>> {
     // The local copy is no contender: nothing can be as fast.
     let best = each
         .iter()
@@ -91,7 +91,7 @@ fn lines((row, each): &Group, time_max: Duration) -> Vec<Vec<String>> {
 }
 
 /// All figures, in whole bytes and microseconds.
-pub(super) fn json(groups: &[Group]) -> String {
+pub(super) fn json(groups: &[Comparison]) -> String {
     let mut json = Json::default();
     let microseconds = |seconds: Option<f64>| seconds.map(|seconds| (seconds * 1e6).round() as u64);
     let each = |json: &mut Json, (contender, summary): &(Contender, Summary)| {
@@ -131,7 +131,7 @@ mod tests {
 
     const TIME_MAX: Duration = Duration::from_secs(60);
 
-    fn group() -> Group {
+    fn group() -> Comparison {
         let summary = |seconds: f64| Summary {
             seconds: Some(seconds),
             touched: Some(1_000_000_000),
@@ -151,7 +151,7 @@ mod tests {
             (Contender::None, slow),
             (Contender::Copy, copy),
         ];
-        (Row::parse("memmap").unwrap(), each)
+        (Program::parse("memmap").unwrap(), each)
     }
 
     fn cells(line: &str) -> Vec<&str> {

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use tempfile::TempDir;
 use tokio::process::Command;
 
-use super::row::Row;
+use super::catalog::Program;
 use crate::print::tell;
 
 /// The scripts, as text: an installed program has no source tree beside it.
@@ -75,7 +75,7 @@ impl Folder {
     }
 
     /// The program of `row`, which reads below `place`.
-    pub(super) fn program(&self, row: Row, place: &Path) -> Command {
+    pub(super) fn program(&self, row: Program, place: &Path) -> Command {
         let mut program = self.script(row.script);
         program.arg(row.name).arg(place).env("FORERUN_BENCH_DATA", &self.data);
         program
@@ -98,13 +98,13 @@ fn write_scripts() -> std::io::Result<TempDir> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::row::ROWS;
+    use super::super::catalog::PROGRAMS;
     use super::*;
 
     #[test]
     fn every_row_has_its_script() {
         let scripts = write_scripts().unwrap();
-        for row in ROWS {
+        for row in PROGRAMS {
             let text = fs::read_to_string(scripts.path().join(row.script)).unwrap();
             assert!(text.contains("from common import"), "{}", row.name);
         }

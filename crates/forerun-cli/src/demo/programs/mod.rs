@@ -1,25 +1,25 @@
 //! `forerun bench programs`: real programs on the mount, beside other ways to mount.
 
 mod aim;
+mod catalog;
+mod comparison;
 mod contender;
 mod folder;
 mod outcome;
 mod program;
-mod report;
-mod row;
-mod stand;
+mod program_bench;
 
 use std::error::Error;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Duration;
 
+use self::catalog::{PROGRAMS, Program};
+use self::comparison::Comparison;
 use self::contender::Contender;
 use self::folder::Folder;
 use self::outcome::Summary;
-use self::report::Group;
-use self::row::{ROWS, Row};
-use self::stand::{Outcome, Stand};
+use self::program_bench::{ProgramBench, RunOutcome};
 use super::session::{on_threads_of_its_own, stop_asked};
 use crate::print::{show, tell};
 use crate::units::parse_duration;
@@ -33,8 +33,8 @@ use crate::units::parse_duration;
 #[derive(Debug, clap::Args)]
 pub(crate) struct ProgramsCommand {
     /// The programs to run; all of them by default
-    #[arg(long, value_name = "PROGRAMS", value_delimiter = ',', value_parser = Row::parse)]
-    only: Vec<Row>,
+    #[arg(long, value_name = "PROGRAMS", value_delimiter = ',', value_parser = Program::parse)]
+    only: Vec<Program>,
 
     /// The contenders: forerun, none, 128k, rclone, and copy for the local copy
     #[arg(long, value_name = "CONTENDERS", value_delimiter = ',', value_parser = Contender::parse)]
@@ -67,7 +67,7 @@ impl ProgramsCommand {
         let groups = on_threads_of_its_own(async {
             let stop = stop_asked()?;
             let folder = Folder::open(&self.folder).await?;
-            let mut stand = Stand::new(folder, self.local, self.time).await?;
+            let mut stand = ProgramBench::new(folder, self.local, self.time).await?;
             let done = tokio::select! {
                 done = self.measure_all(&mut stand) => done,
                 () = stop => Err("interrupted".to_owned()),
@@ -78,14 +78,18 @@ impl ProgramsCommand {
         let processors = std::thread::available_parallelism()?.get() as f64;
         let missed: Vec<_> =
             groups.iter().flat_map(|group| aim::missed(group, self.local, processors)).collect();
-        show(&if self.json { report::json(&groups) } else { report::report(&groups, &missed, self.time) })?;
+        show(&if self.json {
+            comparison::json(&groups)
+        } else {
+            comparison::report(&groups, &missed, self.time)
+        })?;
         let mut summaries = groups.iter().flat_map(|(_, each)| each);
         let is_wrong = summaries.any(|(_, summary)| summary.is_wrong || summary.has_failed);
         Ok(if is_wrong || !missed.is_empty() { ExitCode::FAILURE } else { ExitCode::SUCCESS })
     }
 
-    async fn measure_all(&self, stand: &mut Stand) -> Result<Vec<Group>, String> {
-        let rows = if self.only.is_empty() { ROWS.to_vec() } else { self.only.clone() };
+    async fn measure_all(&self, stand: &mut ProgramBench) -> Result<Vec<Comparison>, String> {
+        let rows = if self.only.is_empty() { PROGRAMS.to_vec() } else { self.only.clone() };
         let mut groups = Vec::new();
         for row in rows {
             groups.push((row, self.measure_row(stand, row).await?));
@@ -97,13 +101,17 @@ impl ProgramsCommand {
     ///
     /// Each round begins with another contender. A virtual machine gets memory from its host at the
     /// first touch, and the first program of a round pays for that.
-    async fn measure_row(&self, stand: &mut Stand, row: Row) -> Result<Vec<(Contender, Summary)>, String> {
+    async fn measure_row(
+        &self,
+        stand: &mut ProgramBench,
+        row: Program,
+    ) -> Result<Vec<(Contender, Summary)>, String> {
         let contenders = self.contenders();
         let failed = |error: String| format!("{}: {error}", row.name);
         // It also reads the local copy into the page cache, which the store sends from.
         let checksum = match stand.measure(row, Contender::Copy).await.map_err(failed)? {
-            Outcome::Measured(measured) => measured.reading.checksum,
-            Outcome::Failed(why) => return Err(failed(why)),
+            RunOutcome::Measured(measured) => measured.reading.checksum,
+            RunOutcome::Failed(why) => return Err(failed(why)),
             outcome => {
                 let summary = Summary::of(&[outcome], "");
                 return Ok(contenders.into_iter().map(|contender| (contender, summary.clone())).collect());
@@ -113,7 +121,7 @@ impl ProgramsCommand {
         for turn in 0..self.repeat as usize {
             for place in (0..contenders.len()).map(|index| (turn + index) % contenders.len()) {
                 let (contender, outcomes) = (&contenders[place], &mut outcomes[place]);
-                if matches!(outcomes.last(), Some(Outcome::TooSlow | Outcome::Failed(_))) {
+                if matches!(outcomes.last(), Some(RunOutcome::TooSlow | RunOutcome::Failed(_))) {
                     continue;
                 }
                 let outcome = stand.measure(row, *contender).await;
@@ -133,10 +141,10 @@ impl ProgramsCommand {
 }
 
 /// One line, to follow the measurement.
-fn brief(outcome: &Outcome) -> String {
+fn brief(outcome: &RunOutcome) -> String {
     match outcome {
-        Outcome::Measured(measured) => format!("{:.2} s", measured.reading.seconds),
-        Outcome::TooSlow => "too slow, ended".to_owned(),
-        Outcome::Unavailable(why) | Outcome::Failed(why) => why.clone(),
+        RunOutcome::Measured(measured) => format!("{:.2} s", measured.reading.seconds),
+        RunOutcome::TooSlow => "too slow, ended".to_owned(),
+        RunOutcome::Unavailable(why) | RunOutcome::Failed(why) => why.clone(),
     }
 }

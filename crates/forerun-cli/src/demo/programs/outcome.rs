@@ -1,7 +1,7 @@
 //! The figures of several runs of a program with one contender.
 
-use super::stand::{Measured, Outcome};
-use crate::demo::bench::median;
+use super::program_bench::{Figures, RunOutcome};
+use crate::demo::median::median;
 
 /// The figures of a contender.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -27,9 +27,9 @@ pub(super) struct Summary {
 
 impl Summary {
     /// Summarizes `outcomes`. A run read the right bytes if it reports `checksum`.
-    pub(super) fn of(outcomes: &[Outcome], checksum: &str) -> Summary {
+    pub(super) fn of(outcomes: &[RunOutcome], checksum: &str) -> Summary {
         let measured: Vec<_> = outcomes.iter().filter_map(measured).collect();
-        let middle = |value: fn(&Measured) -> Option<f64>| {
+        let middle = |value: fn(&Figures) -> Option<f64>| {
             let values: Vec<_> = measured.iter().filter_map(|one| value(one)).collect();
             (!values.is_empty()).then(|| median(values))
         };
@@ -45,9 +45,9 @@ impl Summary {
             program: middle(|one| Some(one.reading.processor)),
             taken: measured.iter().map(|one| one.taken).fold(0.0, f64::max),
             is_wrong,
-            has_failed: outcomes.iter().any(|outcome| matches!(outcome, Outcome::Failed(_))),
+            has_failed: outcomes.iter().any(|outcome| matches!(outcome, RunOutcome::Failed(_))),
             unavailable: outcomes.iter().find_map(|outcome| match outcome {
-                Outcome::Unavailable(why) => Some(why.clone()),
+                RunOutcome::Unavailable(why) => Some(why.clone()),
                 _ => None,
             }),
         }
@@ -59,25 +59,25 @@ impl Summary {
     }
 }
 
-fn measured(outcome: &Outcome) -> Option<&Measured> {
+fn measured(outcome: &RunOutcome) -> Option<&Figures> {
     match outcome {
-        Outcome::Measured(measured) => Some(measured),
+        RunOutcome::Measured(measured) => Some(measured),
         _ => None,
     }
 }
 
-fn fetched_ratio(one: &Measured) -> Option<f64> {
+fn fetched_ratio(one: &Figures) -> Option<f64> {
     Some(one.fetched? as f64 / one.reading.touched.max(1) as f64)
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::program::Reading;
+    use super::super::program::ReadingReport;
     use super::*;
 
-    fn run(seconds: f64, fetched: u64, checksum: &str) -> Outcome {
-        Outcome::Measured(Measured {
-            reading: Reading {
+    fn run(seconds: f64, fetched: u64, checksum: &str) -> RunOutcome {
+        RunOutcome::Measured(Figures {
+            reading: ReadingReport {
                 seconds,
                 processor: seconds / 2.0,
                 touched: 100,
@@ -118,20 +118,20 @@ mod tests {
 
     #[test]
     fn one_failed_run_makes_the_row_failed() {
-        assert!(Summary::of(&[run(1.0, 1, "a"), Outcome::Failed("no file".to_owned())], "a").has_failed);
+        assert!(Summary::of(&[run(1.0, 1, "a"), RunOutcome::Failed("no file".to_owned())], "a").has_failed);
         assert!(!Summary::of(&[run(1.0, 1, "a")], "a").has_failed);
     }
 
     #[test]
     fn one_slow_run_makes_the_row_slow() {
-        let summary = Summary::of(&[run(1.0, 100, "a"), Outcome::TooSlow], "a");
+        let summary = Summary::of(&[run(1.0, 100, "a"), RunOutcome::TooSlow], "a");
         assert_eq!((summary.seconds, summary.mb_s()), (None, None));
         assert_eq!(summary.fetched_ratio, Some(1.0));
     }
 
     #[test]
     fn keeps_why_a_program_is_unavailable() {
-        let summary = Summary::of(&[Outcome::Unavailable("no erofs".to_owned())], "a");
+        let summary = Summary::of(&[RunOutcome::Unavailable("no erofs".to_owned())], "a");
         assert_eq!(summary.unavailable.as_deref(), Some("no erofs"));
         assert!(summary.seconds.is_none() && !summary.is_wrong);
     }

@@ -16,7 +16,7 @@ const GONE_POLL: Duration = Duration::from_millis(10);
 
 /// A program's report of its reading.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Reading {
+pub(super) struct ReadingReport {
     pub(super) seconds: f64,
     /// Processor seconds of the program and its children.
     pub(super) processor: f64,
@@ -29,7 +29,7 @@ pub(super) struct Reading {
 /// The end of a run.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Ran {
-    Read(Reading),
+    Read(ReadingReport),
     /// It was killed.
     TooSlow,
     /// The machine lacks something.
@@ -45,7 +45,7 @@ pub(super) async fn run(mut program: Command, time_max: Duration) -> Result<Ran,
     let child = program
         .spawn()
         .map_err(|error| format!("{} does not start: {error}", program.as_std().get_program().display()))?;
-    let mut group = Group::of(&child);
+    let mut group = ProcessGroup::of(&child);
     let Ok(output) = timeout(time_max + BESIDES_MAX, child.wait_with_output()).await else {
         group.end().await;
         return Ok(Ran::TooSlow);
@@ -62,17 +62,17 @@ pub(super) async fn run(mut program: Command, time_max: Duration) -> Result<Ran,
 }
 
 /// A program and the processes that it started. Dropping it kills them.
-struct Group {
+struct ProcessGroup {
     leader: Option<Pid>,
 }
 
-impl Group {
-    fn of(child: &Child) -> Group {
-        Group { leader: child.id().and_then(|id| Pid::from_raw(i32::try_from(id).ok()?)) }
+impl ProcessGroup {
+    fn of(child: &Child) -> ProcessGroup {
+        ProcessGroup { leader: child.id().and_then(|id| Pid::from_raw(i32::try_from(id).ok()?)) }
     }
 }
 
-impl Group {
+impl ProcessGroup {
     /// Kills them, and waits until the last of them has ended: until then, the mount is in use.
     async fn end(&self) {
         self.kill();
@@ -93,7 +93,7 @@ impl Group {
     }
 }
 
-impl Drop for Group {
+impl Drop for ProcessGroup {
     fn drop(&mut self) {
         self.kill();
     }
@@ -108,7 +108,7 @@ fn parse(output: &str) -> Result<Ran, String> {
         return Ok(Ran::Unavailable(lack.to_owned()));
     }
     let reading = || {
-        Some(Reading {
+        Some(ReadingReport {
             seconds: value("seconds")?.parse().ok()?,
             processor: value("processor")?.parse().ok()?,
             touched: value("touched")?.parse().ok()?,
@@ -133,8 +133,8 @@ mod tests {
 
     const FIGURES: &str = "seconds 1.5\nprocessor 0.25\ntouched 4096\nchecksum 00ab\n";
 
-    fn reading() -> Reading {
-        Reading { seconds: 1.5, processor: 0.25, touched: 4096, checksum: "00ab".to_owned() }
+    fn reading() -> ReadingReport {
+        ReadingReport { seconds: 1.5, processor: 0.25, touched: 4096, checksum: "00ab".to_owned() }
     }
 
     #[test]
@@ -171,7 +171,7 @@ mod tests {
         assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());
         let script = format!("exec 3>{}; echo started >&3; sleep 1000 & sleep 1000", pipe.display());
         let child = shell(&script).process_group(0).spawn().unwrap();
-        let group = Group::of(&child);
+        let group = ProcessGroup::of(&child);
         let mut pipe = File::open(pipe).unwrap();
         pipe.read_exact(&mut [0; 8]).unwrap();
         drop(child);

@@ -3,18 +3,18 @@
 use std::path::Path;
 use std::time::Duration;
 
+use super::catalog::Program;
 use super::contender::{Contender, Source};
 use super::folder::Folder;
-use super::program::{Ran, Reading, run};
-use super::row::Row;
+use super::program::{Ran, ReadingReport, run};
 use crate::demo::link::Shape;
 use crate::demo::process::{MountProcess, StoreProcess};
 use crate::demo::processors::{Processors, seconds_of};
 
 /// The figures of one run.
 #[derive(Clone, Debug)]
-pub(super) struct Measured {
-    pub(super) reading: Reading,
+pub(super) struct Figures {
+    pub(super) reading: ReadingReport,
     /// Bytes that the store sent from the mount to the unmount.
     pub(super) fetched: Option<u64>,
     pub(super) memory_peak: Option<u64>,
@@ -27,8 +27,8 @@ pub(super) struct Measured {
 
 /// The outcome of a run.
 #[derive(Clone, Debug)]
-pub(super) enum Outcome {
-    Measured(Measured),
+pub(super) enum RunOutcome {
+    Measured(Figures),
     TooSlow,
     Unavailable(String),
     /// The program ended with an error.
@@ -37,7 +37,7 @@ pub(super) enum Outcome {
 
 /// The processes beside the measured program.
 #[derive(Debug)]
-pub(super) struct Stand {
+pub(super) struct ProgramBench {
     folder: Folder,
     /// None if mounts show the local directory.
     store: Option<StoreProcess>,
@@ -45,17 +45,21 @@ pub(super) struct Stand {
     time_max: Duration,
 }
 
-impl Stand {
+impl ProgramBench {
     /// Starts a store, unless mounts show the local directory.
     ///
     /// # Errors
     /// The step that failed.
-    pub(super) async fn new(folder: Folder, is_local: bool, time_max: Duration) -> Result<Stand, String> {
+    pub(super) async fn new(
+        folder: Folder,
+        is_local: bool,
+        time_max: Duration,
+    ) -> Result<ProgramBench, String> {
         let store = match is_local {
             true => None,
             false => Some(StoreProcess::start(&["--directory".as_ref(), folder.data().as_ref()]).await?),
         };
-        Ok(Stand { folder, store, mount: None, time_max })
+        Ok(ProgramBench { folder, store, mount: None, time_max })
     }
 
     /// Mounts as `contender` does, runs the program of `row`, and unmounts: caches are empty at the
@@ -63,7 +67,7 @@ impl Stand {
     ///
     /// # Errors
     /// The step that failed.
-    pub(super) async fn measure(&mut self, row: Row, contender: Contender) -> Result<Outcome, String> {
+    pub(super) async fn measure(&mut self, row: Program, contender: Contender) -> Result<RunOutcome, String> {
         let source = match &self.store {
             Some(store) => {
                 store.prepare(Shape::default())?;
@@ -78,13 +82,13 @@ impl Stand {
         let measured = self.run(row, &place).await;
         self.unmount().await?;
         let mut outcome = measured?;
-        if let (Outcome::Measured(measured), Some(store)) = (&mut outcome, &self.store) {
+        if let (RunOutcome::Measured(measured), Some(store)) = (&mut outcome, &self.store) {
             measured.fetched = (contender != Contender::Copy).then(|| store.bytes_sent()).transpose()?;
         }
         Ok(outcome)
     }
 
-    async fn run(&self, row: Row, place: &Path) -> Result<Outcome, String> {
+    async fn run(&self, row: Program, place: &Path) -> Result<RunOutcome, String> {
         let store = self.store.as_ref().and_then(StoreProcess::id);
         let mount = self.mount.as_ref().and_then(MountProcess::id);
         let own: Vec<_> = [Some(std::process::id()), store, mount].into_iter().flatten().collect();
@@ -94,13 +98,13 @@ impl Stand {
         let after = (Processors::now(&own), used(store), used(mount));
         let reading = match ran {
             Ok(Ran::Read(reading)) => reading,
-            Ok(Ran::TooSlow) => return Ok(Outcome::TooSlow),
-            Ok(Ran::Unavailable(why)) => return Ok(Outcome::Unavailable(why)),
-            Err(why) => return Ok(Outcome::Failed(why)),
+            Ok(Ran::TooSlow) => return Ok(RunOutcome::TooSlow),
+            Ok(Ran::Unavailable(why)) => return Ok(RunOutcome::Unavailable(why)),
+            Err(why) => return Ok(RunOutcome::Failed(why)),
         };
         let taken = after.0.zip(before.0).map_or(0.0, |(after, before)| after.used_by_others_since(&before));
         let mounted = self.mount.as_ref();
-        Ok(Outcome::Measured(Measured {
+        Ok(RunOutcome::Measured(Figures {
             reading,
             fetched: None,
             memory_peak: mounted.map(MountProcess::memory_peak_bytes).transpose()?,

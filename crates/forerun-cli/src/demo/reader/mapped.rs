@@ -4,11 +4,11 @@ use std::time::Instant;
 
 use memmap2::{Advice, Mmap};
 
-use super::list::List;
-use super::verified::{Mounted, Tally};
+use super::reads::List;
+use super::verified::{MountedBucket, Tally};
 
 /// Touches the pages of `list`. `is_advised` tells the kernel first that the order is random.
-pub(super) fn touch(list: &List, is_advised: bool, mounted: Mounted<'_>) -> Result<Tally, String> {
+pub(super) fn touch(list: &List, is_advised: bool, mounted: MountedBucket<'_>) -> Result<Tally, String> {
     let failed = |error: std::io::Error| format!("mapping {}: {error}", list.file);
     let file = mounted.open(&list.file)?;
     // SAFETY: nothing writes to a read-only mount, whose files never change their size.

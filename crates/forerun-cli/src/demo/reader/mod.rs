@@ -1,10 +1,10 @@
 //! The programs that read from the mount, most of them by plain `pread`.
 
-mod list;
 mod mapped;
 mod order;
 mod paced;
 mod pattern;
+mod reads;
 mod verified;
 mod walk;
 
@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 
 pub(crate) use self::paced::play_steadily;
 pub(crate) use self::pattern::Pattern;
-pub(crate) use self::verified::{Mounted, Tally};
+pub(crate) use self::verified::{MountedBucket, Tally};
 
 /// The result of reading.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -26,7 +26,7 @@ impl Pattern {
     ///
     /// # Errors
     /// The failure, with its file and offset.
-    pub(crate) fn read(self, mounted: Mounted<'_>, random_reads: usize) -> Result<Reading, String> {
+    pub(crate) fn read(self, mounted: MountedBucket<'_>, random_reads: usize) -> Result<Reading, String> {
         let lists = self.lists(|file| mounted.size_of(file), random_reads)?;
         let start = Instant::now();
         let tally = match self {
@@ -97,7 +97,7 @@ mod tests {
         let directory = tempfile::tempdir().unwrap();
         write_files(directory.path(), &contents);
         let until = Instant::now() + Duration::from_secs(600);
-        let mounted = Mounted { directory: directory.path(), contents: &contents, until };
+        let mounted = MountedBucket { directory: directory.path(), contents: &contents, until };
         let whole = [
             Pattern::Sequential,
             Pattern::Parallel,
@@ -131,12 +131,12 @@ mod tests {
     }
 
     #[test]
-    fn who_walks_reads_every_file_there_is() {
+    fn a_walk_reads_every_file() {
         let contents = Contents::new(BYTES);
         let directory = tempfile::tempdir().unwrap();
         write_files(directory.path(), &contents);
         let until = Instant::now() + Duration::from_secs(600);
-        let mounted = Mounted { directory: directory.path(), contents: &contents, until };
+        let mounted = MountedBucket { directory: directory.path(), contents: &contents, until };
         let tree = contents.objects_after("tree/0").take_while(|(key, _)| key.starts_with("tree/0"));
         let bytes = tree.map(|(_, object)| object.size).sum();
         let tally = Pattern::Walked.read(mounted, 0).unwrap().tally;
@@ -147,7 +147,8 @@ mod tests {
     fn reading_stops_when_time_is_up_and_when_something_fails() {
         let contents = Contents::new(BYTES);
         let directory = tempfile::tempdir().unwrap();
-        let mounted = Mounted { directory: directory.path(), contents: &contents, until: Instant::now() };
+        let mounted =
+            MountedBucket { directory: directory.path(), contents: &contents, until: Instant::now() };
         let error = Pattern::Parallel.read(mounted, 0).unwrap_err();
         assert!(error.contains("big/0.bin"), "{error}");
         write_files(directory.path(), &contents);

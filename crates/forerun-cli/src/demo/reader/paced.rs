@@ -2,9 +2,9 @@
 
 use std::time::{Duration, Instant};
 
-use super::list::List;
 use super::on_threads;
-use super::verified::{Mounted, Tally};
+use super::reads::List;
+use super::verified::{MountedBucket, Tally};
 
 const BYTES_PER_S: u64 = 1_000_000;
 /// A longer wait of a player counts as late. No store that needs readahead answers as soon, and a
@@ -16,7 +16,7 @@ const GRACE: Duration = Duration::from_secs(1);
 const STEADY_BYTES: u64 = 1 << 20;
 
 /// Plays all of `lists` at once. Their first reads are spread over the time of one piece.
-pub(super) fn play(lists: &[List], mounted: Mounted<'_>) -> Result<Tally, String> {
+pub(super) fn play(lists: &[List], mounted: MountedBucket<'_>) -> Result<Tally, String> {
     let start = Instant::now();
     on_threads(lists.len(), |index| {
         let list = &lists[index];
@@ -41,7 +41,11 @@ pub(super) fn play(lists: &[List], mounted: Mounted<'_>) -> Result<Tally, String
 ///
 /// # Errors
 /// The read that failed.
-pub(crate) fn play_steadily(name: &str, bytes_per_s: u64, mounted: Mounted<'_>) -> Result<Tally, String> {
+pub(crate) fn play_steadily(
+    name: &str,
+    bytes_per_s: u64,
+    mounted: MountedBucket<'_>,
+) -> Result<Tally, String> {
     let file = mounted.open(name)?;
     let size = mounted.size_of(name)?;
     let piece = Duration::from_nanos(STEADY_BYTES * 1_000_000_000 / bytes_per_s);

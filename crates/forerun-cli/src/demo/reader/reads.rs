@@ -3,7 +3,7 @@
 use std::ops::Range;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use super::verified::{Mounted, Tally};
+use super::verified::{MountedBucket, Tally};
 use super::{Pattern, on_threads, order};
 use crate::demo::data::{BIG_FILES, PACED_FILES, TREE_FILES, tree_file};
 
@@ -105,7 +105,7 @@ impl Pattern {
 
 impl List {
     /// Makes all reads.
-    pub(super) fn read(&self, mounted: Mounted<'_>) -> Result<Tally, String> {
+    pub(super) fn read(&self, mounted: MountedBucket<'_>) -> Result<Tally, String> {
         let file = mounted.open(&self.file)?;
         let next = AtomicUsize::new(0);
         on_threads(self.threads, |_| {

@@ -29,7 +29,7 @@ impl std::iter::Sum for Tally {
 
 /// The bucket as mounted on `directory`, to be read until `until`.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Mounted<'a> {
+pub(crate) struct MountedBucket<'a> {
     pub(crate) directory: &'a Path,
     pub(crate) contents: &'a Contents,
     pub(crate) until: Instant,
@@ -40,10 +40,10 @@ pub(super) struct Opened<'a> {
     file: File,
     object: Object,
     name: &'a str,
-    mounted: Mounted<'a>,
+    mounted: MountedBucket<'a>,
 }
 
-impl<'a> Mounted<'a> {
+impl<'a> MountedBucket<'a> {
     pub(super) fn size_of(self, name: &str) -> Result<u64, String> {
         self.object(name).map(|object| object.size)
     }

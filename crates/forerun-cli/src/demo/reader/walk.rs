@@ -2,18 +2,18 @@
 
 use std::path::Path;
 
-use super::verified::{Mounted, Tally};
+use super::verified::{MountedBucket, Tally};
 
 const TREE: &str = "tree";
 /// The request size of `tar` and many other programs.
 const READ_BYTES: usize = 128 << 10;
 
 /// Reads every file of the tree.
-pub(super) fn walk(mounted: Mounted<'_>) -> Result<Tally, String> {
+pub(super) fn walk(mounted: MountedBucket<'_>) -> Result<Tally, String> {
     directory(mounted, Path::new(TREE))
 }
 
-fn directory(mounted: Mounted<'_>, path: &Path) -> Result<Tally, String> {
+fn directory(mounted: MountedBucket<'_>, path: &Path) -> Result<Tally, String> {
     let failed = |error: std::io::Error| format!("listing {}: {error}", path.display());
     let mut tally = Tally::default();
     for entry in mounted.directory.join(path).read_dir().map_err(failed)? {

@@ -8,8 +8,6 @@ use http_body_util::{BodyExt, Full};
 use hyper::header::CONTENT_TYPE;
 use hyper::{Response, StatusCode};
 
-use super::list::escape;
-
 pub(super) type Body = UnsyncBoxBody<Bytes, Infallible>;
 pub(super) type Answer = Response<Body>;
 
@@ -32,4 +30,9 @@ pub(super) fn failure(status: StatusCode, code: &str, message: &str, resource: &
         escape(resource)
     );
     text(status, "application/xml", xml)
+}
+
+/// `text` escaped for XML.
+pub(super) fn escape(text: &str) -> String {
+    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
 }

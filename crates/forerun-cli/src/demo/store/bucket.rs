@@ -11,6 +11,9 @@ use memmap2::Mmap;
 
 use crate::demo::data::Contents;
 
+/// The one bucket.
+pub(crate) const BUCKET: &str = "demo";
+
 /// The objects of a store, by key.
 #[derive(Debug)]
 pub(crate) enum Bucket {

@@ -5,6 +5,7 @@ use std::fmt::Write;
 
 use url::form_urlencoded;
 
+use super::answer::escape;
 use super::bucket::Bucket;
 use super::object::{MODIFIED_ISO, etag};
 
@@ -113,11 +114,6 @@ pub(super) fn list(bucket: &Bucket, name: &str, query: &str) -> String {
         query.text(&query.prefix),
         query.keys_max,
     )
-}
-
-/// `text` escaped for XML.
-pub(super) fn escape(text: &str) -> String {
-    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
 }
 
 #[cfg(test)]

@@ -8,9 +8,11 @@
 
 mod answer;
 mod attack;
+mod attack_answers;
 mod bucket;
+mod connection;
 mod counters;
-mod list;
+mod listing;
 mod object;
 mod range;
 
@@ -29,31 +31,15 @@ use url::form_urlencoded;
 
 use self::answer::{Answer, failure, text};
 pub(crate) use self::attack::{Attack, BAD, BAD_FILE, Victim};
-pub(crate) use self::bucket::Bucket;
+pub(crate) use self::bucket::{BUCKET, Bucket};
+use self::connection::{Connection, Shop};
 use self::counters::Counters;
 use super::link::{Link, Shape, Wire};
 
-/// The one bucket.
-pub(crate) const BUCKET: &str = "demo";
 /// The kernel's send buffer for each connection. With its default of several MiB a slow reader's
 /// bytes would leave the link long before they are read.
 const SEND_BUFFER_BYTES: u32 = 256 << 10;
 const CONNECTIONS_WAITING_MAX: u32 = 1024;
-
-/// The state that all connections share.
-#[derive(Debug)]
-struct Shop {
-    bucket: Bucket,
-    counters: Counters,
-    link: Arc<Link>,
-    attack: Option<Attack>,
-}
-
-#[derive(Debug)]
-struct Connection {
-    shop: Arc<Shop>,
-    wire: Arc<Wire>,
-}
 
 /// The store, listening.
 #[derive(Debug)]
@@ -131,7 +117,11 @@ async fn route(connection: &Connection, request: Request<Incoming>) -> Answer {
         return answer;
     }
     if key.is_empty() {
-        return text(StatusCode::OK, "application/xml", list::list(&connection.shop.bucket, bucket, query));
+        return text(
+            StatusCode::OK,
+            "application/xml",
+            listing::list(&connection.shop.bucket, bucket, query),
+        );
     }
     // Keys of this bucket are plain: nothing in them is escaped in a URL.
     object::answer(connection, method, request.headers(), key)

@@ -14,8 +14,8 @@ use hyper::header::{
 use hyper::{Method, Response, StatusCode};
 
 use super::answer::{Answer, Body, failure};
-use super::range::{Asked, asked};
-use super::{Connection, Shop};
+use super::connection::{Connection, Shop};
+use super::range::{RequestedPart, asked};
 use crate::demo::link::CHUNK_BYTES;
 
 /// The modification time of every object.
@@ -51,12 +51,12 @@ pub(super) fn answer(connection: &Connection, method: &Method, headers: &HeaderM
         return finish(builder.status(StatusCode::NOT_MODIFIED), Empty::new().boxed_unsync());
     }
     let (builder, from, to) = match asked(header(RANGE), size) {
-        Asked::Whole => (builder, 0, size),
-        Asked::Part { from, to } => {
+        RequestedPart::Whole => (builder, 0, size),
+        RequestedPart::Part { from, to } => {
             let range = format!("bytes {from}-{}/{size}", to - 1);
             (builder.status(StatusCode::PARTIAL_CONTENT).header(CONTENT_RANGE, range), from, to)
         }
-        Asked::Unsatisfiable => {
+        RequestedPart::Unsatisfiable => {
             let message = "The requested range is not satisfiable";
             let mut answer = failure(StatusCode::RANGE_NOT_SATISFIABLE, "InvalidRange", message, key);
             let size = format!("bytes */{size}").parse().expect("digits make a header");

@@ -25,7 +25,7 @@ fn serve(bucket: Bucket, attack: Option<Attack>) -> SocketAddr {
     told.recv().unwrap()
 }
 
-fn get(address: SocketAddr, target: &str, headers: &str) -> http::Answer {
+fn get(address: SocketAddr, target: &str, headers: &str) -> http::HttpAnswer {
     request(address, "GET", target, headers).unwrap()
 }
 
@@ -83,7 +83,7 @@ fn versions() {
 }
 
 #[test]
-fn what_is_not_there() {
+fn missing_objects_and_buckets_are_not_found() {
     let (address, _) = store();
     let cases =
         [("/demo/absent", "NoSuchKey"), ("/demo/one.bin/x", "NoSuchKey"), ("/other/one.bin", "NoSuchBucket")];

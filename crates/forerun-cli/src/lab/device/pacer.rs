@@ -22,7 +22,7 @@ use super::stats::Stats;
 const FORGIVEN_NS_MAX: u64 = 100_000;
 
 /// Sends the answer to a request.
-pub(super) type Answer = Box<dyn FnOnce() + Send>;
+pub(super) type SendAnswer = Box<dyn FnOnce() + Send>;
 
 /// A message to the thread.
 pub(super) enum Message {
@@ -39,7 +39,7 @@ pub(super) enum Message {
         /// The time of its arrival.
         arrived: Time,
         /// Called when the device has completed it.
-        answer: Answer,
+        answer: SendAnswer,
     },
     /// A request for the counters.
     Stats(Box<dyn FnOnce(&Stats) + Send>),
@@ -68,7 +68,7 @@ struct Pacer {
     time: Time,
     /// The lateness of the last answer, in the model's nanoseconds.
     late_ns: u64,
-    waiting: HashMap<RequestId, Answer>,
+    waiting: HashMap<RequestId, SendAnswer>,
     request_count: u64,
     notices: Vec<Notice>,
     stats: Stats,

@@ -9,8 +9,8 @@ use forerun_sim::device::{DeviceStats, Direction};
 pub(super) struct Stats {
     /// Counters of the modelled hardware.
     pub(super) device: DeviceStats,
-    read: Asked,
-    write: Asked,
+    read: DirectionCounters,
+    write: DirectionCounters,
     in_flight_max: usize,
     answer_count: u64,
     late_ns: u64,
@@ -19,7 +19,7 @@ pub(super) struct Stats {
 
 /// The kernel's requests.
 #[derive(Clone, Copy, Debug, Default)]
-struct Asked {
+struct DirectionCounters {
     count: u64,
     bytes: u64,
     bytes_max: u64,

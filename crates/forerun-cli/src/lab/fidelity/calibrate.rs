@@ -13,9 +13,9 @@ use forerun::{ConnectOptions, Forerun, Options, PolicyKind};
 use forerun_lab::fidelity::Costs;
 use rustix::fs::{Advice, fadvise};
 
-use crate::demo::bench::median;
 use crate::demo::data::Contents;
 use crate::demo::link::Shape;
+use crate::demo::median::median;
 use crate::demo::process::MountOptions;
 use crate::demo::session::Session;
 use crate::demo::store::BUCKET;

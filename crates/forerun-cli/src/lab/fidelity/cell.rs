@@ -10,8 +10,9 @@ use forerun_sim::source::Extent;
 
 use super::calibrate::Calibration;
 use crate::demo::RANDOM_READS;
-use crate::demo::bench::{PROCESSORS_TAKEN_MAX, median};
 use crate::demo::data::Contents;
+use crate::demo::median::median;
+use crate::demo::processors::PROCESSORS_TAKEN_MAX;
 use crate::demo::reader::Pattern;
 use crate::demo::session::{Measured, Run, Session};
 use crate::mount::KernelReadahead;

@@ -2,7 +2,7 @@
 
 mod calibrate;
 mod cell;
-mod report;
+mod prediction_table;
 
 use std::error::Error;
 use std::process::ExitCode;
@@ -96,7 +96,7 @@ impl FidelityCommand {
             }
             Ok((calibrations, cells))
         })?;
-        show(&report::report(&calibrations, &cells, self.memory))?;
+        show(&prediction_table::report(&calibrations, &cells, self.memory))?;
         let is_right = cells.iter().all(Cell::is_right);
         Ok(if is_right { ExitCode::SUCCESS } else { ExitCode::FAILURE })
     }

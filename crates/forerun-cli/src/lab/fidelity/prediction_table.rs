@@ -2,7 +2,7 @@
 
 use super::calibrate::Calibration;
 use super::cell::Cell;
-use crate::demo::table::render;
+use crate::demo::markdown::render;
 use crate::units::show_size;
 
 /// The table, and the calibrations behind the predictions.

@@ -2,8 +2,10 @@
 
 use std::path::Path;
 
-use super::data::{BIG_BYTES, RANDOM_BYTES, SLOW_BYTES, SLOW_COUNT, TREE_FILE_COUNT, tree_file_bytes};
-use super::reader::Order;
+use super::block_reader::Order;
+use super::disk_contents::{
+    BIG_BYTES, RANDOM_BYTES, SLOW_BYTES, SLOW_COUNT, TREE_FILE_COUNT, tree_file_bytes,
+};
 
 const KIB: u64 = 1 << 10;
 const MIB: u64 = 1 << 20;
@@ -17,7 +19,7 @@ const RANDOM_BYTES_0_4: u64 = 19 * MIB;
 
 /// A row of the table.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Row {
+pub(super) struct Job {
     pub(super) name: &'static str,
     /// The memory of page cache and mount together.
     pub(super) memory_bytes: u64,
@@ -42,13 +44,13 @@ const fn reader(order: Order, block: u64, step: u64, count: u64, path: &'static 
     Work::Reader { order, block, step, count, path }
 }
 
-const fn row(name: &'static str, memory_bytes: u64, work: Work) -> Row {
-    Row { name, memory_bytes, work }
+const fn row(name: &'static str, memory_bytes: u64, work: Work) -> Job {
+    Job { name, memory_bytes, work }
 }
 
 /// All rows. Seed 000 reads 100 MB at random in 300, 80 and 40 MB of memory, and has 800 slow
 /// readers in 64 MB. The sizes here are smaller, their ratios the same.
-pub(super) const ROWS: &[Row] = &[
+pub(super) const JOBS: &[Job] = &[
     row("two files, cmp", AMPLE, Work::Compare),
     row("one file, cat", AMPLE, Work::Whole),
     row("tree, grep -r", AMPLE, Work::Search),
@@ -69,7 +71,7 @@ pub(super) const ROWS: &[Row] = &[
     ),
 ];
 
-impl Row {
+impl Job {
     /// The bytes that its readers ask for.
     pub(super) fn asked_bytes(&self) -> u64 {
         let tree: u64 = (0..TREE_FILE_COUNT).map(tree_file_bytes).sum();

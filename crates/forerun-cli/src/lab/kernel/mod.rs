@@ -1,20 +1,20 @@
 //! `forerun bench-kernel`: compares the kernel's readahead with the mount's on the same disk.
 
-mod data;
-mod reader;
+mod block_reader;
+mod disk_contents;
+mod jobs;
 mod resource;
-mod row;
-mod stand;
+mod slow_disk;
 
 use std::error::Error;
 use std::process::ExitCode;
 use std::time::Duration;
 
-pub(crate) use self::reader::ReaderCommand;
-use self::row::{ROWS, Row};
-use self::stand::{Column, Measured, Stand};
+pub(crate) use self::block_reader::ReaderCommand;
+use self::jobs::{JOBS, Job};
+use self::slow_disk::{Column, DiskRun, SlowDisk};
+use crate::demo::markdown;
 use crate::demo::session::stop_asked;
-use crate::demo::table;
 use crate::print::{self, tell};
 use crate::units::show_size;
 
@@ -50,7 +50,7 @@ pub(crate) struct BenchKernelCommand {
 const LATE_NS_MAX: u64 = 100_000;
 
 /// The results of the runs of one row and column.
-type Cell = Vec<Result<Measured, String>>;
+type Runs = Vec<Result<DiskRun, String>>;
 
 impl BenchKernelCommand {
     /// Measures, and prints a table.
@@ -59,10 +59,10 @@ impl BenchKernelCommand {
             return Err("bench-kernel mounts file systems and limits memory: run it as root".into());
         }
         let chosen =
-            |row: &&Row| self.only.is_empty() || self.only.iter().any(|word| row.name.contains(word));
-        let rows: Vec<&Row> = ROWS.iter().filter(chosen).collect();
+            |row: &&Job| self.only.is_empty() || self.only.iter().any(|word| row.name.contains(word));
+        let rows: Vec<&Job> = JOBS.iter().filter(chosen).collect();
         if rows.is_empty() {
-            let names: Vec<&str> = ROWS.iter().map(|row| row.name).collect();
+            let names: Vec<&str> = JOBS.iter().map(|row| row.name).collect();
             return Err(format!("--only matches no row; the rows are: {}", names.join("; ")).into());
         }
         let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build()?;
@@ -82,9 +82,9 @@ impl BenchKernelCommand {
 
     /// Runs all rows once, then again: a temporary disturbance then affects one measurement of each
     /// row, not all of one. Also returns the disk's average lateness.
-    async fn measure(&self, rows: &[&Row]) -> Result<(Vec<[Cell; 3]>, u64), String> {
-        let stand = Stand::new(&self.device, self.speed, self.below).await?;
-        let mut measured: Vec<[Cell; 3]> = vec![Default::default(); rows.len()];
+    async fn measure(&self, rows: &[&Job]) -> Result<(Vec<[Runs; 3]>, u64), String> {
+        let stand = SlowDisk::new(&self.device, self.speed, self.below).await?;
+        let mut measured: Vec<[Runs; 3]> = vec![Default::default(); rows.len()];
         for _ in 0..self.repeat {
             for (row, cells) in rows.iter().zip(&mut measured) {
                 for (column, cell) in Column::ALL.into_iter().zip(cells) {
@@ -118,7 +118,7 @@ impl BenchKernelCommand {
         elapsed.as_secs_f64() * self.speed as f64
     }
 
-    fn report(&self, rows: &[&Row], measured: &[[Cell; 3]]) -> String {
+    fn report(&self, rows: &[&Job], measured: &[[Runs; 3]]) -> String {
         let columns = Column::ALL.map(Column::name);
         let mut header = vec!["row".to_owned(), "memory".to_owned()];
         header.extend(columns.map(|name| format!("{name}, s")));
@@ -149,13 +149,13 @@ impl BenchKernelCommand {
             self.speed,
             self.repeat,
             self.below,
-            table::render(&header, &lines)
+            markdown::render(&header, &lines)
         )
     }
 }
 
 /// The median of `value` over the runs, unless one failed.
-fn median(cell: &Cell, value: impl Fn(&Measured) -> f64) -> Option<f64> {
+fn median(cell: &Runs, value: impl Fn(&DiskRun) -> f64) -> Option<f64> {
     let mut values: Vec<f64> = cell.iter().map(|run| run.as_ref().ok().map(&value)).collect::<Option<_>>()?;
     values.sort_by(f64::total_cmp);
     let middle = values.len() / 2;

@@ -87,12 +87,12 @@ impl Drop for LoopDevice {
 
 /// A mounted file system.
 #[derive(Debug)]
-pub(super) struct Mounted(PathBuf);
+pub(super) struct MountedDisk(PathBuf);
 
-impl Mounted {
-    pub(super) async fn new(what: &Path, at: &Path, options: &str) -> Result<Mounted, String> {
+impl MountedDisk {
+    pub(super) async fn new(what: &Path, at: &Path, options: &str) -> Result<MountedDisk, String> {
         run(Command::new("mount").args(["-t", "ext4", "-o", options]).arg(what).arg(at)).await?;
-        Ok(Mounted(at.to_owned()))
+        Ok(MountedDisk(at.to_owned()))
     }
 
     pub(super) fn path(&self) -> &Path {
@@ -100,7 +100,7 @@ impl Mounted {
     }
 }
 
-impl Drop for Mounted {
+impl Drop for MountedDisk {
     fn drop(&mut self) {
         let unmounted = StdCommand::new("umount").arg(&self.0).status();
         if !unmounted.is_ok_and(|status| status.success()) {
@@ -111,11 +111,11 @@ impl Drop for Mounted {
 
 /// A memory cgroup, and the processes in it.
 #[derive(Debug)]
-pub(super) struct Group(PathBuf);
+pub(super) struct MemoryGroup(PathBuf);
 
-impl Group {
+impl MemoryGroup {
     /// A cgroup with `memory_bytes`.
-    pub(super) fn new(memory_bytes: u64) -> Result<Group, String> {
+    pub(super) fn new(memory_bytes: u64) -> Result<MemoryGroup, String> {
         let directory = Path::new(MEMORY_GROUPS).join(format!("forerun-bench-{}", std::process::id()));
         let failed = |error| {
             format!(
@@ -125,7 +125,7 @@ impl Group {
             )
         };
         fs::create_dir(&directory).map_err(failed)?;
-        let group = Group(directory.clone());
+        let group = MemoryGroup(directory.clone());
         fs::write(group.0.join("memory.limit_in_bytes"), memory_bytes.to_string()).map_err(failed)?;
         Ok(group)
     }
@@ -147,7 +147,7 @@ impl Group {
     }
 }
 
-impl Drop for Group {
+impl Drop for MemoryGroup {
     fn drop(&mut self) {
         let until = Instant::now() + GONE_MAX;
         // The directory can be removed only when its processes are gone.

@@ -8,9 +8,9 @@ use std::time::{Duration, Instant};
 use tokio::process::Command;
 use tokio::time::timeout;
 
-use super::data::{self, DISK_BYTES};
-use super::resource::{Group, LoopDevice, Mounted, Scratch, run};
-use super::row::Row;
+use super::disk_contents::{self, DISK_BYTES};
+use super::jobs::Job;
+use super::resource::{LoopDevice, MemoryGroup, MountedDisk, Scratch, run};
 use crate::demo::process::{MountProcess, Ready, this_program};
 
 /// The limit of a run: after it, nothing moves any more.
@@ -43,7 +43,7 @@ impl Column {
 
 /// The result of a run.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Measured {
+pub(super) struct DiskRun {
     /// Real time.
     pub(super) elapsed: Duration,
     /// Bytes that the disk read.
@@ -52,7 +52,7 @@ pub(super) struct Measured {
 
 /// A file system on a slow disk. Its fields clean up in order when dropped.
 #[derive(Debug)]
-pub(super) struct Stand {
+pub(super) struct SlowDisk {
     loop_device: LoopDevice,
     device: MountProcess,
     mount_point: PathBuf,
@@ -63,13 +63,13 @@ pub(super) struct Stand {
     _scratch: Scratch,
 }
 
-impl Stand {
+impl SlowDisk {
     /// Fills a disk and puts it behind the model `preset`, `speed` times as fast. Below a mount the
     /// kernel will read `below_kb` KiB ahead.
     ///
     /// # Errors
     /// The step that failed.
-    pub(super) async fn new(preset: &str, speed: u64, below_kb: u64) -> Result<Stand, String> {
+    pub(super) async fn new(preset: &str, speed: u64, below_kb: u64) -> Result<SlowDisk, String> {
         let scratch = Scratch::new()?;
         let image = scratch.join("image");
         let mount_point = scratch.directory("mnt")?;
@@ -80,7 +80,7 @@ impl Stand {
         let loop_device = LoopDevice::new(&device.directory().join("disk")).await?;
         let own = std::env::current_exe()
             .map_err(|error| format!("this program cannot find its own file: {error}"))?;
-        Ok(Stand { loop_device, device, mount_point, own, below_kb, _scratch: scratch })
+        Ok(SlowDisk { loop_device, device, mount_point, own, below_kb, _scratch: scratch })
     }
 
     /// Removes everything, in order.
@@ -88,7 +88,7 @@ impl Stand {
     /// # Errors
     /// If the device does not end.
     pub(super) async fn close(self) -> Result<(), String> {
-        let Stand { loop_device, mut device, .. } = self;
+        let SlowDisk { loop_device, mut device, .. } = self;
         drop(loop_device);
         device.stop().await
     }
@@ -97,14 +97,15 @@ impl Stand {
     ///
     /// # Errors
     /// The step that failed; one reason is too little memory.
-    pub(super) async fn measure(&self, row: &Row, column: Column) -> Result<Measured, String> {
+    pub(super) async fn measure(&self, row: &Job, column: Column) -> Result<DiskRun, String> {
         let readahead_kb = match column {
             Column::Kernel { readahead_kb } => readahead_kb,
             Column::Forerun => self.below_kb,
         };
         self.loop_device.set("read_ahead_kb", &readahead_kb.to_string())?;
-        let mounted = Mounted::new(self.loop_device.path(), &self.mount_point, "ro,noload,noatime").await?;
-        let group = Group::new(row.memory_bytes)?;
+        let mounted =
+            MountedDisk::new(self.loop_device.path(), &self.mount_point, "ro,noload,noatime").await?;
+        let group = MemoryGroup::new(row.memory_bytes)?;
         let mut mount = match column {
             Column::Kernel { .. } => None,
             Column::Forerun => Some(self.mount(&group, row, mounted.path()).await?),
@@ -121,14 +122,14 @@ impl Stand {
         measured
     }
 
-    async fn mount(&self, group: &Group, row: &Row, directory: &Path) -> Result<MountProcess, String> {
+    async fn mount(&self, group: &MemoryGroup, row: &Job, directory: &Path) -> Result<MountProcess, String> {
         let mut program = group.command(&self.own.display().to_string());
         let memory = (row.memory_bytes / 2).to_string();
         program.args(["mount", "--policy", "adaptive", "--memory", &memory]).arg(directory);
         MountProcess::run(program, Ready::Told).await
     }
 
-    async fn read(&self, group: &Group, row: &Row, directory: &Path) -> Result<Measured, String> {
+    async fn read(&self, group: &MemoryGroup, row: &Job, directory: &Path) -> Result<DiskRun, String> {
         let (arguments, success) = row.command(&self.own, directory);
         let before = self.device_bytes()?;
         let started = Instant::now();
@@ -141,7 +142,7 @@ impl Stand {
         if status.code() != Some(success) {
             return Err(format!("{} ended with {status}", arguments[0]));
         }
-        Ok(Measured { elapsed, device_bytes: self.device_bytes()? - before })
+        Ok(DiskRun { elapsed, device_bytes: self.device_bytes()? - before })
     }
 
     /// The average lateness of the disk's answers, in real nanoseconds.
@@ -168,8 +169,8 @@ async fn make_image(image: &Path, mount_point: &Path) -> Result<(), String> {
     File::create(image).and_then(|file| file.set_len(DISK_BYTES)).map_err(failed)?;
     let complete = "lazy_itable_init=0,lazy_journal_init=0,nodiscard";
     run(Command::new("mkfs.ext4").args(["-q", "-F", "-E", complete]).arg(image)).await?;
-    let mounted = Mounted::new(image, mount_point, "loop").await?;
+    let mounted = MountedDisk::new(image, mount_point, "loop").await?;
     let root = mounted.path().to_owned();
-    let filled = tokio::task::spawn_blocking(move || data::fill(&root)).await;
+    let filled = tokio::task::spawn_blocking(move || disk_contents::fill(&root)).await;
     filled.map_err(|error| error.to_string())?.map_err(failed)
 }

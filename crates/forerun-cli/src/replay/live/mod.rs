@@ -2,7 +2,7 @@
 
 mod names;
 mod objects;
-mod output;
+mod tables;
 
 use std::error::Error;
 

@@ -96,7 +96,7 @@ fn a_store_gives_its_bytes() {
 }
 
 #[test]
-fn what_does_not_fit_is_told() {
+fn objects_that_do_not_match_the_recording_are_named() {
     let folder = tempfile::tempdir().unwrap();
     let workload = recording(folder.path(), ["a", "b"]);
     let data = folder.path().join("data");

@@ -11,7 +11,7 @@ use forerun_engine::ablation::switch_off;
 
 pub use forerun_engine::ablation::Rule;
 
-use super::show::{DIFFERENCE, short};
+use super::means::{DIFFERENCE, short};
 use super::{Place, Score, Survey};
 use crate::error::Error;
 use crate::stats::Ratio;

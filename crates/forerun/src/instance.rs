@@ -124,6 +124,13 @@ impl Forerun {
         self.shared.driver.memory_bytes()
     }
 
+    /// How often the engine's lock was taken, for tests.
+    #[doc(hidden)]
+    #[cfg(debug_assertions)]
+    pub fn lock_count(&self) -> u64 {
+        self.shared.driver.lock_count()
+    }
+
     /// Writes what was learned until now to [`Options::learn`](crate::Options::learn), which also happens every
     /// minute and when the last clone of this is dropped.
     ///

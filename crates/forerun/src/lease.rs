@@ -6,9 +6,9 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 
-use forerun_engine::{MemoryRange, ReadId};
+use forerun_engine::MemoryRange;
 
-use crate::driver::Driver;
+use crate::driver::{Driver, Loan};
 
 /// The bytes of a read, lent until this is dropped. They stay in the memory of the budget that all readers
 /// share.
@@ -25,23 +25,23 @@ pub struct Lease<'a> {
 #[derive(Debug)]
 enum Lent<'a> {
     /// In the engine's memory.
-    Held { driver: Cow<'a, Arc<Driver>>, read: ReadId, ranges: Cow<'a, [MemoryRange]> },
+    Held { driver: Cow<'a, Arc<Driver>>, loan: Loan, ranges: Cow<'a, [MemoryRange]> },
     /// Gathered, because the read was longer than the engine takes at once.
     Gathered(Vec<u8>),
 }
 
 impl<'a> Lease<'a> {
-    pub(crate) fn held(driver: &'a Arc<Driver>, read: ReadId, ranges: &'a [MemoryRange]) -> Lease<'a> {
-        Lease::of(Cow::Borrowed(driver), read, Cow::Borrowed(ranges))
+    pub(crate) fn held(driver: &'a Arc<Driver>, loan: Loan, ranges: &'a [MemoryRange]) -> Lease<'a> {
+        Lease::of(Cow::Borrowed(driver), loan, Cow::Borrowed(ranges))
     }
 
-    pub(crate) fn owned(driver: &Arc<Driver>, read: ReadId, ranges: Vec<MemoryRange>) -> Lease<'static> {
-        Lease::of(Cow::Owned(Arc::clone(driver)), read, Cow::Owned(ranges))
+    pub(crate) fn owned(driver: &Arc<Driver>, loan: Loan, ranges: Vec<MemoryRange>) -> Lease<'static> {
+        Lease::of(Cow::Owned(Arc::clone(driver)), loan, Cow::Owned(ranges))
     }
 
-    fn of(driver: Cow<'a, Arc<Driver>>, read: ReadId, ranges: Cow<'a, [MemoryRange]>) -> Lease<'a> {
+    fn of(driver: Cow<'a, Arc<Driver>>, loan: Loan, ranges: Cow<'a, [MemoryRange]>) -> Lease<'a> {
         let len = ranges.iter().map(|range| range.len as usize).sum();
-        Lease { bytes: Lent::Held { driver, read, ranges }, len }
+        Lease { bytes: Lent::Held { driver, loan, ranges }, len }
     }
 
     pub(crate) fn gathered(bytes: Vec<u8>) -> Lease<'a> {
@@ -52,9 +52,9 @@ impl<'a> Lease<'a> {
     pub fn into_owned(self) -> Lease<'static> {
         let (len, bytes) = (self.len, self.into_lent());
         let bytes = match bytes {
-            Lent::Held { driver, read, ranges } => {
+            Lent::Held { driver, loan, ranges } => {
                 let (driver, ranges) = (Cow::Owned(driver.into_owned()), Cow::Owned(ranges.into_owned()));
-                Lent::Held { driver, read, ranges }
+                Lent::Held { driver, loan, ranges }
             }
             Lent::Gathered(bytes) => Lent::Gathered(bytes),
         };
@@ -138,8 +138,8 @@ impl AsRef<[u8]> for Slice {
 
 impl Drop for Lease<'_> {
     fn drop(&mut self) {
-        if let Lent::Held { driver, read, .. } = &self.bytes {
-            driver.release(*read);
+        if let Lent::Held { driver, loan, .. } = &self.bytes {
+            driver.release(loan);
         }
     }
 }

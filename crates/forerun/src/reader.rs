@@ -3,11 +3,11 @@
 use std::sync::Arc;
 
 use forerun_backend::{Entry, Error, Result};
-use forerun_engine::{Advice, Config, Extent, Outcome, ReadId, ReaderId};
+use forerun_engine::{Advice, Config, Extent, ReadId, ReaderId};
 use futures::channel::oneshot;
 
 use crate::Lease;
-use crate::driver::{Call, Driver, Object, Wait, Waiter, with_ranges};
+use crate::driver::{Begun, Call, Driver, Object, Wait, Waiter, with_ranges};
 use crate::instance::Shared;
 
 /// Reads one version of one object; clones read as one. The object is closed
@@ -127,16 +127,33 @@ impl Reader {
         len: usize,
         done: impl FnOnce(Result<Lease<'_>>) + Send + 'static,
     ) -> Option<Pending> {
+        self.submit_for(offset, len, done, |done, result| done(result), |done| done)
+    }
+
+    /// As [`Reader::submit`], for whoever needs more to answer later than to answer at once: a hit, or an
+    /// error, passes `request` to `now`. Only a read that waits has `later` make a callback of it. `later`
+    /// runs with the engine's lock held, and must do no more than that.
+    pub fn submit_for<T, F>(
+        &self,
+        offset: u64,
+        len: usize,
+        request: T,
+        now: impl FnOnce(T, Result<Lease<'_>>),
+        later: impl FnOnce(T) -> F,
+    ) -> Option<Pending>
+    where
+        F: FnOnce(Result<Lease<'_>>) + Send + 'static,
+    {
         let extent = self.handle.clip(offset, len);
         if extent.len > Config::READ_BYTES_MAX {
-            let call = Call::new(&self.handle, Box::new(done));
+            let call = Call::new(&self.handle, Box::new(later(request)));
             let handle = Arc::clone(&self.handle);
             self.handle.driver.spawn(async move {
                 call.finish(handle.lease(extent).await);
             });
             None
         } else {
-            self.handle.submit_piece(extent, done)
+            self.handle.submit_piece(extent, request, now, later)
         }
     }
 
@@ -152,8 +169,8 @@ impl Reader {
     pub fn peek<T>(&self, extent: Extent, copy: impl FnOnce(&Lease<'_>) -> T) -> Option<T> {
         let Handle { driver, object, .. } = &*self.handle;
         with_ranges(|ranges| {
-            let read = driver.peek(object, extent, ranges)?;
-            Some(copy(&Lease::held(driver, read, ranges)))
+            let loan = driver.peek(object, extent, ranges)?;
+            Some(copy(&Lease::held(driver, loan, ranges)))
         })
     }
 
@@ -211,38 +228,45 @@ impl Handle {
                 Waiter::Task(answer)
             };
             match (driver.read(object, *id, extent, ranges, waiter)?, answered) {
-                (Outcome::Parked(read), Some(answered)) => {
+                (Begun::Waits(read), Some(answered)) => {
                     Ok(Started::Waits(Wait::new(driver, read, answered)))
                 }
-                (Outcome::Ready(read), None) => Ok(Started::Done(hit(Lease::held(driver, read, ranges)))),
+                (Begun::Hit(loan), None) => Ok(Started::Done(hit(Lease::held(driver, loan, ranges)))),
                 _ => unreachable!("a read that is parked, and no other, has somebody waiting"),
             }
         })
     }
 
-    fn submit_piece(
+    fn submit_piece<T, F>(
         self: &Arc<Handle>,
         extent: Extent,
-        done: impl FnOnce(Result<Lease<'_>>) + Send + 'static,
-    ) -> Option<Pending> {
+        request: T,
+        now: impl FnOnce(T, Result<Lease<'_>>),
+        later: impl FnOnce(T) -> F,
+    ) -> Option<Pending>
+    where
+        F: FnOnce(Result<Lease<'_>>) + Send + 'static,
+    {
         if extent.is_empty() {
-            done(Ok(Lease::gathered(Vec::new())));
+            now(request, Ok(Lease::gathered(Vec::new())));
             return None;
         }
         let Handle { driver, object, id, .. } = &**self;
-        let mut done = Some(done);
+        let mut request = Some(request);
         with_ranges(|ranges| {
-            let waiter = || match done.take() {
-                Some(done) => Waiter::Call(Call::new(self, Box::new(done))),
+            let waiter = || match request.take() {
+                Some(request) => Waiter::Call(Call::new(self, Box::new(later(request)))),
                 None => unreachable!("a read is parked once"),
             };
-            let outcome = driver.read(object, *id, extent, ranges, waiter);
-            match (outcome, done.take()) {
-                (Ok(Outcome::Parked(read)), _) => {
+            let begun = driver.read(object, *id, extent, ranges, waiter);
+            match (begun, request.take()) {
+                (Ok(Begun::Waits(read)), _) => {
                     return Some(Pending { driver: Arc::clone(driver), read });
                 }
-                (Ok(Outcome::Ready(read)), Some(done)) => done(Ok(Lease::held(driver, read, ranges))),
-                (Err(error), Some(done)) => done(Err(error)),
+                (Ok(Begun::Hit(loan)), Some(request)) => {
+                    now(request, Ok(Lease::held(driver, loan, ranges)));
+                }
+                (Err(error), Some(request)) => now(request, Err(error)),
                 (_, None) => unreachable!("only a parked read takes the callback"),
             }
             None

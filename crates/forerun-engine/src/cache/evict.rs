@@ -53,6 +53,7 @@ impl Cache {
                 self.evict_behind(now, room) || self.evict_unread(now, room)
             };
             if !evicted {
+                self.is_short = true;
                 return false;
             }
             self.scanned_count += u64::from(self.slots.free_count() - free_before);

@@ -72,6 +72,8 @@ pub(crate) struct Cache {
     slots_used_peak: u32,
     /// Blocks that making room has evicted or passed over since the beginning.
     scanned_count: u64,
+    /// Room was not found since this was set to false.
+    pub(crate) is_short: bool,
     /// Unread extents evicted since [`Cache::take_lost`].
     lost: Vec<(ObjectId, Extent)>,
 }
@@ -95,6 +97,7 @@ impl Cache {
             disowned_count: 0,
             slots_used_peak: 0,
             scanned_count: 0,
+            is_short: false,
             lost: Vec::new(),
         }
     }

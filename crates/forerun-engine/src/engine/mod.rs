@@ -144,6 +144,7 @@ impl Engine {
 
     /// The next fetch to start.
     pub fn poll_fetch(&mut self, now: Time) -> Option<Fetch> {
+        self.cache.is_short = false;
         while self.fetches.is_empty()
             && (self.admit(now) || self.ask_again(now) || self.dispatch_readahead(now))
         {}
@@ -197,6 +198,12 @@ impl Engine {
     /// Memory charged now: resident and in flight, in bytes.
     pub fn memory_bytes(&self) -> u64 {
         self.cache.used_bytes()
+    }
+
+    /// Whether the last `poll_fetch` found no memory for something. [`Engine::release`] may make room for it;
+    /// otherwise nothing is to be fetched because of a release.
+    pub fn is_short_of_memory(&self) -> bool {
+        self.cache.is_short
     }
 
     /// Measurements of the backend.

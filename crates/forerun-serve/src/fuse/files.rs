@@ -3,7 +3,7 @@
 use std::ops::Range;
 use std::sync::{Arc, Weak};
 
-use forerun::{Entry, ErrorKind, Extent};
+use forerun::{Entry, Error, ErrorKind, Extent, Lease};
 use parking_lot::Mutex;
 use rustix::io::Errno;
 
@@ -93,23 +93,35 @@ impl Tree {
         if !passed.is_empty() {
             reader.consume(&passed);
         }
-        let tree = self.clone();
-        let path = reader.entry().path.clone();
-        let pending = reader.submit(offset, len, move |result| {
-            tree.waits.remove(asker.unique);
-            match result {
-                Ok(lease) => reply.bytes(&lease.to_contiguous()),
-                Err(error) => {
-                    if matches!(error.kind, ErrorKind::Changed | ErrorKind::NotFound) {
-                        // The next open must not find the old version again.
-                        tree.forerun.invalidate_metadata(&path);
-                    }
-                    reply.error(report_read(&error));
+        let unique = asker.unique;
+        let pending = reader.submit_for(
+            offset,
+            len,
+            reply,
+            |reply, result| self.answer_read(&reader.entry().path, reply, result),
+            |reply| {
+                let (tree, path) = (self.clone(), reader.entry().path.clone());
+                move |result| {
+                    tree.waits.remove(unique);
+                    tree.answer_read(&path, reply, result);
                 }
-            }
-        });
+            },
+        );
         if let Some(pending) = pending {
             self.waits.add_read(asker, pending);
+        }
+    }
+
+    fn answer_read(&self, path: &str, reply: Reply, result: Result<Lease<'_>, Error>) {
+        match result {
+            Ok(lease) => reply.pieces(lease.slices()),
+            Err(error) => {
+                if matches!(error.kind, ErrorKind::Changed | ErrorKind::NotFound) {
+                    // So that the next open does not meet the old version again.
+                    self.forerun.invalidate_metadata(path);
+                }
+                reply.error(report_read(&error));
+            }
         }
     }
 }
@@ -132,3 +144,6 @@ fn push_ahead(pusher: &Pusher, file: &OpenFile, room: &(Range<u64>, Way), answer
         reply.bytes(&bytes);
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -12,9 +12,9 @@ use super::Driver;
 use super::objects::Object;
 use crate::mapping::Filling;
 
-/// While bytes come without a pause, the engine is told after this many: copying
-/// them takes longer than the call by far.
-const PROGRESS_BYTES: u64 = 128 << 10;
+/// While bytes come without a pause, the engine is told of the first this many, and then each time
+/// they have doubled: readers of the first bytes wait least, and long fetches take the lock seldom.
+const PROGRESS_BYTES_MIN: u64 = 128 << 10;
 
 /// A fetch to start.
 pub(crate) struct Start {
@@ -62,7 +62,11 @@ async fn stream(ending: &Ending, extent: Extent, filling: &mut Filling) -> Resul
             let kind = ErrorKind::Permanent;
             return Err(wrong_length(&*driver.backend, object, extent, "more", kind));
         }
-        ending.progress(filling, &mut reported_bytes, PROGRESS_BYTES);
+        // How the fetch ends is said at once where all of it is here.
+        if filling.filled_bytes() < extent.len {
+            let least = reported_bytes.max(PROGRESS_BYTES_MIN);
+            ending.progress(filling, &mut reported_bytes, least);
+        }
     }
     if filling.filled_bytes() < extent.len {
         return Err(wrong_length(&*driver.backend, object, extent, "fewer", ErrorKind::Transient));

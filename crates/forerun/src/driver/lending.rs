@@ -2,14 +2,14 @@
 
 use std::sync::Arc;
 
-use forerun_engine::{Extent, MemoryRange, ReadId, ReaderId};
+use forerun_engine::{Extent, MemoryRange, ReaderId};
 
-use super::{Driver, Object};
+use super::{Driver, Loan, Object};
 
 impl Driver {
     /// As [`Engine::unread_bytes`](forerun_engine::Engine::unread_bytes).
     pub(crate) fn unread_bytes(&self, object: &Object, extent: Extent, from_end: bool) -> u64 {
-        self.state.lock().engine.unread_bytes(object.id, extent, from_end)
+        self.lock.look().engine.unread_bytes(object.id, extent, from_end)
     }
 
     /// As [`Engine::peek`](forerun_engine::Engine::peek); nothing of an object that has changed.
@@ -18,11 +18,13 @@ impl Driver {
         object: &Object,
         extent: Extent,
         ranges: &mut Vec<MemoryRange>,
-    ) -> Option<ReadId> {
+    ) -> Option<Loan> {
         if object.changed.get().is_some() {
             return None;
         }
-        self.state.lock().engine.peek(object.id, extent, ranges)
+        let mut state = self.lock.look();
+        let read = state.engine.peek(object.id, extent, ranges)?;
+        Some(state.loans.lend(read))
     }
 
     /// `reader` has come past `extents` in the front end's cache.

@@ -97,12 +97,12 @@ impl Driver {
 
     /// Whether the policy follows lists.
     pub(crate) fn follows_lists(&self) -> bool {
-        self.state.lock().engine.follows_lists()
+        self.lock.look().engine.follows_lists()
     }
 
     /// Each list, and how many files it has.
     pub(crate) fn lists(&self) -> Vec<(ListReport, usize)> {
-        let state = self.state.lock();
+        let state = self.lock.look();
         let count = |report: &ListReport| state.lists.files.get(&report.list).map_or(0, Vec::len);
         state.engine.lists().map(|report| (report, count(&report))).collect()
     }

@@ -11,6 +11,7 @@ mod fetch;
 mod lending;
 mod listings;
 mod lists;
+mod lock;
 mod objects;
 mod state;
 mod turn;
@@ -22,19 +23,21 @@ use std::sync::Arc;
 
 use forerun_backend::{Backend, Entry, Error, ErrorKind, Result};
 use forerun_engine::{
-    Advice, Counters, Engine, Extent, FetchId, MemoryRange, Outcome, ReadId, ReaderId, Time,
+    Advice, Counters, Engine, Extent, FetchId, MemoryRange, ReadId, ReaderId, Time,
 };
-use parking_lot::Mutex;
 use tokio::runtime;
 use tokio::time::Instant;
 
+pub(crate) use lock::Loan;
 pub(crate) use objects::{Name, Object};
+pub(crate) use state::Begun;
 pub(crate) use waiter::{Call, Wait, Waiter, with_ranges};
 
 use crate::catalog::Catalog;
 use crate::mapping::Memory;
 use crate::profile::Learner;
 use listings::Listing;
+use lock::Lock;
 use state::State;
 
 pub(crate) struct Driver {
@@ -45,7 +48,7 @@ pub(crate) struct Driver {
     pub(crate) learner: Option<Learner>,
     runtime: runtime::Handle,
     started: Instant,
-    state: Mutex<State>,
+    lock: Lock,
 }
 
 impl Driver {
@@ -58,8 +61,8 @@ impl Driver {
         runtime: runtime::Handle,
     ) -> Driver {
         let known = learner.as_ref().map(Learner::known).unwrap_or_default();
-        let (memory, state) = (Arc::new(memory), Mutex::new(State::new(engine, known)));
-        Driver { backend, catalog, memory, learner, runtime, started: Instant::now(), state }
+        let (memory, lock) = (Arc::new(memory), Lock::new(State::new(engine, known)));
+        Driver { backend, catalog, memory, learner, runtime, started: Instant::now(), lock }
     }
 
     pub(crate) fn open(self: &Arc<Driver>, entry: &Entry) -> (Arc<Object>, ReaderId) {
@@ -105,7 +108,7 @@ impl Driver {
         extent: Extent,
         ranges: &mut Vec<MemoryRange>,
         waiter: impl FnOnce() -> Waiter,
-    ) -> Result<Outcome> {
+    ) -> Result<Begun> {
         let now = self.now();
         if let Some(learner) = &self.learner {
             learner.note(object.id, &object.name, extent);
@@ -117,13 +120,17 @@ impl Driver {
     }
 
     /// The bytes of a read are not looked at any more.
-    pub(crate) fn release(self: &Arc<Driver>, read: ReadId) {
-        self.step(|state, _| state.engine.release(read));
+    pub(crate) fn release(self: &Arc<Driver>, loan: &Loan) {
+        match loan.place {
+            Some(place) if self.lock.give_back(place) => self.step(|_, _| ()),
+            Some(_) => {}
+            None => self.step(|state, _| state.engine.release(loan.read)),
+        }
     }
 
     /// Whether the parked `read` still waits.
     pub(crate) fn is_waiting(&self, read: ReadId) -> bool {
-        self.state.lock().is_waiting(read)
+        self.lock.look().is_waiting(read)
     }
 
     /// Ends the wait of the parked `read` with `error`, unless it is over.
@@ -144,16 +151,23 @@ impl Driver {
     }
 
     pub(crate) fn counters(&self) -> Counters {
-        self.state.lock().engine.counters()
+        self.lock.look().engine.counters()
     }
 
-    pub(crate) fn memory_bytes(&self) -> u64 {
-        self.state.lock().engine.memory_bytes()
+    /// What has come back by now is not charged any more.
+    pub(crate) fn memory_bytes(self: &Arc<Driver>) -> u64 {
+        self.step(|state, _| state.engine.memory_bytes())
+    }
+
+    /// How often the engine's lock was taken.
+    #[cfg(debug_assertions)]
+    pub(crate) fn lock_count(&self) -> u64 {
+        self.lock.count()
     }
 
     /// Ends every wait and every fetch; nothing is fetched from now on.
     pub(crate) fn shut_down(&self) {
-        let (waiters, fetches) = self.state.lock().shut_down();
+        let (waiters, fetches) = self.lock.look().shut_down();
         fetches.iter().for_each(futures::future::AbortHandle::abort);
         drop(waiters);
     }

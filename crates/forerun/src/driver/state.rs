@@ -15,6 +15,7 @@ use super::failures::Failures;
 use super::fetch::Start;
 use super::listings::{Listing, Listings};
 use super::lists::Lists;
+use super::lock::{Loan, Loans};
 use super::objects::{Object, Objects};
 use super::waiter::Waiter;
 use crate::profile::Profiles;
@@ -31,6 +32,7 @@ pub(crate) struct State {
     pub(super) expected: HashSet<ObjectId>,
     // In order, so that equal runs end waits in the same order.
     waiters: BTreeMap<ReadId, (ObjectId, Waiter)>,
+    pub(super) loans: Loans,
     fetches: BTreeMap<FetchId, AbortHandle>,
     failures: Failures,
     reader_count: u64,
@@ -42,6 +44,14 @@ pub(crate) struct State {
     pub(super) closed: bool,
 }
 
+/// What became of a read that was begun.
+#[derive(Debug)]
+pub(crate) enum Begun {
+    /// Its bytes are lent.
+    Hit(Loan),
+    Waits(ReadId),
+}
+
 /// What the engine wants done, to be carried out without the lock.
 #[derive(Default)]
 pub(crate) struct Work {
@@ -49,7 +59,7 @@ pub(crate) struct Work {
     /// Paths that somebody opens soon.
     pub(crate) expected: Vec<Arc<str>>,
     pub(crate) cancels: Vec<AbortHandle>,
-    pub(crate) answers: Vec<(Waiter, ReadId, Result<Vec<MemoryRange>>)>,
+    pub(crate) answers: Vec<(Waiter, Result<(Loan, Vec<MemoryRange>)>)>,
     /// When to come back even if nothing happens, unless that was said before.
     pub(crate) alarm: Option<Time>,
 }
@@ -71,6 +81,7 @@ impl State {
             lists: Lists::default(),
             listings: Listings::default(),
             waiters: BTreeMap::new(),
+            loans: Loans::default(),
             fetches: BTreeMap::new(),
             failures: Failures::default(),
             reader_count: 0,
@@ -156,18 +167,20 @@ impl State {
         extent: Extent,
         ranges: &mut Vec<MemoryRange>,
         waiter: impl FnOnce() -> Waiter,
-    ) -> Result<Outcome> {
+    ) -> Result<Begun> {
         if let Some(error) = object.changed.get() {
             return Err(error.clone());
         }
         if self.closed {
             return Err(closed());
         }
-        let outcome = self.engine.read(self.now, object.id, reader, extent, ranges);
-        if let Outcome::Parked(read) = outcome {
-            self.waiters.insert(read, (object.id, waiter()));
+        match self.engine.read(self.now, object.id, reader, extent, ranges) {
+            Outcome::Ready(read) => Ok(Begun::Hit(self.loans.lend(read))),
+            Outcome::Parked(read) => {
+                self.waiters.insert(read, (object.id, waiter()));
+                Ok(Begun::Waits(read))
+            }
         }
-        Ok(outcome)
     }
 
     pub(crate) fn progress(&mut self, fetch: FetchId, bytes: u64) {
@@ -196,7 +209,7 @@ impl State {
         let waiting = self.waiters.extract_if(.., |_, (waited_for, _)| *waited_for == object.id);
         for (read, (_, waiter)) in waiting {
             self.engine.abandon(read);
-            work.answers.push((waiter, read, Err(error.clone())));
+            work.answers.push((waiter, Err(error.clone())));
         }
         self.engine.forget(self.now, object.id);
         self.objects.remove(object.id);
@@ -229,8 +242,11 @@ impl State {
         }
         while let Some(reply) = self.engine.poll_reply() {
             if let Some((_, waiter)) = self.waiters.remove(&reply.read) {
-                let answer = reply.result.map_err(|failure| self.failures.get(failure));
-                work.answers.push((waiter, reply.read, answer));
+                let answer = match reply.result {
+                    Ok(ranges) => Ok((self.loans.lend(reply.read), ranges)),
+                    Err(failure) => Err(self.failures.get(failure)),
+                };
+                work.answers.push((waiter, answer));
             }
         }
         while let Some(object) = self.engine.poll_forgotten() {
@@ -238,8 +254,9 @@ impl State {
             self.expected.remove(&object);
         }
         let timeout = self.engine.poll_timeout();
-        work.alarm = timeout.filter(|due| self.alarm.is_none_or(|alarm| *due < alarm));
-        self.alarm = work.alarm.or(self.alarm);
+        if let Some(due) = timeout.filter(|due| self.alarm.is_none_or(|alarm| *due < alarm)) {
+            (work.alarm, self.alarm) = (Some(due), Some(due));
+        }
     }
 
     /// The alarm of `due` goes off.

@@ -16,9 +16,12 @@ impl Driver {
         // Dropped after the lock: what an interrupted turn leaves behind answers
         // nobody any more.
         let turn = Turn(self);
-        let mut state = self.state.lock();
+        let mut state = self.lock.turn();
         let result = tell(&mut state, &mut work);
         state.drain(&mut work);
+        while !self.lock.is_settled(&mut state) {
+            state.drain(&mut work);
+        }
         drop(state);
         std::mem::forget(turn);
         if !work.is_empty() {
@@ -37,8 +40,8 @@ impl Driver {
         for fetch in work.cancels {
             fetch.abort();
         }
-        for (waiter, read, answer) in work.answers {
-            waiter.answer(self, answer.map(|ranges| Lease::owned(self, read, ranges)));
+        for (waiter, answer) in work.answers {
+            waiter.answer(self, answer.map(|(loan, ranges)| Lease::owned(self, loan, ranges)));
         }
         if let Some(due) = work.alarm {
             self.wake_at(due);
@@ -77,11 +80,11 @@ impl Drop for Turn<'_> {
 #[cfg(test)]
 mod tests {
     use forerun_backend::{Backend, Entry, MemoryBackend, Version, layer::Delay};
-    use forerun_engine::{Config, Engine, Extent, Outcome};
+    use forerun_engine::{Config, Engine, Extent};
     use futures::channel::oneshot;
     use tokio::runtime;
 
-    use super::super::Waiter;
+    use super::super::{Begun, Waiter};
     use super::*;
     use crate::catalog::Catalog;
     use crate::mapping::Memory;
@@ -104,7 +107,7 @@ mod tests {
             let waiter = || Waiter::Task(answer);
             driver.read(&object, reader, Extent::new(0, 4096), &mut Vec::new(), waiter)
         };
-        assert!(matches!(read(answer), Ok(Outcome::Parked(_))));
+        assert!(matches!(read(answer), Ok(Begun::Waits(_))));
         let other = Arc::clone(&driver);
         let turn = std::thread::spawn(move || other.step::<()>(|_, _| panic!("as the test wants it to")));
         turn.join().unwrap_err();

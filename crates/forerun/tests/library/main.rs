@@ -14,6 +14,8 @@ mod learned;
 mod lease;
 mod lending;
 mod lists;
+#[cfg(debug_assertions)]
+mod locks;
 mod metadata;
 mod runtimes;
 mod shutdown;

@@ -19,6 +19,8 @@ const BACKING_OPEN: Opcode = opcode::write::<BackingMap>(MAGIC, 1);
 const BACKING_CLOSE: Opcode = opcode::write::<u32>(MAGIC, 2);
 /// The code of a notification that puts bytes into the page cache.
 const NOTIFY_STORE: i32 = 4;
+/// Parts of an answer, its header included, that are written as they lie in memory.
+const PARTS_MAX: usize = 32;
 
 /// One queue of requests.
 #[derive(Debug)]
@@ -68,10 +70,26 @@ impl Channel {
         }
     }
 
-    /// Answers the request `unique`.
-    pub(crate) fn send(&self, unique: u64, error: i32, payload: &[u8]) -> io::Result<()> {
-        let header = header(unique, error, payload.len());
-        self.write(&[IoSlice::new(&header), IoSlice::new(payload)])
+    /// Answers the request `unique` with the pieces of `payload`.
+    pub(crate) fn send<'a>(
+        &self,
+        unique: u64,
+        error: i32,
+        mut payload: impl Iterator<Item = &'a [u8]>,
+    ) -> io::Result<()> {
+        let (mut parts, mut count, mut len) = ([IoSlice::new(&[]); PARTS_MAX], 1, 0);
+        for (part, piece) in parts[1..].iter_mut().zip(&mut payload) {
+            *part = IoSlice::new(piece);
+            (count, len) = (count + 1, len + piece.len());
+        }
+        // Memory in more pieces is rare.
+        let rest = payload.collect::<Vec<_>>().concat();
+        let header = header(unique, error, len + rest.len());
+        parts[0] = IoSlice::new(&header);
+        if rest.is_empty() {
+            return self.write(&parts[..count]);
+        }
+        self.write(&[&parts[..], &[IoSlice::new(&rest)]].concat())
     }
 
     /// Puts `bytes` into the page cache of `inode`, unless the kernel has forgotten it.

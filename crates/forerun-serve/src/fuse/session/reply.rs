@@ -1,5 +1,6 @@
 //! The answer to one request.
 
+use std::iter;
 use std::sync::Arc;
 
 use rustix::io::Errno;
@@ -16,18 +17,23 @@ pub struct Reply {
 }
 
 impl Reply {
-    pub(super) fn new(channel: &Arc<Channel>, unique: u64) -> Reply {
+    pub(crate) fn new(channel: &Arc<Channel>, unique: u64) -> Reply {
         Reply { channel: Arc::clone(channel), unique, is_sent: false }
     }
 
     /// Answers with `payload`.
     pub fn bytes(mut self, payload: &[u8]) {
-        self.send(0, payload);
+        self.send(0, [payload].into_iter());
+    }
+
+    /// It worked: `pieces`, one after the other, are what was asked for.
+    pub(crate) fn pieces<'a>(mut self, pieces: impl Iterator<Item = &'a [u8]>) {
+        self.send(0, pieces);
     }
 
     /// Answers with an error.
     pub fn error(mut self, errno: Errno) {
-        self.send(-errno.raw_os_error(), &[]);
+        self.send(-errno.raw_os_error(), iter::empty());
     }
 
     /// Answers with a payload or an error.
@@ -38,7 +44,7 @@ impl Reply {
         }
     }
 
-    fn send(&mut self, error: i32, payload: &[u8]) {
+    fn send<'a>(&mut self, error: i32, payload: impl Iterator<Item = &'a [u8]>) {
         self.is_sent = true;
         if let Err(error) = self.channel.send(self.unique, error, payload) {
             // The kernel has given the request up, or hung up.
@@ -53,7 +59,7 @@ impl Reply {
 impl Drop for Reply {
     fn drop(&mut self) {
         if !self.is_sent {
-            self.send(-Errno::IO.raw_os_error(), &[]);
+            self.send(-Errno::IO.raw_os_error(), iter::empty());
         }
     }
 }

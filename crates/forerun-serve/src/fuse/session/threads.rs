@@ -1,6 +1,7 @@
 //! The threads that receive requests.
 
 use std::io;
+use std::iter;
 use std::os::fd::OwnedFd;
 use std::sync::{Arc, mpsc};
 use std::thread::{self, JoinHandle};
@@ -88,14 +89,14 @@ fn greet(channel: &Channel, filesystem: &impl Filesystem) -> io::Result<()> {
     let offer = Offer::decode(&buf[..len])
         .map_err(|_| io::Error::new(io::ErrorKind::InvalidData, "its first request is no greeting"))?;
     if !offer.is_supported() {
-        channel.send(offer.unique, -Errno::PROTO.raw_os_error(), &[])?;
+        channel.send(offer.unique, -Errno::PROTO.raw_os_error(), iter::empty())?;
         let (major, minor) = offer.version();
         let message =
             format!("it speaks version {major}.{minor} of the protocol; Linux 3.15 and later will do");
         return Err(io::Error::new(io::ErrorKind::Unsupported, message));
     }
     let wishes = filesystem.greet(&offer);
-    channel.send(offer.unique, 0, &offer.accept(&wishes))
+    channel.send(offer.unique, 0, iter::once(&*offer.accept(&wishes)))
 }
 
 /// Serves one queue until the kernel hangs up.

@@ -94,6 +94,7 @@ mod reader;
 mod report;
 mod runtime;
 mod start;
+mod submit;
 
 pub use blocking::open_blocking;
 pub use cursor::Cursor;
@@ -112,6 +113,7 @@ pub use lease::Lease;
 pub use options::Options;
 pub use part::Part;
 pub use prefetch::ListProgress;
-pub use reader::{Pending, Reader};
+pub use reader::Reader;
 pub use report::Explained;
 pub use start::open;
+pub use submit::Pending;

@@ -2,12 +2,12 @@
 
 use std::sync::Arc;
 
-use forerun_backend::{Entry, Error, Result};
-use forerun_engine::{Advice, Config, Extent, ReadId, ReaderId};
+use forerun_backend::{Entry, Result};
+use forerun_engine::{Advice, Config, Extent, ReaderId};
 use futures::channel::oneshot;
 
 use crate::Lease;
-use crate::driver::{Begun, Call, Driver, Object, Wait, Waiter, with_ranges};
+use crate::driver::{Begun, Driver, Object, Wait, Waiter, with_ranges};
 use crate::instance::Shared;
 
 /// Reads one version of one object; clones read as one. The object is closed
@@ -25,26 +25,6 @@ pub struct Reader {
     pub(crate) shared: Arc<Shared>,
 }
 
-/// A submitted read that waits for bytes. Dropping this changes nothing.
-#[derive(Clone, Debug)]
-pub struct Pending {
-    driver: Arc<Driver>,
-    read: ReadId,
-}
-
-impl Pending {
-    /// Whether it waits. If not, its callback has run or will.
-    pub fn is_waiting(&self) -> bool {
-        self.driver.is_waiting(self.read)
-    }
-
-    /// Has its callback run with `error`, soon and on one of the runtime's threads, if it still
-    /// waits. The bytes that it waited for are kept for others if they come.
-    pub fn give_up(self, error: Error) {
-        self.driver.give_up(self.read, error);
-    }
-}
-
 /// A read that was started.
 pub(crate) enum Started<T> {
     Done(T),
@@ -54,10 +34,10 @@ pub(crate) enum Started<T> {
 /// An open object, to the engine one reader.
 #[derive(Debug)]
 pub(crate) struct Handle {
-    driver: Arc<Driver>,
-    object: Arc<Object>,
+    pub(crate) driver: Arc<Driver>,
+    pub(crate) object: Arc<Object>,
     entry: Entry,
-    id: ReaderId,
+    pub(crate) id: ReaderId,
 }
 
 impl Reader {
@@ -109,54 +89,6 @@ impl Reader {
         self.handle.lease(self.handle.clip(offset, len)).await
     }
 
-    /// Reads `len` bytes, fewer only where the object ends, without ever
-    /// blocking: on a hit `done` runs at once on the calling thread, else later on
-    /// one of the runtime's. It runs exactly once, without any lock held, and may
-    /// read in turn, though not block for long. If it is to run later, what is returned can end
-    /// the wait.
-    ///
-    /// For front ends whose own threads take requests and answer them from a callback, as the mount does:
-    /// a hit costs no task, no channel and no allocation. [`Reader::read_at`] and [`Reader::lease`] are
-    /// simpler elsewhere.
-    ///
-    /// A read past [`READ_BYTES_MAX`](Config::READ_BYTES_MAX) is gathered piece by piece
-    /// into a buffer of its own, besides the budget; its wait cannot be ended.
-    pub fn submit(
-        &self,
-        offset: u64,
-        len: usize,
-        done: impl FnOnce(Result<Lease<'_>>) + Send + 'static,
-    ) -> Option<Pending> {
-        self.submit_for(offset, len, done, |done, result| done(result), |done| done)
-    }
-
-    /// As [`Reader::submit`], for whoever needs more to answer later than to answer at once: a hit, or an
-    /// error, passes `request` to `now`. Only a read that waits has `later` make a callback of it. `later`
-    /// runs with the engine's lock held, and must do no more than that.
-    pub fn submit_for<T, F>(
-        &self,
-        offset: u64,
-        len: usize,
-        request: T,
-        now: impl FnOnce(T, Result<Lease<'_>>),
-        later: impl FnOnce(T) -> F,
-    ) -> Option<Pending>
-    where
-        F: FnOnce(Result<Lease<'_>>) + Send + 'static,
-    {
-        let extent = self.handle.clip(offset, len);
-        if extent.len > Config::READ_BYTES_MAX {
-            let call = Call::new(&self.handle, Box::new(later(request)));
-            let handle = Arc::clone(&self.handle);
-            self.handle.driver.spawn(async move {
-                call.finish(handle.lease(extent).await);
-            });
-            None
-        } else {
-            self.handle.submit_piece(extent, request, now, later)
-        }
-    }
-
     /// How many bytes of `extent` were read ahead, are in memory and were not read yet: without
     /// a gap from its start, or from its end if `from_end`.
     pub fn unread_bytes(&self, extent: Extent, from_end: bool) -> u64 {
@@ -202,7 +134,7 @@ impl Handle {
         Ok(buf.len())
     }
 
-    async fn lease(&self, extent: Extent) -> Result<Lease<'static>> {
+    pub(crate) async fn lease(&self, extent: Extent) -> Result<Lease<'static>> {
         if extent.len > Config::READ_BYTES_MAX {
             let mut bytes = vec![0; extent.len as usize];
             self.read_at(&mut bytes, extent.offset).await?;
@@ -228,48 +160,10 @@ impl Handle {
                 Waiter::Task(answer)
             };
             match (driver.read(object, *id, extent, ranges, waiter)?, answered) {
-                (Begun::Waits(read), Some(answered)) => {
-                    Ok(Started::Waits(Wait::new(driver, read, answered)))
-                }
+                (Begun::Waits(read), Some(answered)) => Ok(Started::Waits(Wait::new(driver, read, answered))),
                 (Begun::Hit(loan), None) => Ok(Started::Done(hit(Lease::held(driver, loan, ranges)))),
                 _ => unreachable!("a read that is parked, and no other, has somebody waiting"),
             }
-        })
-    }
-
-    fn submit_piece<T, F>(
-        self: &Arc<Handle>,
-        extent: Extent,
-        request: T,
-        now: impl FnOnce(T, Result<Lease<'_>>),
-        later: impl FnOnce(T) -> F,
-    ) -> Option<Pending>
-    where
-        F: FnOnce(Result<Lease<'_>>) + Send + 'static,
-    {
-        if extent.is_empty() {
-            now(request, Ok(Lease::gathered(Vec::new())));
-            return None;
-        }
-        let Handle { driver, object, id, .. } = &**self;
-        let mut request = Some(request);
-        with_ranges(|ranges| {
-            let waiter = || match request.take() {
-                Some(request) => Waiter::Call(Call::new(self, Box::new(later(request)))),
-                None => unreachable!("a read is parked once"),
-            };
-            let begun = driver.read(object, *id, extent, ranges, waiter);
-            match (begun, request.take()) {
-                (Ok(Begun::Waits(read)), _) => {
-                    return Some(Pending { driver: Arc::clone(driver), read });
-                }
-                (Ok(Begun::Hit(loan)), Some(request)) => {
-                    now(request, Ok(Lease::held(driver, loan, ranges)));
-                }
-                (Err(error), Some(request)) => now(request, Err(error)),
-                (_, None) => unreachable!("only a parked read takes the callback"),
-            }
-            None
         })
     }
 }

@@ -16,22 +16,21 @@ mod objects;
 mod state;
 mod turn;
 mod waiter;
+mod work;
 
 use std::fmt;
 use std::future::Future;
 use std::sync::Arc;
 
 use forerun_backend::{Backend, Entry, Error, ErrorKind, Result};
-use forerun_engine::{
-    Advice, Counters, Engine, Extent, FetchId, MemoryRange, ReadId, ReaderId, Time,
-};
+use forerun_engine::{Advice, Counters, Engine, Extent, FetchId, MemoryRange, ReadId, ReaderId, Time};
 use tokio::runtime;
 use tokio::time::Instant;
 
 pub(crate) use lock::Loan;
 pub(crate) use objects::{Name, Object};
-pub(crate) use state::Begun;
 pub(crate) use waiter::{Call, Wait, Waiter, with_ranges};
+pub(crate) use work::Begun;
 
 use crate::catalog::Catalog;
 use crate::mapping::Memory;

@@ -15,9 +15,10 @@ use super::failures::Failures;
 use super::fetch::Start;
 use super::listings::{Listing, Listings};
 use super::lists::Lists;
-use super::lock::{Loan, Loans};
+use super::lock::Loans;
 use super::objects::{Object, Objects};
 use super::waiter::Waiter;
+use super::work::{Begun, Work};
 use crate::profile::Profiles;
 
 pub(crate) struct State {
@@ -42,32 +43,6 @@ pub(crate) struct State {
     /// get the lock, in another order.
     pub(super) now: Time,
     pub(super) closed: bool,
-}
-
-/// What became of a read that was begun.
-#[derive(Debug)]
-pub(crate) enum Begun {
-    /// Its bytes are lent.
-    Hit(Loan),
-    Waits(ReadId),
-}
-
-/// What the engine wants done, to be carried out without the lock.
-#[derive(Default)]
-pub(crate) struct Work {
-    pub(crate) starts: Vec<Start>,
-    /// Paths that somebody opens soon.
-    pub(crate) expected: Vec<Arc<str>>,
-    pub(crate) cancels: Vec<AbortHandle>,
-    pub(crate) answers: Vec<(Waiter, Result<(Loan, Vec<MemoryRange>)>)>,
-    /// When to come back even if nothing happens, unless that was said before.
-    pub(crate) alarm: Option<Time>,
-}
-
-impl Work {
-    pub(crate) fn is_empty(&self) -> bool {
-        self.starts.is_empty() && self.cancels.is_empty() && self.answers.is_empty() && self.alarm.is_none()
-    }
 }
 
 impl State {

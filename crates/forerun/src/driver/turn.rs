@@ -6,7 +6,8 @@ use std::time::Duration;
 use forerun_engine::Time;
 
 use super::Driver;
-use super::state::{State, Work};
+use super::state::State;
+use super::work::Work;
 use crate::Lease;
 
 impl Driver {

@@ -1,0 +1,37 @@
+//! What a turn brings for the thread that had it.
+
+use std::sync::Arc;
+
+use forerun_backend::Result;
+use forerun_engine::{MemoryRange, ReadId, Time};
+use futures::future::AbortHandle;
+
+use super::fetch::Start;
+use super::lock::Loan;
+use super::waiter::Waiter;
+
+/// What became of a read that was begun.
+#[derive(Debug)]
+pub(crate) enum Begun {
+    /// Its bytes are lent.
+    Hit(Loan),
+    Waits(ReadId),
+}
+
+/// What the engine wants done, to be carried out without the lock.
+#[derive(Default)]
+pub(crate) struct Work {
+    pub(crate) starts: Vec<Start>,
+    /// Paths that somebody opens soon.
+    pub(crate) expected: Vec<Arc<str>>,
+    pub(crate) cancels: Vec<AbortHandle>,
+    pub(crate) answers: Vec<(Waiter, Result<(Loan, Vec<MemoryRange>)>)>,
+    /// When to come back even if nothing happens, unless that was said before.
+    pub(crate) alarm: Option<Time>,
+}
+
+impl Work {
+    pub(crate) fn is_empty(&self) -> bool {
+        self.starts.is_empty() && self.cancels.is_empty() && self.answers.is_empty() && self.alarm.is_none()
+    }
+}

@@ -13,8 +13,8 @@ use super::objects::Object;
 use crate::mapping::Filling;
 
 /// While bytes come without a pause, the engine is told of the first this many, and then each time
-/// they have doubled: readers of the first bytes wait least, and long fetches take the lock seldom.
-const PROGRESS_BYTES_MIN: u64 = 128 << 10;
+/// they have doubled: copying so many takes longer than the call by far, and a long fetch takes the lock seldom.
+const PROGRESS_BYTES_MIN: u64 = 256 << 10;
 
 /// A fetch to start.
 pub(crate) struct Start {

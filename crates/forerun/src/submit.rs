@@ -51,7 +51,7 @@ impl Reader {
         self.submit_for(offset, len, done, |done, result| done(result), |done| done)
     }
 
-    /// As [`Reader::submit`], for whoever needs more to answer later than to answer at once: a hit, or an
+    /// As [`Reader::submit`], for front ends that need more to answer later than to answer at once. A hit, or an
     /// error, passes `request` to `now`. Only a read that waits has `later` make a callback of it. `later`
     /// runs with the engine's lock held, and must do no more than that.
     pub fn submit_for<T, F>(

@@ -1,4 +1,4 @@
-//! The engine's lock, and the way of lent bytes back without it.
+//! The engine's lock, and how lent bytes come back without it.
 //!
 //! A lease that ends sets a bit. The next turn tells the engine of it before anything else, so the
 //! engine decides as if it had heard at once. Only where it lacked memory, a lease that ends has a
@@ -57,7 +57,7 @@ impl Loans {
     }
 }
 
-/// Apart from what the threads beside only read: whoever takes the lock would take that as well.
+/// In cache lines of its own, so that a thread that takes the lock takes no line that others only read.
 #[repr(align(128))]
 pub(super) struct Lock {
     state: Mutex<State>,

@@ -87,7 +87,7 @@ fn main() -> ExitCode {
 fn over_memory(policy: PolicyKind) -> Forerun {
     let memory = MemoryBackend::new();
     ["a", "b"].into_iter().for_each(|path| memory.replace(path, vec![1; OBJECT_BYTES]));
-    let options = Options { policy, ..Options::default() };
+    let options = Options::default().with_policy(policy);
     Forerun::over(Arc::new(memory), options).expect("the default options")
 }
 

@@ -18,6 +18,9 @@ pub(crate) enum Begun {
     Waits(ReadId),
 }
 
+/// A read that waited is over: its bytes, where they lie.
+pub(crate) type Answered = (Waiter, Result<(Loan, Vec<MemoryRange>)>);
+
 /// What the engine wants done, to be carried out without the lock.
 #[derive(Default)]
 pub(crate) struct Work {
@@ -25,7 +28,7 @@ pub(crate) struct Work {
     /// Paths that somebody opens soon.
     pub(crate) expected: Vec<Arc<str>>,
     pub(crate) cancels: Vec<AbortHandle>,
-    pub(crate) answers: Vec<(Waiter, Result<(Loan, Vec<MemoryRange>)>)>,
+    pub(crate) answers: Vec<Answered>,
     /// When to come back even if nothing happens, unless that was said before.
     pub(crate) alarm: Option<Time>,
 }

@@ -1,4 +1,4 @@
-//! What a failed call returns, and the text that says more.
+//! The return value of a failed call, and the text that says more.
 
 use std::any::Any;
 use std::cell::RefCell;

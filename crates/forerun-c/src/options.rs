@@ -1,4 +1,4 @@
-//! What a caller may choose.
+//! The choices of a caller.
 
 use std::ffi::c_char;
 use std::mem;

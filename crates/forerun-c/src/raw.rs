@@ -1,4 +1,4 @@
-//! What comes through pointers. NULL is an error rather than undefined, wherever a value is needed.
+//! Values that come through pointers. NULL is an error rather than undefined, wherever a value is needed.
 
 use std::ffi::{CStr, c_char};
 use std::mem::{self, MaybeUninit};
@@ -97,7 +97,7 @@ pub(crate) unsafe fn text<'a>(text: *const c_char, what: &str) -> Result<Option<
     text.to_str().map(Some).map_err(not_utf8)
 }
 
-/// What the caller has at `pointer`.
+/// The caller's value at `pointer`.
 ///
 /// # Safety
 /// `pointer` is NULL, or points to a `T` that stays while the result is used.

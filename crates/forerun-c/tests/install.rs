@@ -29,7 +29,7 @@ fn files(folder: &Path) -> Vec<PathBuf> {
     entries.flat_map(below).collect()
 }
 
-/// What `pkg-config OPTIONS forerun` says of the installation below `root`.
+/// The answer of `pkg-config OPTIONS forerun` about the installation below `root`.
 fn pkg_config(root: &Path, options: &[&str]) -> Vec<String> {
     let mut command = Command::new("pkg-config");
     command

@@ -8,7 +8,7 @@ fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().unwrap()
 }
 
-/// What `make -n ARGUMENTS` would run.
+/// The commands that `make -n ARGUMENTS` shows.
 fn planned(arguments: &[&str]) -> String {
     let output = Command::new("make").current_dir(root()).arg("-n").args(arguments).output().unwrap();
     assert!(output.status.success(), "{arguments:?}: {output:?}");

@@ -23,7 +23,7 @@ impl StoreBackend {
         StoreBackend { inner }
     }
 
-    /// What is right below `path`; empty if nothing is.
+    /// The entries right below `path`; empty if nothing is.
     async fn children(&self, path: &str) -> Result<Vec<Entry>> {
         let prefix = location(path)?;
         let listed = self.inner.list_with_delimiter(Some(&prefix)).await;

@@ -5,7 +5,7 @@ use std::error::Error as StdError;
 use forerun::{Error, ErrorKind};
 use object_store::path::Path;
 
-/// What errors of this store say where they have to name one.
+/// The name of this store in errors that have to name one.
 const STORE: &str = "Forerun";
 
 /// An error of the store inside, for the engine. [`to_store`] finds the variant again.

@@ -55,7 +55,7 @@ impl ForerunStore {
         self.with_object(location, GetOptions::new(), |object| self.collect(location, object, ranges)).await
     }
 
-    /// What `read` makes of the object at `location`. It is called again if it met an object that is
+    /// The result of `read` for the object at `location`. It is called again if it met an object that is
     /// another one by now.
     async fn with_object<T, F: Future<Output = Result<T, Failure>>>(
         &self,

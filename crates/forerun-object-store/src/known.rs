@@ -1,4 +1,4 @@
-//! What is known about objects, for a while.
+//! Descriptions of objects, which are believed for a while.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};

@@ -98,7 +98,8 @@ impl ForerunStore {
         &self.inner
     }
 
-    /// What reads ahead: for its counters, for [`explain`](Forerun::explain), and to announce reads with
+    /// The engine that reads ahead: for its counters, for [`explain`](Forerun::explain), and to announce
+    /// reads with
     /// [`prefetch`](Forerun::prefetch). Paths are those of the store inside.
     pub fn forerun(&self) -> &Forerun {
         &self.forerun

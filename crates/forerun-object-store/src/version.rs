@@ -3,9 +3,9 @@
 use forerun::{Entry, Version};
 use object_store::ObjectMeta;
 
-/// What begins the version of an object that has an ETag.
+/// The prefix of the version of an object that has an ETag.
 const ETAG: &str = "etag ";
-/// What ends the version of an object that has neither ETag nor generation.
+/// The suffix of the version of an object that has neither ETag nor generation.
 const AFTER_WRITES: &str = " after writes ";
 
 /// The file that `meta` describes. `write_count` counts the writes through this store: two writes within

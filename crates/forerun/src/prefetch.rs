@@ -39,8 +39,8 @@ impl Forerun {
     ///
     /// # Errors
     /// [`ErrorKind::Invalid`] for more than [`Forerun::LIST_PARTS_MAX`] parts, for none, for a path that
-    /// names nothing, or if the policy follows no lists; [`ErrorKind::NotFound`] if no part is there;
-    /// what kept the backend from answering.
+    /// names nothing, or if the policy follows no lists. [`ErrorKind::NotFound`] if no part is there. Else
+    /// the backend's own error.
     pub async fn prefetch(&self, parts: &[Part]) -> Result<usize> {
         self.check(parts)?;
         let mut numbers: HashMap<&str, usize> = HashMap::new();

@@ -14,10 +14,9 @@ use crate::instance::Shared;
 /// when the last clone is dropped, and what was learned of it is kept for the
 /// next time it is opened.
 ///
-/// Once the backend has another version of the object, every read that needs
-/// bytes from the backend, and every read after that, fails with
-/// [`ErrorKind::Changed`](crate::ErrorKind::Changed): a reader never sees bytes
-/// of two versions. Open the object again to read the new one.
+/// A reader never sees bytes of two versions. Once the backend has another version, the next read that
+/// needs its bytes fails with [`ErrorKind::Changed`](crate::ErrorKind::Changed), and so does every later
+/// read. Open the object again to read the new one.
 #[derive(Clone, Debug)]
 pub struct Reader {
     pub(crate) handle: Arc<Handle>,
@@ -48,7 +47,7 @@ impl Reader {
         Reader { handle, shared: Arc::clone(shared) }
     }
 
-    /// What is read, as it was when it was opened.
+    /// The entry of the object, as it was when it was opened.
     pub fn entry(&self) -> &Entry {
         &self.handle.entry
     }
@@ -66,8 +65,8 @@ impl Reader {
     }
 
     /// Reads from `offset` on into `buf` and says how many bytes; fewer than `buf` holds only where the
-    /// object ends. Any number of tasks may read at once, on any executor. A read that is dropped ends,
-    /// and holds nothing any more; what was fetched for it is kept for others.
+    /// object ends. Any number of tasks may read at once, on any executor. A read that is dropped ends, and
+    /// holds nothing any more. Bytes that were fetched for it are kept for others.
     /// [`Reader::read_at_blocking`] does the same for threads.
     ///
     /// # Errors
@@ -89,8 +88,8 @@ impl Reader {
         self.handle.lease(self.handle.clip(offset, len)).await
     }
 
-    /// How many bytes of `extent` were read ahead, are in memory and were not read yet: without
-    /// a gap from its start, or from its end if `from_end`.
+    /// How many bytes of `extent` were read ahead, are in memory and were not read yet. They are counted up
+    /// to the first gap, from its start, or from its end if `from_end`.
     pub fn unread_bytes(&self, extent: Extent, from_end: bool) -> u64 {
         self.handle.driver.unread_bytes(&self.handle.object, extent, from_end)
     }

@@ -31,13 +31,14 @@ impl Pending {
 
 impl Reader {
     /// Reads `len` bytes, fewer only where the object ends, without ever
-    /// blocking: on a hit `done` runs at once on the calling thread, else later on
-    /// one of the runtime's. It runs exactly once, without any lock held, and may
+    /// blocking. On a hit `done` runs at once on the calling thread, else later on one of the runtime's. It
+    /// runs exactly once, without any lock held, and may
     /// read in turn, though not block for long. If it is to run later, what is returned can end
     /// the wait.
     ///
-    /// For front ends whose own threads take requests and answer them from a callback, as the mount does:
-    /// a hit costs no task, no channel and no allocation. [`Reader::read_at`] and [`Reader::lease`] are
+    /// This is for front ends whose own threads take requests and answer them from a callback, as the mount
+    /// does. A hit costs no task, no channel and no allocation. [`Reader::read_at`] and [`Reader::lease`]
+    /// are
     /// simpler elsewhere.
     ///
     /// A read past [`READ_BYTES_MAX`](Config::READ_BYTES_MAX) is gathered piece by piece

@@ -27,7 +27,7 @@ pub struct Connected {
     pub backend: Arc<dyn Backend>,
     /// The path of that one object.
     pub object: Option<String>,
-    /// What gave the credentials of an object store, for messages.
+    /// The source of an object store's credentials, for messages.
     pub credentials: Option<String>,
 }
 

@@ -2,8 +2,8 @@
 
 mod finding;
 mod machine;
-mod memory;
-mod source;
+mod memory_limits;
+mod url;
 mod watch;
 
 use std::error::Error;
@@ -55,10 +55,10 @@ impl DoctorCommand {
     /// Prints a line for each check, or one value of JSON.
     pub(crate) fn run(self) -> Result<ExitCode, Box<dyn Error>> {
         let mut findings = machine::check(self.allow_other);
-        findings.push(memory::check(self.memory));
+        findings.push(memory_limits::check(self.memory));
         let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build()?;
         for url in &self.urls {
-            findings.extend(runtime.block_on(source::check(url, self.source.connect())));
+            findings.extend(runtime.block_on(url::check(url, self.source.connect())));
         }
         if self.json {
             let mut json = Json::default();

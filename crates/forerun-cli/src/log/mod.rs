@@ -17,7 +17,7 @@ use tracing_subscriber::util::SubscriberInitExt;
 use crate::mount::daemon;
 use crate::print::say;
 use repeats::{Records, Repeats};
-use sink::{Place, Sink};
+use sink::{Destination, Sink};
 use system::System;
 
 /// Each place of the log, with the warnings that may have been repeated since it showed them.
@@ -75,14 +75,14 @@ pub(crate) fn end() {
 
 fn sink(file: Option<&Path>, format: Option<Format>) -> Result<Sink, String> {
     let system = |name: &str, connected: io::Result<System>| {
-        let place = connected.map(Place::System).map_err(|error| {
+        let place = connected.map(Destination::System).map_err(|error| {
             format!("{name} cannot be written: {error}; start it, or give another --log-format")
         });
         Ok(Sink { place: place?, is_json: false, has_colors: false })
     };
     let is_journal = file.is_none() && format.is_none() && system::journal_reads_stderr();
     if let Some(journal) = is_journal.then(System::journal).and_then(Result::ok) {
-        return Ok(Sink { place: Place::System(journal), is_json: false, has_colors: false });
+        return Ok(Sink { place: Destination::System(journal), is_json: false, has_colors: false });
     }
     let is_json = format == Some(Format::Json);
     match (file, format) {
@@ -90,10 +90,10 @@ fn sink(file: Option<&Path>, format: Option<Format>) -> Result<Sink, String> {
             Err("--log FILE takes text or json: leave out --log, or give one of these by --log-format"
                 .to_owned())
         }
-        (Some(path), _) => Ok(Sink { place: Place::File(open(path)?), is_json, has_colors: false }),
+        (Some(path), _) => Ok(Sink { place: Destination::File(open(path)?), is_json, has_colors: false }),
         (None, Some(Format::Journald)) => system("the journal of systemd", System::journal()),
         (None, Some(Format::Syslog)) => system(System::SYSLOG, System::syslog()),
-        (None, _) => Ok(Sink { place: Place::Stderr, is_json, has_colors: io::stderr().is_terminal() }),
+        (None, _) => Ok(Sink { place: Destination::Stderr, is_json, has_colors: io::stderr().is_terminal() }),
     }
 }
 
@@ -108,7 +108,7 @@ fn open(path: &Path) -> Result<std::fs::File, String> {
 fn syslog_of_daemon() -> Option<Arc<Repeats>> {
     match System::syslog() {
         Ok(system) => {
-            let sink = Sink { place: Place::System(system), is_json: false, has_colors: false };
+            let sink = Sink { place: Destination::System(system), is_json: false, has_colors: false };
             Some(Repeats::new(sink))
         }
         Err(error) => {

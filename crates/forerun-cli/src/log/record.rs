@@ -21,7 +21,7 @@ pub(super) struct Record {
 impl Record {
     /// The record of `event`, now.
     pub(super) fn new(event: &Event<'_>) -> Record {
-        let (mut time, mut message) = (String::new(), Message(String::new()));
+        let (mut time, mut message) = (String::new(), MessageText(String::new()));
         // A string takes all text.
         let _ = SystemTime.format_time(&mut Writer::new(&mut time));
         event.record(&mut message);
@@ -65,9 +65,9 @@ fn color(level: Level) -> &'static str {
 }
 
 /// The message of an event, and its other fields behind it.
-struct Message(String);
+struct MessageText(String);
 
-impl Visit for Message {
+impl Visit for MessageText {
     fn record_debug(&mut self, field: &Field, value: &dyn fmt::Debug) {
         let gap = if self.0.is_empty() { "" } else { " " };
         // A string takes all text.

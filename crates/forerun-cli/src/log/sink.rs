@@ -10,13 +10,13 @@ use crate::print::tell;
 /// A place that keeps or shows records.
 #[derive(Debug)]
 pub(super) struct Sink {
-    pub(super) place: Place,
+    pub(super) place: Destination,
     pub(super) is_json: bool,
     pub(super) has_colors: bool,
 }
 
 #[derive(Debug)]
-pub(super) enum Place {
+pub(super) enum Destination {
     Stderr,
     File(File),
     System(System),
@@ -27,9 +27,9 @@ impl Sink {
     pub(super) fn write(&self, record: &Record) {
         let line = || if self.is_json { record.json() } else { record.text(self.has_colors) };
         match &self.place {
-            Place::Stderr => tell(&line()),
-            Place::File(file) => drop((&mut &*file).write_all(format!("{}\n", line()).as_bytes())),
-            Place::System(system) => system.send(record),
+            Destination::Stderr => tell(&line()),
+            Destination::File(file) => drop((&mut &*file).write_all(format!("{}\n", line()).as_bytes())),
+            Destination::System(system) => system.send(record),
         }
     }
 }

@@ -27,8 +27,8 @@ pub(crate) fn is_daemon() -> bool {
     env::var_os(IS_DAEMON).is_some()
 }
 
-/// Starts the daemon and waits until its mount is up. What goes wrong until then
-/// it says itself, on the standard error that both have.
+/// Starts the daemon and waits until its mount is up. The daemon itself reports errors until then, on the
+/// standard error that both have.
 pub(crate) fn start() -> Result<ExitCode, Box<dyn Error>> {
     let mut arguments = arguments::given().iter();
     let name = arguments.next().cloned().unwrap_or_else(|| "forerun".into());
@@ -60,8 +60,8 @@ pub(crate) fn start() -> Result<ExitCode, Box<dyn Error>> {
     }
 }
 
-/// Called by the daemon once its mount is up: lets the first process go, and
-/// everything that ties this one to its terminal and its directory.
+/// The daemon calls this once its mount is up. It lets the first process go, and leaves its terminal and
+/// its directory.
 pub(crate) fn ready() -> Result<(), Box<dyn Error>> {
     // Until here an interrupt typed on the terminal ended both.
     rustix::process::setsid()?;

@@ -60,9 +60,8 @@ fn take(number: RawFd) -> Result<OwnedFd, Box<dyn Error>> {
         )
         .into());
     }
-    // SAFETY: it is open, as was just seen, and this program opens no /dev/fuse before it
-    // mounts: its parent has handed the descriptor over, and nothing else here
-    // uses or closes it.
+    // SAFETY: it is open, as was just seen. This program opens no /dev/fuse before it mounts, so its parent
+    // has handed the descriptor over. Nothing else here uses or closes it.
     let device = unsafe { OwnedFd::from_raw_fd(number) };
     fcntl_setfd(&device, FdFlags::CLOEXEC)
         .map_err(|errno| format!("descriptor {number} cannot be kept from other programs: {errno}"))?;

@@ -1,6 +1,6 @@
 //! `forerun prefetch`.
 
-mod list;
+mod list_file;
 mod mounted;
 
 use std::error::Error;
@@ -10,8 +10,8 @@ use std::process::ExitCode;
 use forerun::Part;
 
 use crate::print::say;
-use list::Input;
-use mounted::Mounted;
+use list_file::Input;
+use mounted::MountedDirectory;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -46,8 +46,10 @@ impl PrefetchCommand {
     /// Tells the mount, and says what it left out.
     pub(crate) fn run(self) -> Result<ExitCode, Box<dyn Error>> {
         let (mounted, parts) = match &self.paths[..] {
-            [only] if only == Path::new("-") => list::read(&Input::Standard, self.base())?,
-            [only] if !mounted::is_in_mount(only) => list::read(&Input::File(only.clone()), self.base())?,
+            [only] if only == Path::new("-") => list_file::read(&Input::Standard, self.base())?,
+            [only] if !mounted::is_in_mount(only) => {
+                list_file::read(&Input::File(only.clone()), self.base())?
+            }
             files if self.base.is_some() => {
                 let shown = files[0].display();
                 return Err(format!("--base is for a list, and {shown} is a file in a mount").into());
@@ -68,8 +70,8 @@ impl PrefetchCommand {
 }
 
 /// All of each of `files`.
-fn whole(files: &[PathBuf]) -> Result<(Mounted, Vec<Part>), Box<dyn Error>> {
-    let mut mounted: Option<Mounted> = None;
+fn whole(files: &[PathBuf]) -> Result<(MountedDirectory, Vec<Part>), Box<dyn Error>> {
+    let mut mounted: Option<MountedDirectory> = None;
     let mut parts = Vec::with_capacity(files.len());
     for file in files {
         let shown = file.display();
@@ -80,7 +82,7 @@ fn whole(files: &[PathBuf]) -> Result<(Mounted, Vec<Part>), Box<dyn Error>> {
         let parent = path.parent().unwrap_or(Path::new("/"));
         let mount = match &mut mounted {
             Some(mount) => mount,
-            None => mounted.insert(Mounted::of(parent).ok_or_else(|| mounted::not_in_mount(file))?),
+            None => mounted.insert(MountedDirectory::of(parent).ok_or_else(|| mounted::not_in_mount(file))?),
         };
         let place = mount.place(parent)?.join(path.file_name().unwrap_or_default());
         parts.push(Part::whole(text(&place)?));

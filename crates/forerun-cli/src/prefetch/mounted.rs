@@ -18,23 +18,23 @@ const PIECE_BYTES_MAX: usize = 1 << 14;
 
 /// A mount of forerun.
 #[derive(Debug)]
-pub(super) struct Mounted {
+pub(super) struct MountedDirectory {
     /// Where its topmost directory is that can be seen from here.
     root: PathBuf,
     directory: File,
     device: u64,
 }
 
-impl Mounted {
+impl MountedDirectory {
     /// The mount that `directory`, a canonical path, is in; nothing if it is in none.
-    pub(super) fn of(directory: &Path) -> Option<Mounted> {
+    pub(super) fn of(directory: &Path) -> Option<MountedDirectory> {
         let device = device_of(directory)?;
         let is_inside = |path: &&Path| device_of(path) == Some(device);
         let root = directory.ancestors().take_while(is_inside).last()?.to_owned();
         let directory = File::open(&root).ok()?;
         // Other file systems do not know the call.
         call(&directory, ADD, b"\0").ok()?;
-        Some(Mounted { root, directory, device })
+        Some(MountedDirectory { root, directory, device })
     }
 
     /// Where `directory`, a canonical path, is in the mount.
@@ -99,7 +99,7 @@ impl Mounted {
 pub(super) fn is_in_mount(path: &Path) -> bool {
     let Ok(path) = path.canonicalize() else { return false };
     let directory = if path.is_dir() { Some(&*path) } else { path.parent() };
-    directory.is_some_and(|directory| Mounted::of(directory).is_some())
+    directory.is_some_and(|directory| MountedDirectory::of(directory).is_some())
 }
 
 pub(super) fn not_in_mount(path: &Path) -> String {
@@ -119,16 +119,16 @@ fn call(directory: &File, opcode: Opcode, words: &[u8]) -> Result<u64, Errno> {
     let opcode = if opcode == ADD { opcode | (words.len() as Opcode) << 16 } else { opcode };
     // SAFETY: the kernel reads as many bytes as the opcode says, which are those of `words`, and
     // writes none.
-    unsafe { ioctl(directory, Call { opcode, words }) }
+    unsafe { ioctl(directory, ListCall { opcode, words }) }
 }
 
-struct Call<'a> {
+struct ListCall<'a> {
     opcode: Opcode,
     words: &'a [u8],
 }
 
 // SAFETY: nothing is written to `words`, and the output is the number that the call returns.
-unsafe impl Ioctl for Call<'_> {
+unsafe impl Ioctl for ListCall<'_> {
     type Output = u64;
 
     const IS_MUTATING: bool = false;

@@ -11,7 +11,7 @@ use toml::Spanned;
 use toml::de::{DeString, DeTable, DeValue};
 
 use super::given::{Given, Value};
-use super::keys::{self, Shape};
+use super::keys::{self, ValueKind};
 use crate::mount::{MountCommand, Settings};
 
 /// The tables of mounts, and the keys that only they have.
@@ -126,15 +126,17 @@ impl Reader<'_> {
         })?;
         let place = value.span();
         let wanted = |what: &str| self.wrong(&place, format!("{name} needs {what}"));
-        let value = match (keys::shape(&option), value.get_ref()) {
-            (Shape::Switch, value) => Value::Switch(value.as_bool().ok_or_else(|| wanted("true or false"))?),
-            (Shape::Count, value) => {
+        let value = match (keys::value_kind(&option), value.get_ref()) {
+            (ValueKind::Switch, value) => {
+                Value::Switch(value.as_bool().ok_or_else(|| wanted("true or false"))?)
+            }
+            (ValueKind::Count, value) => {
                 let number = value.as_integer().and_then(|number| number.as_str().parse().ok());
                 Value::Count(number.ok_or_else(|| wanted("a number from 0 to 255"))?)
             }
-            (Shape::Value, DeValue::String(text)) => Value::Text((&**text).into()),
-            (Shape::Value, DeValue::Integer(number)) => Value::Text(number.as_str().into()),
-            (Shape::Value, _) => return Err(wanted("a text in quotes, or a whole number")),
+            (ValueKind::Value, DeValue::String(text)) => Value::Text((&**text).into()),
+            (ValueKind::Value, DeValue::Integer(number)) => Value::Text(number.as_str().into()),
+            (ValueKind::Value, _) => return Err(wanted("a text in quotes, or a whole number")),
         };
         given.set(name, value.clone());
         // Alone first, so that the message has its line.

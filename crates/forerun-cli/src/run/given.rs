@@ -6,7 +6,7 @@ use std::ffi::OsString;
 use clap::parser::ValueSource;
 use clap::{ArgMatches, Args, Command, FromArgMatches};
 
-use super::keys::{self, Shape};
+use super::keys::{self, ValueKind};
 use crate::mount::Settings;
 
 /// The value of an option.
@@ -41,10 +41,10 @@ impl Given {
             if matches.value_source(id) != Some(ValueSource::CommandLine) {
                 continue;
             }
-            let value = match keys::shape(&option) {
-                Shape::Switch => Value::Switch(true),
-                Shape::Count => Value::Count(matches.get_count(id)),
-                Shape::Value => {
+            let value = match keys::value_kind(&option) {
+                ValueKind::Switch => Value::Switch(true),
+                ValueKind::Count => Value::Count(matches.get_count(id)),
+                ValueKind::Value => {
                     let last = matches.get_raw(id).and_then(Iterator::last);
                     Value::Text(last.unwrap_or_default().to_owned())
                 }

@@ -9,15 +9,15 @@ use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::{mpsc, watch};
 use tokio::task::JoinSet;
 
+use super::child::{self, News};
 use super::configuration::{Configuration, Mount};
 use super::given::Given;
-use super::process::{self, News};
 use crate::mount::service::{Service, watchdog};
 use crate::print::say;
 use crate::status;
 
 /// A mount whose process is kept.
-struct Kept {
+struct KeptMount {
     mount: Mount,
     stop: watch::Sender<bool>,
 }
@@ -25,13 +25,13 @@ struct Kept {
 /// All mounts.
 struct Keeper<'a> {
     service: Option<&'a Service>,
-    kept: BTreeMap<PathBuf, Kept>,
+    kept: BTreeMap<PathBuf, KeptMount>,
     /// Targets with a process that can be used.
     ready: BTreeSet<PathBuf>,
     /// Targets that have neither been ready nor failed yet.
     starting: BTreeSet<PathBuf>,
     tasks: JoinSet<(PathBuf, bool)>,
-    news: process::Sender,
+    news: child::Sender,
 }
 
 /// Keeps the mounts of `configuration` until a signal ends them, or until users have unmounted them all.
@@ -93,11 +93,11 @@ impl Keeper<'_> {
         let (stop, stopped) = watch::channel(false);
         let (target, news, kept) = (mount.target.clone(), self.news.clone(), mount.clone());
         self.tasks.spawn(async move {
-            let is_well = process::keep(&kept, stopped, news).await;
+            let is_well = child::keep(&kept, stopped, news).await;
             (kept.target, is_well)
         });
         self.starting.insert(target.clone());
-        self.kept.insert(target, Kept { mount, stop });
+        self.kept.insert(target, KeptMount { mount, stop });
     }
 
     fn hear(&mut self, target: PathBuf, news: &News) {

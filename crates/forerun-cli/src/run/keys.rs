@@ -20,7 +20,7 @@ pub(super) fn options() -> Vec<Arg> {
 
 /// How a value is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Shape {
+pub(super) enum ValueKind {
     /// `true` or `false`.
     Switch,
     /// A whole number of repetitions.
@@ -29,11 +29,11 @@ pub(super) enum Shape {
     Value,
 }
 
-pub(super) fn shape(option: &Arg) -> Shape {
+pub(super) fn value_kind(option: &Arg) -> ValueKind {
     match option.get_action() {
-        ArgAction::SetTrue => Shape::Switch,
-        ArgAction::Count => Shape::Count,
-        _ => Shape::Value,
+        ArgAction::SetTrue => ValueKind::Switch,
+        ArgAction::Count => ValueKind::Count,
+        _ => ValueKind::Value,
     }
 }
 

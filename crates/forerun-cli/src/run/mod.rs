@@ -1,10 +1,10 @@
 //! `forerun run`: the mounts of a configuration file, each by a process of its own.
 
+mod child;
 mod configuration;
 mod given;
 mod keeper;
 mod keys;
-mod process;
 
 use std::error::Error;
 use std::path::PathBuf;
@@ -13,9 +13,9 @@ use std::process::ExitCode;
 use crate::log;
 use crate::mount::service::Service;
 use crate::print::say;
+pub(crate) use child::end_with_run;
 use configuration::Configuration;
 use given::Given;
-pub(crate) use process::end_with_run;
 
 const EXAMPLES: &str = "\
 Example of a file:

@@ -45,8 +45,8 @@ pub(crate) fn output_within(deadline: Duration, command: &mut Command) -> Output
     }
 }
 
-/// The bytes of the file `path`, read by another process. A file that this process opens is for an
-/// instant also open in a program that another test is starting, which keeps its mount in use.
+/// The bytes of the file `path`, read by another process. A file that this process opens may for an instant
+/// also be open in a program that another test starts. That would keep its mount in use.
 pub(crate) fn cat(path: &Path) -> Vec<u8> {
     let output = output(Command::new("cat").arg(path));
     assert!(output.status.success(), "{output:?}");

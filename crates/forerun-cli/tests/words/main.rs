@@ -31,8 +31,8 @@ struct Passage {
 const DOCUMENTS: &[&str] =
     &["README.md", "CHANGELOG.md", "CONTRIBUTING.md", "ARCHITECTURE.md", "SECURITY.md", "samples/README.md"];
 
-/// Crates whose comments are checked, and other folders with sources.
-const COMMENTED: &[&str] = &["crates/forerun-engine", "crates/forerun-serve", "crates/forerun-sim"];
+/// Folders with sources, whose comments are checked.
+const COMMENTED: &[&str] = &["crates", "fuzz/src", "fuzz/examples", "fuzz/fuzz_targets"];
 
 const README_WORDS_MAX: usize = 1200;
 const CHANGELOG_WORDS_MAX: usize = 700;

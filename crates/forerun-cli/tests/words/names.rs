@@ -4,9 +4,6 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::{files_below, read, root};
 
-/// Crates that still have names for several things.
-const NOT_DONE: &[&str] = &["forerun", "forerun-cli", "forerun-faults", "forerun-lab"];
-
 /// Names that several files of a crate define, each with the reason.
 const ALLOWED: &[(&str, &str, &str)] = &[
     ("forerun-trace", "Decoder", "the reader of each format, named with its module"),
@@ -61,7 +58,7 @@ fn a_name_of_a_type_or_module_stands_for_one_thing_in_its_crate() {
             if let Some(entry) = ALLOWED.iter().find(|(of, allowed, _)| *of == name && *allowed == duplicate)
             {
                 allowed.insert(entry);
-            } else if !NOT_DONE.contains(&name.as_str()) {
+            } else {
                 bad.push(format!("{name}: {duplicate} is defined in {files:?}"));
             }
         }

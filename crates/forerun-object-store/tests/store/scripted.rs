@@ -16,7 +16,7 @@ use object_store::{
     ObjectStore, PutMultipartOptions, PutOptions, PutPayload, PutResult, Result,
 };
 
-/// What a get does instead.
+/// The error of a get instead of its answer.
 pub(crate) type Trouble = Box<dyn Fn(&GetOptions) -> Option<Error> + Send + Sync>;
 
 const LATENCY: Duration = Duration::from_millis(10);

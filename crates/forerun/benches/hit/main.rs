@@ -1,4 +1,4 @@
-//! What a 4 KiB read costs whose bytes are in memory, in order and at random, and of that:
+//! The cost of a 4 KiB read whose bytes are in memory, in order and at random, and of that:
 //! * copy: a bare copy of as many bytes;
 //! * decision: the engine alone;
 //! * lock: the rest, which is lock, clock and driver.

@@ -1,4 +1,4 @@
-//! What the policy costs of a sequential copy of what is in memory: `adaptive` and `none` in turns.
+//! The share of the policy in a sequential copy from memory: `adaptive` and `none` in turns.
 
 use std::hint::black_box;
 use std::time::Instant;
@@ -7,7 +7,7 @@ use forerun::{Forerun, PolicyKind, Reader};
 
 use crate::{OBJECT_BYTES, READ_BYTES, cached, over_memory};
 
-/// What `cp` reads at a time.
+/// The size of a read of `cp`.
 const COPY_BYTES: usize = 128 << 10;
 /// How much longer a copy may take for its policy.
 const GOAL_RATIO: f64 = 1.01;

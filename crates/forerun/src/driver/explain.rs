@@ -1,4 +1,4 @@
-//! What the engine says of what it does.
+//! The engine's reports about itself.
 
 use std::sync::Arc;
 

@@ -12,8 +12,9 @@ use super::Driver;
 use super::objects::Object;
 use crate::mapping::Filling;
 
-/// While bytes come without a pause, the engine is told of the first this many, and then each time
-/// they have doubled: copying so many takes longer than the call by far, and a long fetch takes the lock seldom.
+/// Bytes of the first report of a fetch whose bytes come without a pause. Later reports follow each time
+/// that they have doubled. So a report costs little beside copying the bytes, and a long fetch takes the
+/// lock seldom.
 const PROGRESS_BYTES_MIN: u64 = 256 << 10;
 
 /// A fetch to start.

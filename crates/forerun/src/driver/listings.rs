@@ -23,14 +23,14 @@ pub(crate) struct Listing {
 }
 
 impl Listing {
-    /// What was listed at `path`.
+    /// The listing of the directory at `path`.
     pub(crate) fn new(path: &str, entries: Arc<[Entry]>) -> Listing {
         let mut order: Vec<u32> = (0..entries.len().min(ENTRIES_MAX) as u32).collect();
         order.sort_unstable_by(|a, b| entries[*a as usize].path.cmp(&entries[*b as usize].path));
         Listing { path: path.into(), entries, order }
     }
 
-    /// What the engine wants to know of each entry.
+    /// The facts about each entry that the engine uses.
     pub(crate) fn files(&self) -> impl Iterator<Item = ListedFile> + '_ {
         self.entries.iter().take(self.order.len()).map(|entry| ListedFile {
             size: if entry.kind == Kind::File { entry.size } else { 0 },
@@ -77,7 +77,7 @@ impl Listings {
         directory
     }
 
-    /// What `directory` holds.
+    /// The listing of `directory`, if it is known.
     pub(crate) fn get(&self, directory: DirectoryId) -> Option<&Listing> {
         self.listings.get(&directory)
     }

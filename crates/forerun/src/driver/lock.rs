@@ -109,7 +109,7 @@ impl Lock {
 
     /// The bytes at `place` are not looked at any more. Whether the engine waits for them.
     pub(super) fn give_back(&self, place: u32) -> bool {
-        // What was read from the memory was read before another fetch fills it.
+        // The reader's loads from the memory come before another fetch's stores.
         self.returned.fetch_or(1 << place, Ordering::Release) & AWAITED != 0
     }
 

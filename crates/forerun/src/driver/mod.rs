@@ -1,9 +1,8 @@
 //! The run loop: tells the engine what happens and does what it says.
 //!
-//! There is no thread that loops. Whoever has something to tell the engine, a
-//! reader or a fetch, takes the lock, tells it, collects what the engine wants
-//! done, lets go of the lock, and does that: starts fetches, cancels some, wakes
-//! readers. The lock is never held over a wait or a copy.
+//! There is no thread that loops. A reader or a fetch with an event takes the lock, reports the event, and
+//! collects the engine's actions. It releases the lock, and carries the actions out: it starts fetches,
+//! cancels some, and wakes readers. The lock is never held over a wait or a copy.
 
 mod explain;
 mod failures;
@@ -43,7 +42,7 @@ pub(crate) struct Driver {
     pub(crate) backend: Arc<dyn Backend>,
     pub(crate) catalog: Arc<Catalog>,
     pub(crate) memory: Arc<Memory>,
-    /// What is kept for later runs, if anything is.
+    /// The record for later runs, if one is kept.
     pub(crate) learner: Option<Learner>,
     runtime: runtime::Handle,
     started: Instant,
@@ -99,7 +98,7 @@ impl Driver {
     }
 
     /// Starts a read of at most `READ_BYTES_MAX`; `ranges` and the outcome are as
-    /// the engine says. Whom to tell of a parked read's end, `waiter` says.
+    /// the engine says. `waiter` names the task or callback that gets a parked read's answer.
     pub(crate) fn read(
         self: &Arc<Driver>,
         object: &Object,
@@ -153,7 +152,7 @@ impl Driver {
         self.lock.look().engine.counters()
     }
 
-    /// What has come back by now is not charged any more.
+    /// Leases that have ended by now are not charged any more.
     pub(crate) fn memory_bytes(self: &Arc<Driver>) -> u64 {
         self.step(|state, _| state.engine.memory_bytes())
     }
@@ -210,7 +209,7 @@ impl fmt::Debug for Driver {
     }
 }
 
-/// What a reader hears whose Forerun went away.
+/// The error of a reader whose Forerun was closed.
 pub(crate) fn closed() -> Error {
     Error::new(ErrorKind::Permanent, "Forerun was closed before the answer came; open it again")
 }

@@ -6,8 +6,7 @@ use std::sync::{Arc, OnceLock};
 use forerun_backend::{Entry, Error, Version};
 use forerun_engine::ObjectId;
 
-/// One version of one object. What the engine knows of it survives its close,
-/// until the engine forgets it.
+/// One version of one object. The engine's knowledge of it survives its close, until the engine forgets it.
 #[derive(Debug)]
 pub(crate) struct Object {
     pub(crate) id: ObjectId,
@@ -16,7 +15,7 @@ pub(crate) struct Object {
     pub(crate) changed: OnceLock<Error>,
 }
 
-/// What tells one version of an object from every other. The size is part of it
+/// The identity of one version of an object. The size is part of it
 /// so that a backend whose versions are too coarse cannot make a read run past
 /// the end.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]

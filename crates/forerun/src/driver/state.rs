@@ -1,5 +1,4 @@
-//! What the driver's lock guards: the engine, and who is concerned by what it
-//! says.
+//! The state that the driver's lock guards: the engine, and the tasks that its decisions concern.
 
 use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
@@ -29,7 +28,7 @@ pub(crate) struct State {
     listings: Listings,
     /// Of earlier runs.
     known: Arc<Profiles>,
-    /// What is read ahead before anybody opens it, as long as nothing of it was asked for.
+    /// Objects that are read ahead before they are opened, until their first bytes are fetched.
     pub(super) expected: HashSet<ObjectId>,
     // In order, so that equal runs end waits in the same order.
     waiters: BTreeMap<ReadId, (ObjectId, Waiter)>,
@@ -204,7 +203,7 @@ impl State {
                 self.engine.handle_failed(self.now, fetch.id, failure);
                 continue;
             };
-            // Who opens it asks for its metadata first: that is on its way as well, at the same pace.
+            // An opening asks for metadata first, so that is fetched too, at the same pace.
             if self.expected.remove(&fetch.object) {
                 work.expected.push(Arc::clone(&object.name.path));
             }
@@ -244,7 +243,7 @@ impl State {
         self.waiters.contains_key(&read)
     }
 
-    /// Who waits for `read`, if anybody does, waits no longer. Its fetches go on.
+    /// Ends the wait of the parked `read`, and returns its waiter. Its fetches go on.
     pub(crate) fn give_up(&mut self, read: ReadId) -> Option<Waiter> {
         let (_, waiter) = self.waiters.remove(&read)?;
         self.engine.abandon(read);

@@ -1,4 +1,4 @@
-//! Who waits for a parked read, and how they are told.
+//! Waiters for parked reads, and how each gets its answer.
 
 use std::cell::RefCell;
 use std::future::Future;
@@ -17,7 +17,7 @@ use crate::reader::Handle;
 /// The bytes of a parked read. Dropped unseen, they are released.
 pub(crate) type Answer = Result<Lease<'static>>;
 
-/// Who waits. Dropped unanswered, it hears that Forerun closed.
+/// A task or a callback that waits. Dropped unanswered, it gets the error that Forerun closed.
 pub(crate) enum Waiter {
     Task(oneshot::Sender<Answer>),
     Call(Call),
@@ -69,7 +69,7 @@ impl Drop for Wait {
     }
 }
 
-/// What runs when a submitted read is over.
+/// The callback of a submitted read.
 pub(crate) type Done = Box<dyn for<'a> FnOnce(Result<Lease<'a>>) + Send>;
 
 /// A callback that waits; dropped unanswered, it is told that Forerun closed, so

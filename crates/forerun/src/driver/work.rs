@@ -1,4 +1,4 @@
-//! What a turn brings for the thread that had it.
+//! The work that a turn leaves to its thread.
 
 use std::sync::Arc;
 
@@ -10,7 +10,7 @@ use super::fetch::Start;
 use super::lock::Loan;
 use super::waiter::Waiter;
 
-/// What became of a read that was begun.
+/// The outcome of starting a read.
 #[derive(Debug)]
 pub(crate) enum Begun {
     /// Its bytes are lent.
@@ -21,7 +21,7 @@ pub(crate) enum Begun {
 /// A read that waited is over: its bytes, where they lie.
 pub(crate) type Answered = (Waiter, Result<(Loan, Vec<MemoryRange>)>);
 
-/// What the engine wants done, to be carried out without the lock.
+/// The actions that the engine asks for. They are carried out without the lock.
 #[derive(Default)]
 pub(crate) struct Work {
     pub(crate) starts: Vec<Start>,

@@ -1,4 +1,4 @@
-//! What a program can ask of what is done for it.
+//! Reports that a program can ask for.
 
 use forerun::{Class, Forerun, Options};
 

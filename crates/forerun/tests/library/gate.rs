@@ -46,7 +46,7 @@ enum Answer {
     Panic,
 }
 
-/// What the test holds of a gate.
+/// The test's end of a gate.
 pub(crate) struct Requests(Receiver<Request>);
 
 impl Requests {

@@ -16,7 +16,7 @@ use crate::gate::{pattern, until};
 const LATENCY: Duration = Duration::from_millis(5);
 const SLOW: Duration = Duration::from_secs(2);
 const SLOW_PERIOD: usize = 50;
-/// What comes before a request stalls.
+/// Bytes that come before a request stalls.
 const FIRST_BYTES: u64 = 16 << 10;
 
 /// Objects in memory, further away.

@@ -1,4 +1,4 @@
-//! What is learned in one run and used in the next, and what programs say themselves.
+//! Records of one run that the next one uses, and hints of programs.
 
 use std::fs;
 use std::path::Path;

@@ -1,4 +1,4 @@
-//! What the library promises to its users.
+//! The promises of the library to its users.
 
 mod awaited;
 mod bytes;

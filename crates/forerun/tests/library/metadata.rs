@@ -115,8 +115,8 @@ fn files_asked_about_one_after_the_other_are_answered_from_one_list() {
     let gate = many_files();
     let forerun = believing(&gate);
     let size = |index: usize| forerun.stat_blocking(&format!("dir/{index}")).map(|entry| entry.size);
-    // A list of two thousand is worth its two requests once eight were asked about; the one
-    // before, which four were worth, ended after a thousand.
+    // A list of two thousand is worth its two requests once eight were asked about. The list before was
+    // worth four, and ended after a thousand.
     let mut index = 2000;
     until(|| {
         let (stats, lists) = asked(&gate);

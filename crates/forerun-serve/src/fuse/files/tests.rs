@@ -27,7 +27,7 @@ fn open() -> (Arc<Tree>, u64, Vec<u8>) {
     (Arc::new(tree), handle, bytes)
 }
 
-/// What the kernel gets for a READ.
+/// The answer that the kernel gets for a READ.
 fn read(tree: &Arc<Tree>, handle: u64, offset: u64, len: usize) -> Vec<u8> {
     let (ours, mut kernel) = UnixStream::pair().unwrap();
     let reply = Reply::new(&Arc::new(Channel::new(ours.into())), 7);

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 
 use forerun::{Forerun, Part};
 
-use super::mounted::{Mounted, not_in_mount, too_many};
+use super::mounted::{MountedDirectory, not_in_mount, too_many};
 use super::text;
 
 /// A longer line names nothing: paths have 4096 bytes at most.
@@ -36,7 +36,7 @@ impl fmt::Display for Input {
 ///
 /// # Errors
 /// The first line that is wrong, and why.
-pub(super) fn read(input: &Input, base: &Path) -> Result<(Mounted, Vec<Part>), Box<dyn Error>> {
+pub(super) fn read(input: &Input, base: &Path) -> Result<(MountedDirectory, Vec<Part>), Box<dyn Error>> {
     let failed = |error: io::Error| match input {
         Input::File(path) if error.kind() == io::ErrorKind::NotFound => {
             format!("{} is neither a list nor a file in a mount: {error}", path.display())
@@ -78,7 +78,7 @@ pub(super) fn read(input: &Input, base: &Path) -> Result<(Mounted, Vec<Part>), B
 /// Where paths are in the mount that the first of them is in.
 struct Places {
     base: PathBuf,
-    mounted: Option<Mounted>,
+    mounted: Option<MountedDirectory>,
     /// Directories that were looked at: the files themselves are not, which may be many.
     by_parent: HashMap<PathBuf, PathBuf>,
 }
@@ -102,7 +102,7 @@ impl Places {
         let shown = parent.display();
         let canonical = parent.canonicalize().map_err(|error| format!("{shown}: {error}"))?;
         if self.mounted.is_none() {
-            self.mounted = Some(Mounted::of(&canonical).ok_or_else(|| not_in_mount(parent))?);
+            self.mounted = Some(MountedDirectory::of(&canonical).ok_or_else(|| not_in_mount(parent))?);
         }
         let Some(mounted) = &self.mounted else { return Ok(PathBuf::new()) };
         Ok(mounted.place(&canonical)?)

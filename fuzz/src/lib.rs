@@ -1,5 +1,5 @@
-//! What must hold of a reader whatever it is given: it ends, it does not panic, what it says of
-//! damage tells where, and what it has read can be kept in Forerun's own format. And what of
+//! The promises of a reader for any input. It ends, and does not panic. Its errors say where the damage is.
+//! Accesses that it has read can be kept in Forerun's own format. And what of
 //! reads of any kind: reading ahead of them breaks no invariant and wastes little.
 
 use std::io::{self, Cursor, Write};
@@ -10,11 +10,11 @@ use forerun_trace::{Access, Error, Files, Format, Position, ReadOptions, Reader,
 #[path = "../../crates/forerun-sim/tests/regret/accesses.rs"]
 mod reads;
 
-/// What bzip2 makes of a byte at most: blocks of 900 kB, in which 5 bytes stand for a run of
-/// 255, take more than 32 each. Also the least of a record's size in bytes is 1.
+/// The most bytes that bzip2 makes of one. Blocks of 900 kB, in which 5 bytes stand for a run of 255, take
+/// more than 32 each. Also the least of a record's size in bytes is 1.
 const UNPACKED_MAX: usize = 900_000 / 5 * 255 / 32;
 
-/// Of what is read in virtual time.
+/// The limit of the accesses that are read in virtual time.
 const READERS_MAX: usize = 16;
 
 /// Names the input in errors.

@@ -2,8 +2,8 @@
 
 use tokio::runtime::{Handle, RuntimeFlavor};
 
-/// Runs `work` on another thread and returns its result. A runtime of one thread runs it in place:
-/// such a runtime serves no other task meanwhile, and its tasks keep the same order in each run.
+/// Runs `work` on another thread and returns its result. A runtime of one thread runs it in place. Such a
+/// runtime serves no other task meanwhile, and its tasks keep the same order in each run.
 ///
 /// # Panics
 /// If `work` panics.

@@ -6,7 +6,7 @@ use std::time::Duration;
 /// and `KiB`… are powers of 1024, `kB`, `MB`… powers of 1000.
 ///
 /// # Errors
-/// What a size looks like.
+/// The form of a size.
 pub(crate) fn parse_size(text: &str) -> Result<u64, String> {
     let (number, unit) = split(text);
     let factor = match unit.to_ascii_lowercase().as_str() {
@@ -30,7 +30,7 @@ pub(crate) fn parse_size(text: &str) -> Result<u64, String> {
 /// A length of time from `text`: a whole number and a unit.
 ///
 /// # Errors
-/// What a length of time looks like.
+/// The form of a length of time.
 pub(crate) fn parse_duration(text: &str) -> Result<Duration, String> {
     let (number, unit) = split(text);
     let milliseconds = match unit {

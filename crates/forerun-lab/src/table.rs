@@ -83,7 +83,7 @@ impl Table {
         blocks.iter().map(|columns| self.part(columns)).collect()
     }
 
-    /// Columns from the one at `start` on that stay together: those below one word, and marks
+    /// Columns from the one at `start` on that stay together. These are those below one word, and marks
     /// without a name, which belong to the column before them.
     fn units(&self, start: usize) -> Vec<Vec<usize>> {
         let mut units: Vec<Vec<usize>> = Vec::new();

@@ -6,9 +6,9 @@
 //! formats that refer to earlier records keep the last 65,536, and strace's keeps a few bytes for
 //! each opened file.
 //!
-//! A malformed file ends with an [`Error`] that names the file, the record and the reason. A file
-//! that was cut is malformed: a text file without its last line end, a binary file that ends inside
-//! a record, compressed data without its end.
+//! A malformed file ends with an [`Error`] that names the file, the record and the reason. A file that was
+//! cut is malformed. That is a text file without its last line end, a binary file that ends inside a
+//! record, or compressed data without its end.
 
 #![forbid(unsafe_code)]
 

@@ -70,7 +70,7 @@ impl Reader {
     /// [`Reader::read_at_blocking`] does the same for threads.
     ///
     /// # Errors
-    /// What kept the backend from answering. A later read tries again, unless
+    /// The backend's own error. A later read tries again, unless
     /// the object has changed.
     pub async fn read_at(&self, buf: &mut [u8], offset: u64) -> Result<usize> {
         self.handle.read_at(buf, offset).await

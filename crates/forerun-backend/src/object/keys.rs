@@ -1,7 +1,7 @@
 //! Listings without the entries that a file system cannot show.
 //!
-//! The client of object stores refuses a whole page of a listing for one bad entry: a key that
-//! cannot be a path, a malformed size or date. This module removes such entries, so that the others
+//! The client of object stores refuses a whole page of a listing for one bad entry. Bad are a key that
+//! cannot be a path, and a malformed size or date. This module removes such entries, so that the others
 //! can be read. Takes time in proportion to any page's length.
 
 use quick_xml::Reader;

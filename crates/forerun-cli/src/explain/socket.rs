@@ -2,8 +2,8 @@
 //!
 //! A connection carries one question, a line with one word, and one answer, which ends with the
 //! connection.
-//! * `who`: one line each for the URL as given, the URL, the directory, the bytes of memory in use,
-//!   those allowed, and the seconds since the mount
+//! * `who`: a line for the URL as given, the URL, the directory, and the bytes of memory in use. Two more
+//!   are for the bytes allowed, and the seconds since the mount
 //! * `words`: the text of [`super::words`]
 //! * `json`: the text of [`super::json`]
 

@@ -1,7 +1,7 @@
 //! The rules for plain words that a program can check, on every text that users read and on comments.
 //!
 //! * A sentence does not begin with who, what, so much or the like ([`rules`]).
-//! * A program or a reader is "it", never he, him or his.
+//! * A program or a reader is "it", never `he`, `him` or `his`.
 //! * A sentence has 25 words at most.
 //! * README.md and CHANGELOG.md stay short.
 //! * The name of a type or module stands for one thing in its crate ([`names`]).

@@ -34,8 +34,8 @@ fn trim(text: &str, range: Range<usize>) -> Range<usize> {
 /// The end of a link's text and the beginning of its target.
 const LINK: &str = "](";
 
-/// `text` with blanks for the targets of links, and with an `X` for each byte of code and of the
-/// placeholders of formats, so that each of these is one word. The rest stays in its place.
+/// `text` with blanks for the targets of links. Each byte of code and of the placeholders of formats is an
+/// `X`, so that each of these is one word. The rest stays in its place.
 pub(crate) fn mask(text: &str) -> String {
     let mut masked = String::with_capacity(text.len());
     while let Some(hidden) = next_hidden(&text[masked.len()..]) {

@@ -25,8 +25,8 @@ const HORIZON: usize = 32;
 pub enum Kind {
     /// Of streams: it mostly reads on where it was.
     Stream,
-    /// Of places all over that are read once and little is written, as boots and starts of programs are:
-    /// who knows them from the last time knows nearly all of it.
+    /// Of places all over that are read once and little is written, as boots and starts of programs are.
+    /// The record of the last time knows nearly all of it.
     Start,
     /// Of neither.
     Other,

@@ -106,7 +106,7 @@ pub struct Row {
 }
 
 impl Row {
-    /// The row of a workload of these `objects`: the outcomes of [`CONTENDERS`] in their order, the
+    /// The row of a workload of these `objects`. It has the outcomes of [`CONTENDERS`] in their order, the
     /// `best` times for them, and the share of these that was `learned`.
     pub(super) fn of(
         outcomes: &[Outcome],

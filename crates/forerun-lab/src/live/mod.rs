@@ -62,7 +62,7 @@ pub struct Live {
 /// Lets `source` do all it wants with `storage`. Writes are counted and not made.
 ///
 /// # Errors
-/// What the first read that failed said.
+/// The error of the first read that failed.
 pub fn play(source: &mut dyn Source, storage: &dyn Storage) -> Result<Live, String> {
     let (sender, finished) = channel();
     let clients = vec![ClientRun::default(); source.client_count()];

@@ -2,7 +2,7 @@
 //!
 //! Parameters that the document does not tell are the same in all rows. `/lib` has 24 MB with a
 //! median of 20 KiB, 8 files to a directory; its blocks of names and inodes lie before its files.
-//! How much sizes differ follows from the document: of the 1.0 s that adaptive readahead takes off
+//! The spread of sizes follows from the document. Of the 1.0 s that adaptive readahead takes off
 //! its `diff -r`, stock readahead with windows of 1 MiB takes off 0.8 s. Against adaptive
 //! readahead, windows of up to 128 KiB cost a movement more for a file of more than 48 KiB. Windows
 //! of up to 1 MiB do so for one of 80 to 336 KiB. So most files of more than 48 KiB have less than

@@ -38,8 +38,8 @@ impl Workload {
     /// Looks at all of the trace at `path`.
     ///
     /// # Errors
-    /// It cannot be read, or not twice as a pipe; it has no reads, its files are larger than any
-    /// device, a read is longer than any program's, or its times are more than a century.
+    /// It cannot be read, or not twice as a pipe. It has no reads, or its files are larger than any device.
+    /// A read is longer than any program's, or its times are more than a century.
     pub fn open(path: &Path, options: ReadOptions) -> Result<Workload, Error> {
         let unfit = |reason: String| Error::Unfit { name: path.display().to_string(), reason };
         // The reader reports files that do not exist.

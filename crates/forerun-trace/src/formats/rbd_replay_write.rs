@@ -1,5 +1,5 @@
-//! Writing version 1 of rbd-replay's format. Adds the actions that a replay needs and the accesses
-//! may lack: start and end of threads, opening of images, and dependencies that keep the recorded
+//! Writing version 1 of rbd-replay's format. Adds the actions that a replay needs and the accesses may
+//! lack. These are start and end of threads, opening of images, and dependencies that keep the recorded
 //! times.
 
 use std::collections::{BTreeSet, HashSet};

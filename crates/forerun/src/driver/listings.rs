@@ -96,8 +96,8 @@ impl Listings {
     }
 }
 
-/// A small number for the name's ending: 0 if it has none, 1 if that is a number, and
-/// for most others one of their own.
+/// A small number for the name's ending: 0 if it has none, and 1 if that is a number. Most others have one
+/// of their own.
 fn class_of(name: &str) -> u8 {
     let Some((stem, ending)) = name.rsplit_once('.') else { return 0 };
     match ending.as_bytes() {

@@ -116,8 +116,8 @@ pub(super) fn record(unplug: Unplug) -> Vec<Line> {
     log.lines.clone()
 }
 
-/// The document's trace of `pattern` beside the same events in `lines`: those after a window that
-/// finds the queue empty, in the middle of the file.
+/// The document's trace of `pattern` beside the same events in `lines`. They follow a window that finds the
+/// queue empty, in the middle of the file.
 pub(super) fn compare(pattern: &str, lines: &[Line]) -> (Table, Claim) {
     // The events that follow at once from a Q or a P and concern no disk.
     let rows: Vec<data::Record> = data::rows(&format!("s001_blktrace/{pattern}"))

@@ -90,7 +90,7 @@ struct Counts {
 const LOADER_BYTES: u64 = 46_390 * SECTOR_BYTES;
 const LOADER_READ_BYTES: u64 = 32 << 10;
 
-/// `eager` 111 operations, 6 of them for the boot loader; `plain` 281 of 203 MB, 14 of them
+/// `eager` 111 operations, 6 of them for the boot loader. `plain` 281 of 203 MB, 14 of them
 /// with 25 MB for the boot loader: 2.5 windows a run. An IDE bus takes one read at a time.
 const BOOT_ON_IDE: Counts = Counts {
     reads: 57_516,
@@ -103,7 +103,7 @@ const BOOT_ON_IDE: Counts = Counts {
     together: 1,
 };
 
-/// `eager` 249 operations, 6 for the boot loader; `plain` 451 of 221 MB, 9 of them with
+/// `eager` 249 operations, 6 for the boot loader. `plain` 451 of 221 MB, 9 of them with
 /// 24 MB for the boot loader: 1.8 windows a run. Without readahead a read takes 0.76 ms,
 /// less than one of a single sector does on the other bus: several were under way at once.
 /// Two of those that are alone are an assumption, which the 9.05 s agree with.

@@ -3,3 +3,5 @@
 
 #[cfg(target_os = "linux")]
 pub mod fuse;
+#[cfg(target_os = "linux")]
+pub mod nbd;

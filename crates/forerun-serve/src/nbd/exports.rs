@@ -1,0 +1,146 @@
+//! The exports by name.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Weak};
+
+use forerun::{Entry, ErrorKind, Forerun, Kind, Result};
+use tokio::sync::{Mutex, Semaphore};
+
+use super::open::OpenExport;
+use super::work::PIECE_BYTES_MAX;
+
+/// Names that a client gets at most.
+const LISTED_MAX: usize = 10_000;
+/// This part of an engine's memory may be lent to connections at once. Fetches and readahead need the rest.
+const LENT_PART: u64 = 4;
+
+/// A URL, and what its exports are called.
+#[derive(Debug)]
+pub struct Source {
+    forerun: Forerun,
+    /// The name that was given.
+    name: Option<String>,
+    lending: Arc<Semaphore>,
+}
+
+/// All that is served. Connections to one version of an object share it.
+#[derive(Debug)]
+pub struct Exports {
+    sources: Vec<Source>,
+    open: Mutex<HashMap<String, Weak<OpenExport>>>,
+}
+
+impl Source {
+    /// The objects of `forerun`, whose memory has `memory_bytes`. One object is called `name`, or as
+    /// its path. The objects of a tree are called as their paths, below `name` if it is given.
+    pub fn new(forerun: Forerun, memory_bytes: u64, name: Option<String>) -> Source {
+        let lent = (memory_bytes / LENT_PART).max(u64::from(PIECE_BYTES_MAX));
+        let lent = usize::try_from(lent).unwrap_or(usize::MAX).min(Semaphore::MAX_PERMITS);
+        Source { forerun, name, lending: Arc::new(Semaphore::new(lent)) }
+    }
+
+    /// The name of the only export; none if it is a tree.
+    pub fn single(&self) -> Option<&str> {
+        self.forerun.object().map(|object| self.name.as_deref().unwrap_or(object))
+    }
+
+    /// The path of the object that would be called `name`.
+    fn path_of<'a>(&'a self, name: &'a str) -> Option<&'a str> {
+        if let Some(single) = self.single() {
+            return self.forerun.object().filter(|_| name == single);
+        }
+        let path = match &self.name {
+            Some(own) => name.strip_prefix(own.as_str())?.strip_prefix('/')?,
+            None => name,
+        };
+        path.split('/').all(|part| !matches!(part, "" | "." | "..")).then_some(path)
+    }
+
+    /// What the object at `path` is called.
+    fn name_of(&self, path: &str) -> String {
+        match &self.name {
+            Some(own) => format!("{own}/{path}"),
+            None => path.to_owned(),
+        }
+    }
+
+    /// The names of the files at the top.
+    async fn names(&self) -> Result<Vec<String>> {
+        if let Some(single) = self.single() {
+            return Ok(vec![single.to_owned()]);
+        }
+        let entries = self.forerun.list("").await?;
+        let files = entries.iter().filter(|entry| entry.kind == Kind::File);
+        let mut names: Vec<String> = files.take(LISTED_MAX).map(|entry| self.name_of(&entry.path)).collect();
+        names.sort_unstable();
+        Ok(names)
+    }
+}
+
+impl Exports {
+    /// The exports of `sources`. If two have an export of one name, the first is meant.
+    pub fn new(sources: Vec<Source>) -> Exports {
+        Exports { sources, open: Mutex::default() }
+    }
+
+    /// The names that a list has.
+    ///
+    /// # Errors
+    /// If a directory cannot be listed.
+    pub async fn names(&self) -> Result<Vec<String>> {
+        let mut names = Vec::new();
+        for source in &self.sources {
+            names.extend(source.names().await?);
+        }
+        names.truncate(LISTED_MAX);
+        Ok(names)
+    }
+
+    /// The export called `name`, or the first of the list if that is empty; none if there is none.
+    ///
+    /// # Errors
+    /// If the storage cannot tell.
+    pub(super) async fn find(&self, name: &str) -> Result<Option<Arc<OpenExport>>> {
+        let first;
+        let name = if name.is_empty() {
+            let names = self.names().await?;
+            let Some(name) = names.into_iter().next() else { return Ok(None) };
+            first = name;
+            &first
+        } else {
+            name
+        };
+        for source in &self.sources {
+            let Some(path) = source.path_of(name) else { continue };
+            match source.forerun.stat(path).await {
+                Ok(entry) if entry.kind == Kind::File => {
+                    return self.open(name, &entry, source).await.map(Some);
+                }
+                Ok(_) => {}
+                Err(error) if matches!(error.kind, ErrorKind::NotFound | ErrorKind::NotADirectory) => {}
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(None)
+    }
+
+    /// The export of this version of the object, shared with those that have it open.
+    async fn open(&self, name: &str, entry: &Entry, source: &Source) -> Result<Arc<OpenExport>> {
+        let mut open = self.open.lock().await;
+        open.retain(|_, export| export.strong_count() > 0);
+        if let Some(export) = open.get(name).and_then(Weak::upgrade) {
+            if export.is(entry) {
+                return Ok(export);
+            }
+            export.retire();
+        }
+        let export = OpenExport::new(name.to_owned(), entry, &source.forerun, &source.lending).await;
+        if export.as_ref().is_err_and(|error| error.kind == ErrorKind::Changed) {
+            // The next client asks the storage again.
+            source.forerun.invalidate_metadata(&entry.path);
+        }
+        let export = Arc::new(export?);
+        open.insert(name.to_owned(), Arc::downgrade(&export));
+        Ok(export)
+    }
+}

@@ -1,0 +1,120 @@
+//! Sockets that clients connect to.
+
+use std::fs;
+use std::io;
+use std::net::SocketAddr;
+use std::os::fd::OwnedFd;
+use std::os::unix::fs::FileTypeExt;
+use std::os::unix::net as unix;
+use std::path::{Path, PathBuf};
+
+use rustix::net::{AddressFamily, getsockname, sockopt};
+use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::net::{TcpListener, UnixListener, UnixStream};
+
+/// A socket that listens. The socket of a path is removed with it.
+#[derive(Debug)]
+pub struct Listener {
+    kind: Kind,
+    path: Option<PathBuf>,
+}
+
+#[derive(Debug)]
+enum Kind {
+    Unix(UnixListener),
+    Tcp(TcpListener),
+}
+
+/// Both directions of a connection.
+pub(super) trait Stream: AsyncRead + AsyncWrite + Send + Unpin {}
+impl<T: AsyncRead + AsyncWrite + Send + Unpin> Stream for T {}
+
+impl Listener {
+    /// Listens at `path`, where the socket of a server that has ended may be left. Called within a runtime.
+    ///
+    /// # Errors
+    /// If a server listens there, if there is something else, or if it cannot be made.
+    pub async fn unix(path: &Path) -> io::Result<Listener> {
+        if fs::symlink_metadata(path).is_ok_and(|found| found.file_type().is_socket()) {
+            match UnixStream::connect(path).await {
+                Err(error) if error.kind() == io::ErrorKind::ConnectionRefused => fs::remove_file(path)?,
+                _ => return Err(io::ErrorKind::AddrInUse.into()),
+            }
+        }
+        Ok(Listener { kind: Kind::Unix(UnixListener::bind(path)?), path: Some(path.to_owned()) })
+    }
+
+    /// Listens at `address`. Called within a runtime.
+    ///
+    /// # Errors
+    /// If the system refuses.
+    pub async fn tcp(address: SocketAddr) -> io::Result<Listener> {
+        Ok(Listener { kind: Kind::Tcp(TcpListener::bind(address).await?), path: None })
+    }
+
+    /// The listening `socket` that another program has made. Called within a runtime.
+    ///
+    /// # Errors
+    /// If it is not a socket of the Internet or of a path that listens.
+    pub fn inherited(socket: OwnedFd) -> io::Result<Listener> {
+        let family = getsockname(&socket)?.address_family();
+        if !sockopt::socket_acceptconn(&socket)? {
+            return Err(io::Error::new(io::ErrorKind::InvalidInput, "it does not listen"));
+        }
+        let kind = match family {
+            AddressFamily::UNIX => {
+                let listener = unix::UnixListener::from(socket);
+                listener.set_nonblocking(true)?;
+                Kind::Unix(UnixListener::from_std(listener)?)
+            }
+            AddressFamily::INET | AddressFamily::INET6 => {
+                let listener = std::net::TcpListener::from(socket);
+                listener.set_nonblocking(true)?;
+                Kind::Tcp(TcpListener::from_std(listener)?)
+            }
+            _ => return Err(io::Error::new(io::ErrorKind::InvalidInput, "it is of another family")),
+        };
+        Ok(Listener { kind, path: None })
+    }
+
+    /// Where clients find it, as a URI.
+    ///
+    /// # Errors
+    /// If the system does not tell.
+    pub fn uri(&self) -> io::Result<String> {
+        match &self.kind {
+            Kind::Tcp(listener) => Ok(format!("nbd://{}", listener.local_addr()?)),
+            Kind::Unix(listener) => {
+                let address = listener.local_addr()?;
+                let path = address.as_pathname().map_or_else(String::new, |path| path.display().to_string());
+                Ok(format!("nbd+unix:///?socket={path}"))
+            }
+        }
+    }
+
+    /// The next client.
+    ///
+    /// # Errors
+    /// If the system has no room for it.
+    pub(super) async fn accept(&self) -> io::Result<Box<dyn Stream>> {
+        match &self.kind {
+            Kind::Unix(listener) => Ok(Box::new(listener.accept().await?.0)),
+            Kind::Tcp(listener) => {
+                let (stream, _) = listener.accept().await?;
+                // Small replies are not to wait for others.
+                stream.set_nodelay(true)?;
+                // A client whose machine has gone says nothing more.
+                sockopt::set_socket_keepalive(&stream, true)?;
+                Ok(Box::new(stream))
+            }
+        }
+    }
+}
+
+impl Drop for Listener {
+    fn drop(&mut self) {
+        if let Some(path) = &self.path {
+            let _ = fs::remove_file(path);
+        }
+    }
+}

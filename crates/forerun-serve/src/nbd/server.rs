@@ -1,0 +1,145 @@
+//! The server: accepts clients, and ends.
+
+use std::future::Future;
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::sync::watch;
+use tokio::task::JoinSet;
+
+use super::connection::{Connection, End};
+use super::exports::Exports;
+use super::greeting::{Greeted, greet};
+use super::listener::{Listener, Stream};
+
+/// Clients at once, handshakes included.
+const CONNECTIONS_MAX: usize = 256;
+/// How long a handshake may take in all; a store that is slow to say how large an object is included.
+const HANDSHAKE_TIME_MAX: Duration = Duration::from_secs(60);
+/// How long clients may take to read their last replies when the server ends.
+const END_TIME_MAX: Duration = Duration::from_secs(10);
+/// Between tries where the system has no room for another connection.
+const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
+
+/// Serves exports to clients.
+#[derive(Debug)]
+pub struct Server {
+    exports: Arc<Exports>,
+    handshake_time_max: Duration,
+}
+
+impl Server {
+    /// A server of `exports`.
+    pub fn new(exports: Exports) -> Server {
+        Server { exports: Arc::new(exports), handshake_time_max: HANDSHAKE_TIME_MAX }
+    }
+
+    /// The same, with another limit on the time of a handshake than a minute.
+    pub fn with_handshake_time_max(self, handshake_time_max: Duration) -> Server {
+        Server { handshake_time_max, ..self }
+    }
+
+    /// Serves the clients of `listeners` until `stop`. Then it answers the requests that it has, takes no
+    /// more, and closes the connections. A client that does not read its replies holds that up for
+    /// 10 s at most. Called within a runtime with time and I/O.
+    pub async fn serve(&self, listeners: Vec<Listener>, stop: impl Future<Output = ()>) {
+        let (ending, ended) = watch::channel(false);
+        let mut connections = JoinSet::new();
+        let mut accepting = JoinSet::new();
+        let (accepted, mut streams) = tokio::sync::mpsc::channel(1);
+        for listener in listeners {
+            accepting.spawn(accept(listener, accepted.clone()));
+        }
+        tokio::pin!(stop);
+        loop {
+            tokio::select! {
+                () = &mut stop => break,
+                Some(stream) = streams.recv() => {
+                    if connections.len() >= CONNECTIONS_MAX {
+                        tracing::warn!(
+                            target: "forerun::nbd",
+                            "a client is turned away: there are {CONNECTIONS_MAX} connections already"
+                        );
+                        continue;
+                    }
+                    let (exports, ended) = (Arc::clone(&self.exports), ended.clone());
+                    connections.spawn(converse(stream, exports, self.handshake_time_max, ended));
+                }
+                Some(_) = connections.join_next() => {}
+            }
+        }
+        // The sockets go first, so that a new server may take their place.
+        accepting.shutdown().await;
+        let _ = ending.send(true);
+        let all = async { while connections.join_next().await.is_some() {} };
+        if tokio::time::timeout(END_TIME_MAX, all).await.is_err() {
+            tracing::warn!(target: "forerun::nbd", "clients that do not read their replies are cut off");
+        }
+    }
+}
+
+/// Accepts clients for ever.
+async fn accept(listener: Listener, accepted: tokio::sync::mpsc::Sender<Box<dyn Stream>>) {
+    loop {
+        match listener.accept().await {
+            Ok(stream) => {
+                if accepted.send(stream).await.is_err() {
+                    return;
+                }
+            }
+            // Too many open files, say: others may close some.
+            Err(error) => {
+                tracing::warn!(target: "forerun::nbd", "a client cannot connect: {error}");
+                tokio::time::sleep(ACCEPT_PAUSE).await;
+            }
+        }
+    }
+}
+
+/// Serves one client to its end.
+async fn converse(
+    mut stream: Box<dyn Stream>,
+    exports: Arc<Exports>,
+    handshake_time_max: Duration,
+    mut ended: watch::Receiver<bool>,
+) {
+    let greeted = tokio::select! {
+        greeted = tokio::time::timeout(handshake_time_max, greet(&mut stream, &exports)) => greeted,
+        _ = ended.wait_for(|ended| *ended) => return,
+    };
+    let (export, session, input) = match greeted {
+        Ok(Ok(Greeted::Begun { export, session, input })) => (export, session, input),
+        Ok(Ok(Greeted::Left)) => return,
+        Ok(Ok(Greeted::Broken(broken))) => {
+            return tracing::warn!(target: "forerun::nbd", "a client is cut off: {broken}");
+        }
+        Ok(Err(error)) => {
+            return tracing::debug!(target: "forerun::nbd", "a client is gone: {error}");
+        }
+        Err(_) => {
+            return tracing::warn!(
+                target: "forerun::nbd",
+                "a client is cut off: it chose no export within {} s", handshake_time_max.as_secs_f32()
+            );
+        }
+    };
+    let name = export.shown.name.clone();
+    tracing::info!(target: "forerun::nbd", "a client reads the export {name:?}");
+    let stop = async move {
+        let _ = ended.wait_for(|ended| *ended).await;
+    };
+    match Connection::new(stream, export, session, input).serve(stop).await {
+        End::Done => tracing::info!(target: "forerun::nbd", "a client has left the export {name:?}"),
+        End::Gone => tracing::info!(target: "forerun::nbd", "a client of the export {name:?} hung up"),
+        End::Broken(broken) => {
+            tracing::warn!(target: "forerun::nbd", "a client of the export {name:?} is cut off: {broken}");
+        }
+        End::Cut => tracing::warn!(
+            target: "forerun::nbd",
+            "a client of the export {name:?} is cut off: the rest of a reply cannot be read"
+        ),
+        End::Failed(error) => {
+            tracing::info!(target: "forerun::nbd", "a client of the export {name:?} is gone: {error}");
+        }
+    }
+}

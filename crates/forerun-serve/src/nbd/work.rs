@@ -1,0 +1,108 @@
+//! Requests that wait for the storage.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use forerun::Result;
+
+use super::errno::report;
+use super::open::{Lent, OpenExport};
+use super::outbox::Outgoing;
+use super::protocol::{Replies, StatusExtent, WHOLE_BYTES_MAX};
+
+/// A read is cut into pieces of this size, as the library takes at once without copying. The storage
+/// brings them in any order.
+pub(super) const PIECE_BYTES_MAX: u32 = WHOLE_BYTES_MAX;
+
+/// A part of a read, which has an answer of its own.
+#[derive(Clone, Debug)]
+pub(super) struct Piece {
+    cookie: u64,
+    offset: u64,
+    /// All bytes of the answer. Only the first [`PIECE_BYTES_MAX`] are read before it begins.
+    len: u32,
+    /// Pieces of the same read that have no answer yet; none if there is only this one.
+    left: Option<Arc<AtomicU32>>,
+}
+
+/// A request or a part of it that the storage has answered.
+pub(super) enum Finished {
+    Piece(Piece, Result<Lent>),
+    Status(u64, Result<Vec<StatusExtent>>),
+}
+
+impl Piece {
+    /// The pieces of a read of `len` bytes; one for all of them if `is_whole`.
+    pub(super) fn cut(cookie: u64, offset: u64, len: u32, is_whole: bool) -> impl Iterator<Item = Piece> {
+        let step = if is_whole { len } else { PIECE_BYTES_MAX };
+        let count = len.div_ceil(step);
+        let left = (count > 1).then(|| Arc::new(AtomicU32::new(count)));
+        (0..count).map(move |number| {
+            let from = number * step;
+            let len = (len - from).min(step);
+            Piece { cookie, offset: offset + u64::from(from), len, left: left.clone() }
+        })
+    }
+
+    /// Counts the piece as answered. True if it is the last of its read.
+    fn is_last(&self) -> bool {
+        self.left.as_ref().is_none_or(|left| left.fetch_sub(1, Ordering::Relaxed) == 1)
+    }
+
+    /// Reads the piece, or the beginning of it.
+    pub(super) async fn read(self, export: Arc<OpenExport>) -> Finished {
+        let result = export.read(self.offset, self.len.min(PIECE_BYTES_MAX)).await;
+        Finished::Piece(self, result)
+    }
+}
+
+/// Asks which of `len` bytes are holes.
+pub(super) async fn block_status(
+    export: Arc<OpenExport>,
+    cookie: u64,
+    offset: u64,
+    len: u32,
+    count_max: usize,
+) -> Finished {
+    Finished::Status(cookie, export.block_status(offset, len, count_max).await)
+}
+
+impl Finished {
+    /// The reply to it, about the export `name`.
+    pub(super) fn into_reply(self, replies: Replies, name: &str) -> Outgoing {
+        match self {
+            Finished::Piece(piece, Ok(lent)) => {
+                let Piece { cookie, offset, len, .. } = piece;
+                let is_last = piece.is_last();
+                let hole = is_zero(&lent).then(|| replies.hole(cookie, offset, len, is_last)).flatten();
+                match hole {
+                    Some(head) => Outgoing::head(cookie, head, is_last, len),
+                    None => {
+                        let head = replies.data(cookie, offset, len, is_last);
+                        Outgoing::data(cookie, head, is_last, (offset, len), lent)
+                    }
+                }
+            }
+            Finished::Piece(piece, Err(error)) => {
+                let (errno, is_last) = (report(name, &error), piece.is_last());
+                let head = replies.error_at(piece.cookie, errno, &error.to_string(), piece.offset, is_last);
+                Outgoing::head(piece.cookie, head, is_last, piece.len)
+            }
+            Finished::Status(cookie, Ok(extents)) => {
+                Outgoing::head(cookie, replies.block_status(cookie, &extents), true, 0)
+            }
+            Finished::Status(cookie, Err(error)) => {
+                let errno = report(name, &error);
+                Outgoing::head(cookie, replies.error(cookie, errno, &error.to_string()), true, 0)
+            }
+        }
+    }
+}
+
+/// Whether a client can be told of zeros instead.
+fn is_zero(lent: &Lent) -> bool {
+    // Sums of words: the compiler makes them wide, and bytes that are not zero end them early.
+    lent.lease
+        .slices()
+        .all(|slice| slice.chunks(256).all(|bytes| bytes.iter().fold(0, |sum, byte| sum | byte) == 0))
+}

@@ -1,0 +1,12 @@
+//! The NBD server, and its protocol.
+
+mod bad;
+mod client;
+mod handshake;
+mod holes;
+mod limits;
+mod messages;
+mod numbers;
+mod reads;
+mod support;
+mod versions;

@@ -1,0 +1,123 @@
+//! The protocol by itself: bytes in, messages out, cut anywhere.
+
+use bytes::BytesMut;
+use forerun_serve::nbd::protocol::{
+    BlockSizes, Command, Errno, Export, Handshake, Replies, Requests, STATE_HOLE, Session, StatusExtent, Step,
+};
+
+use super::client::*;
+use super::numbers::*;
+
+fn export() -> Export {
+    let (name, description) = ("disk".to_owned(), String::new());
+    Export { name, description, size: 1 << 20, flags: 2, block_sizes: BlockSizes::default() }
+}
+
+/// Gives `bytes` in pieces of `step`; what the server says, and what it was told to do.
+fn haggle(bytes: &[u8], step: usize) -> (Vec<u8>, Vec<Step>) {
+    let (mut output, mut steps, mut input) = (Vec::new(), Vec::new(), BytesMut::new());
+    let mut handshake = Handshake::new(&mut output);
+    for piece in bytes.chunks(step) {
+        input.extend_from_slice(piece);
+        loop {
+            match handshake.step(&mut input, &mut output).unwrap() {
+                Step::Receive => break,
+                Step::Find(name) => {
+                    steps.push(Step::Find(name.clone()));
+                    let export = Some(export()).filter(|export| export.name == name);
+                    match handshake.found(export.as_ref(), &mut output).unwrap() {
+                        Step::Receive => {}
+                        end => {
+                            steps.push(end);
+                            return (output, steps);
+                        }
+                    }
+                }
+                Step::List => handshake.listed(Some(&["disk".to_owned()]), &mut output),
+                end => {
+                    steps.push(end);
+                    return (output, steps);
+                }
+            }
+        }
+    }
+    (output, steps)
+}
+
+#[test]
+fn a_handshake_is_the_same_however_its_bytes_are_cut() {
+    let option = |option: u32, data: &[u8]| {
+        [&OPTION_MAGIC.to_be_bytes()[..], &option.to_be_bytes(), &(data.len() as u32).to_be_bytes(), data]
+            .concat()
+    };
+    let bytes = [
+        3_u32.to_be_bytes().to_vec(),
+        option(STRUCTURED_REPLY, &[]),
+        option(GO, &vec![7; 70_000]),
+        option(LIST, &[]),
+        option(SET_META_CONTEXT, &queries("disk", &["base:allocation"])),
+        option(INFO, &named("other", &[])),
+        option(GO, &named("disk", &[3])),
+    ]
+    .concat();
+    let whole = haggle(&bytes, bytes.len());
+    let session = Session { has_structured_replies: true, has_allocation: true };
+    let find = |name: &str| Step::Find(name.to_owned());
+    assert_eq!(whole.1, [find("disk"), find("other"), find("disk"), Step::Begin(session)]);
+    for step in [1, 2, 7, 16, 100, 4096] {
+        assert_eq!(haggle(&bytes, step), whole, "{step}");
+    }
+}
+
+#[test]
+fn requests_are_the_same_however_their_bytes_are_cut() {
+    let bytes = [
+        request(READ, 0, 1, 5, 6),
+        request(WRITE, 0, 2, 0, 1000),
+        request(READ, 0, 99, 9, 9).repeat(100)[..1000].to_vec(),
+        request(WRITE, 0, 3, 0, 0),
+        request(DISCONNECT, 0, 4, 0, 0),
+    ]
+    .concat();
+    for step in [1, 3, 28, 100, bytes.len()] {
+        let (mut requests, mut input, mut seen) = (Requests::default(), BytesMut::new(), Vec::new());
+        for piece in bytes.chunks(step) {
+            input.extend_from_slice(piece);
+            while let Some(request) = requests.next(&mut input).unwrap() {
+                seen.push((
+                    request.cookie,
+                    request.command(100, Session::default()).map_err(|refusal| refusal.errno),
+                ));
+            }
+        }
+        let read = Command::Read { offset: 5, len: 6, is_whole: false };
+        let refused = Err(Errno::NotPermitted);
+        assert_eq!(seen, [(1, Ok(read)), (2, refused), (3, refused), (4, Ok(Command::Disconnect))], "{step}");
+    }
+}
+
+#[test]
+fn replies_have_the_form_of_the_specification() {
+    let simple = Replies::new(Session::default());
+    assert_eq!(simple.done(7), [0x67, 0x44, 0x66, 0x98, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 7]);
+    assert_eq!(simple.error(7, Errno::Io, "why")[4..8], [0, 0, 0, 5]);
+    assert_eq!(simple.hole(7, 0, 1, true), None);
+    let chunks = Replies::new(Session { has_structured_replies: true, has_allocation: true });
+    let head = |flags, kind: [u8; 2], len| {
+        [&[0x66, 0x8e, 0x33, 0xef, 0, flags][..], &kind, &[0, 0, 0, 0, 0, 0, 0, 7, 0, 0, 0, len]].concat()
+    };
+    assert_eq!(chunks.done(7), head(1, [0, 0], 0));
+    assert_eq!(chunks.data(7, 1, 3, false), [head(0, [0, 1], 11), vec![0, 0, 0, 0, 0, 0, 0, 1]].concat());
+    let hole = [head(1, [0, 2], 12), vec![0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 3]].concat();
+    assert_eq!(chunks.hole(7, 1, 3, true), Some(hole));
+    let error = [head(1, [0x80, 1], 9), vec![0, 0, 0, 108, 0, 3], b"why".to_vec()].concat();
+    assert_eq!(chunks.error(7, Errno::Shutdown, "why"), error);
+    let error_at =
+        [head(0, [0x80, 2], 17), vec![0, 0, 0, 5, 0, 3], b"why".to_vec(), vec![0, 0, 0, 0, 0, 0, 0, 9]];
+    assert_eq!(chunks.error_at(7, Errno::Io, "why", 9, false), error_at.concat());
+    let extents = [StatusExtent { len: 2, state: STATE_HOLE }];
+    let status = [head(1, [0, 5], 12), vec![0, 0, 0, 1, 0, 0, 0, 2, 0, 0, 0, 1]].concat();
+    assert_eq!(chunks.block_status(7, &extents), status);
+    let long = chunks.error(7, Errno::Io, &"ü".repeat(5000));
+    assert_eq!(long.len(), 20 + 6 + 4096, "a message is no longer than a string may be");
+}

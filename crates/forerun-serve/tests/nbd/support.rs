@@ -1,0 +1,155 @@
+//! A server over storage that the tests control.
+
+use std::ops::Range;
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, mpsc};
+use std::time::Duration;
+
+use async_trait::async_trait;
+use forerun::{Backend, Entry, Forerun, Options, PolicyKind, Result, Version};
+use forerun_backend::{ByteStream, MemoryBackend};
+use forerun_serve::nbd::{Exports, Listener, Server, Source};
+use tempfile::TempDir;
+use tokio::runtime::Runtime;
+use tokio::sync::{Semaphore, oneshot};
+
+use super::client::Client;
+
+pub(crate) const MIB: usize = 1 << 20;
+/// Fetches of objects called `slow` wait if they go past this offset.
+pub(crate) const SLOW_FROM: u64 = 8 << 20;
+
+/// Objects in memory. Fetches of `slow` past [`SLOW_FROM`] wait until they are allowed, and those of
+/// `broken` from there on fail.
+#[derive(Debug)]
+pub(crate) struct Storage {
+    pub(crate) objects: MemoryBackend,
+    pub(crate) allowed: Semaphore,
+}
+
+#[async_trait]
+impl Backend for Storage {
+    fn url(&self) -> String {
+        "memory:".to_owned()
+    }
+
+    async fn stat(&self, path: &str) -> Result<Entry> {
+        self.objects.stat(path).await
+    }
+
+    async fn list(&self, path: &str) -> Result<Vec<Entry>> {
+        self.objects.list(path).await
+    }
+
+    async fn read_link(&self, path: &str) -> Result<Vec<u8>> {
+        self.objects.read_link(path).await
+    }
+
+    async fn fetch(&self, path: &str, version: &Version, extent: Range<u64>) -> Result<ByteStream> {
+        if extent.end > SLOW_FROM && path == "slow" {
+            self.allowed.acquire().await.expect("it is never closed").forget();
+        }
+        if extent.end > SLOW_FROM && path == "broken" {
+            return Err(forerun::Error::new(forerun::ErrorKind::Permanent, "it is broken, as it must be"));
+        }
+        self.objects.fetch(path, version, extent).await
+    }
+}
+
+/// A running server.
+pub(crate) struct Served {
+    pub(crate) storage: Arc<Storage>,
+    pub(crate) forerun: Forerun,
+    pub(crate) socket: PathBuf,
+    runtime: Runtime,
+    stop: Option<oneshot::Sender<()>>,
+    ended: Mutex<mpsc::Receiver<()>>,
+    _folder: TempDir,
+}
+
+impl Served {
+    /// Serves `objects`, by name, in this order.
+    pub(crate) fn new(objects: &[(&str, Vec<u8>)]) -> Served {
+        Served::with_memory(64 << 20, objects)
+    }
+
+    /// The same in so much memory.
+    pub(crate) fn with_memory(memory_bytes: u64, objects: &[(&str, Vec<u8>)]) -> Served {
+        let storage = Storage { objects: MemoryBackend::new(), allowed: Semaphore::new(0) };
+        for (name, bytes) in objects {
+            storage.objects.replace(name, bytes.clone());
+        }
+        let storage = Arc::new(storage);
+        let options = Options {
+            memory_bytes,
+            // Reads only what is asked for, so that a test knows which fetches there are.
+            policy: PolicyKind::None,
+            metadata_ttl: Duration::ZERO,
+            ..Options::default()
+        };
+        let forerun = Forerun::over(Arc::clone(&storage) as Arc<dyn Backend>, options).unwrap();
+        Served::over(storage, forerun, memory_bytes)
+    }
+
+    /// Serves what `forerun` has.
+    pub(crate) fn over(storage: Arc<Storage>, forerun: Forerun, memory_bytes: u64) -> Served {
+        let folder = tempfile::tempdir().unwrap();
+        let socket = folder.path().join("nbd");
+        let runtime = Runtime::new().unwrap();
+        let exports = Exports::new(vec![Source::new(forerun.clone(), memory_bytes, None)]);
+        let server = Server::new(exports).with_handshake_time_max(Duration::from_secs(2));
+        let listener = runtime.block_on(Listener::unix(&socket)).unwrap();
+        let (stop, stopped) = oneshot::channel();
+        let (end, ended) = mpsc::channel();
+        let ended = Mutex::new(ended);
+        runtime.spawn(async move {
+            server.serve(vec![listener], async { stopped.await.unwrap_or_default() }).await;
+            let _ = end.send(());
+        });
+        Served { storage, forerun, socket, runtime, stop: Some(stop), ended, _folder: folder }
+    }
+
+    /// Connects, and chooses the export `name`.
+    pub(crate) fn open(&self, name: &str) -> Client {
+        let mut client = Client::unix(&self.socket);
+        client.go(name);
+        client
+    }
+
+    /// The same with structured replies.
+    pub(crate) fn open_structured(&self, name: &str) -> Client {
+        let mut client = Client::unix(&self.socket).structured();
+        client.go(name);
+        client
+    }
+
+    /// Asks the server to end.
+    pub(crate) fn stop(&mut self) {
+        self.stop.take().unwrap().send(()).unwrap();
+    }
+
+    /// Whether the server ends within `time`.
+    pub(crate) fn ends_within(&self, time: Duration) -> bool {
+        self.ended.lock().unwrap().recv_timeout(time).is_ok()
+    }
+}
+
+impl Drop for Served {
+    fn drop(&mut self) {
+        self.storage.allowed.add_permits(1 << 20);
+        drop(self.stop.take());
+        // Its tasks end at their next wait.
+        let runtime = std::mem::replace(
+            &mut self.runtime,
+            tokio::runtime::Builder::new_current_thread().build().unwrap(),
+        );
+        runtime.shutdown_background();
+    }
+}
+
+/// `len` bytes that are different at every offset and for every `seed`, and never zero for long.
+pub(crate) fn pattern(len: usize, seed: u64) -> Vec<u8> {
+    let word =
+        |index: u64| (index + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15 ^ seed.rotate_left(32)).to_le_bytes();
+    (0..len.div_ceil(8) as u64).flat_map(word).take(len).collect()
+}

@@ -2,10 +2,9 @@
 
 use std::future::Future;
 use std::io;
-use std::pin::{Pin, pin};
+use std::pin::pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
-use std::time::Duration;
 
 use bytes::BytesMut;
 use forerun::Error;
@@ -13,11 +12,11 @@ use futures::StreamExt;
 use futures::future::BoxFuture;
 use futures::stream::FuturesUnordered;
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite};
-use tokio::time::{Instant, Sleep};
 
 use super::errno::report;
 use super::open::{Lent, OpenExport};
 use super::outbox::{Outbox, Outgoing};
+use super::patience::Patience;
 use super::protocol::{Broken, Command, Replies, Request, Requests, Session};
 use super::work::{self, Finished, PIECE_BYTES_MAX, Piece};
 
@@ -30,9 +29,6 @@ const BYTES_MAX: u64 = 32 << 20;
 const INPUT_BYTES: usize = 64 << 10;
 /// Extents in one reply to BLOCK_STATUS.
 const EXTENTS_MAX: usize = 1024;
-/// How long replies may keep memory that the client does not take.
-const PATIENCE: Duration = Duration::from_millis(50);
-
 /// Why a connection has ended.
 #[derive(Debug)]
 pub(super) enum End {
@@ -61,11 +57,7 @@ pub(super) struct Connection<S> {
     outbox: Outbox,
     /// The bytes that the first reply lacks.
     refill: Option<BoxFuture<'static, Result<Lent, Error>>>,
-    /// Ends when the replies have kept memory for too long; of account only while they wait.
-    patience: Pin<Box<Sleep>>,
-    is_waiting: bool,
-    /// They have, and the client has taken nothing since.
-    is_stuck: bool,
+    patience: Patience,
     /// No more requests are taken.
     is_ending: bool,
 }
@@ -90,9 +82,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
             work: FuturesUnordered::new(),
             outbox: Outbox::default(),
             refill: None,
-            patience: Box::pin(tokio::time::sleep(PATIENCE)),
-            is_waiting: false,
-            is_stuck: false,
+            patience: Patience::new(),
             is_ending: false,
         }
     }
@@ -204,11 +194,14 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
                 let sent = sent.map_err(End::Failed)?;
                 self.request_count -= sent.requests;
                 self.request_bytes -= sent.weight;
-                (self.is_waiting, self.is_stuck) = (false, false);
+                self.patience.renew();
                 Ok(true)
             }
             Poll::Pending => {
-                self.wait(context);
+                // Only memory that is kept makes it of account how long this lasts.
+                if self.outbox.has_leases() && self.patience.is_over(context) {
+                    self.outbox.let_go();
+                }
                 Ok(false)
             }
         }
@@ -238,21 +231,5 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
             }
         }
         Ok(Poll::Ready(()))
-    }
-
-    /// Replies wait, and may keep memory for a while.
-    fn wait(&mut self, context: &mut Context<'_>) {
-        if !self.outbox.has_leases() {
-            return;
-        }
-        if !self.is_waiting {
-            self.is_waiting = true;
-            self.patience.as_mut().reset(Instant::now() + PATIENCE);
-        }
-        self.is_stuck |= self.patience.as_mut().poll(context).is_ready();
-        if self.is_stuck {
-            self.outbox.let_go();
-            self.is_waiting = false;
-        }
     }
 }

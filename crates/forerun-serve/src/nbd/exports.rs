@@ -96,6 +96,16 @@ impl Exports {
         Ok(names)
     }
 
+    /// The first name of the list.
+    async fn first(&self) -> Result<Option<String>> {
+        for source in &self.sources {
+            if let Some(name) = source.names().await?.into_iter().next() {
+                return Ok(Some(name));
+            }
+        }
+        Ok(None)
+    }
+
     /// The export called `name`, or the first of the list if that is empty; none if there is none.
     ///
     /// # Errors
@@ -103,9 +113,8 @@ impl Exports {
     pub(super) async fn find(&self, name: &str) -> Result<Option<Arc<OpenExport>>> {
         let first;
         let name = if name.is_empty() {
-            let names = self.names().await?;
-            let Some(name) = names.into_iter().next() else { return Ok(None) };
-            first = name;
+            let Some(found) = self.first().await? else { return Ok(None) };
+            first = found;
             &first
         } else {
             name

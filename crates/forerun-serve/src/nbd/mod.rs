@@ -17,6 +17,7 @@ mod holes;
 mod listener;
 mod open;
 mod outbox;
+mod patience;
 pub mod protocol;
 mod server;
 mod work;

@@ -1,5 +1,6 @@
 //! The NBD server, and its protocol.
 
+mod anything;
 mod bad;
 mod client;
 mod handshake;
@@ -10,3 +11,5 @@ mod numbers;
 mod reads;
 mod support;
 mod versions;
+
+use forerun_serve::nbd::protocol;

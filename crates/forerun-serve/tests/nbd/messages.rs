@@ -5,6 +5,7 @@ use forerun_serve::nbd::protocol::{
     BlockSizes, Command, Errno, Export, Handshake, Replies, Requests, STATE_HOLE, Session, StatusExtent, Step,
 };
 
+use super::anything;
 use super::client::*;
 use super::numbers::*;
 
@@ -120,4 +121,34 @@ fn replies_have_the_form_of_the_specification() {
     assert_eq!(chunks.block_status(7, &extents), status);
     let long = chunks.error(7, Errno::Io, &"ü".repeat(5000));
     assert_eq!(long.len(), 20 + 6 + 4096, "a message is no longer than a string may be");
+}
+
+#[test]
+fn nothing_that_a_client_sends_is_too_much() {
+    let options = [
+        3_u32.to_be_bytes().to_vec(),
+        [&OPTION_MAGIC.to_be_bytes()[..], &GO.to_be_bytes(), &10_u32.to_be_bytes(), &named("disk", &[])]
+            .concat(),
+    ];
+    let requests = [READ, WRITE, BLOCK_STATUS, CACHE].map(|kind| request(kind, 0, 1, 5, 60));
+    let (options, requests) = (options.concat(), requests.concat());
+    let mut luck = 1_u64;
+    let mut draw = move |below: usize| {
+        luck = luck.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (luck >> 33) as usize % below
+    };
+    for _ in 0..20_000 {
+        // A few bytes are others, and some are missing.
+        let mut harm = |bytes: &[u8]| {
+            let mut bytes = bytes.repeat(1 + draw(3));
+            for _ in 0..draw(4) {
+                let at = draw(bytes.len());
+                bytes[at] = draw(256) as u8;
+            }
+            bytes.truncate(1 + draw(bytes.len()));
+            bytes
+        };
+        anything::options(&harm(&options));
+        anything::requests(&harm(&requests));
+    }
 }

@@ -1,0 +1,42 @@
+//! How long replies may keep memory that a client does not take.
+
+use std::future::Future;
+use std::pin::Pin;
+use std::task::Context;
+use std::time::Duration;
+
+use tokio::time::{Instant, Sleep};
+
+/// Longer than a client that reads needs to take a socket's worth of bytes, and short beside a fetch that
+/// another client waits for memory for.
+const PATIENCE: Duration = Duration::from_millis(50);
+
+/// Ends once a client has taken nothing for [`PATIENCE`] although there is something for it.
+#[derive(Debug)]
+pub(super) struct Patience {
+    timer: Pin<Box<Sleep>>,
+    is_running: bool,
+    is_over: bool,
+}
+
+impl Patience {
+    /// Called within a runtime.
+    pub(super) fn new() -> Patience {
+        Patience { timer: Box::pin(tokio::time::sleep(PATIENCE)), is_running: false, is_over: false }
+    }
+
+    /// The client has taken something.
+    pub(super) fn renew(&mut self) {
+        (self.is_running, self.is_over) = (false, false);
+    }
+
+    /// The client takes nothing now. True once it has for too long, until it is renewed.
+    pub(super) fn is_over(&mut self, context: &mut Context<'_>) -> bool {
+        if !self.is_running && !self.is_over {
+            self.is_running = true;
+            self.timer.as_mut().reset(Instant::now() + PATIENCE);
+        }
+        self.is_over = self.is_over || self.timer.as_mut().poll(context).is_ready();
+        self.is_over
+    }
+}

@@ -12,6 +12,7 @@ mod lab;
 mod log;
 mod mount;
 mod mounts;
+mod nbd;
 mod prefetch;
 mod print;
 mod replay;
@@ -40,6 +41,7 @@ struct Cli {
 enum Command {
     Mount(mount::MountCommand),
     Run(run::RunCommand),
+    Nbd(nbd::NbdCommand),
     List(mounts::ListCommand),
     Unmount(mounts::UnmountCommand),
     Explain(explain::ExplainCommand),
@@ -91,6 +93,7 @@ impl Command {
         match self {
             Command::Mount(mount) => mount.run(),
             Command::Run(run) => run.run(),
+            Command::Nbd(nbd) => nbd.run(),
             Command::List(list) => list.run(),
             Command::Unmount(unmount) => unmount.run(),
             Command::Explain(explain) => explain.run(),

@@ -15,7 +15,7 @@ struct Limit {
 const LIMITS: [Limit; 3] = [
     Limit { of: &["policy/adaptive", "policy/follower", "policy/census.rs"], lines: 3250, constants: 98 },
     Limit { of: &["walk"], lines: 690, constants: 19 },
-    Limit { of: &["device", "scheduler", "cache"], lines: 3062, constants: 76 },
+    Limit { of: &["device", "scheduler", "cache"], lines: 3065, constants: 76 },
 ];
 /// Of the files of `policy/adaptive`, `policy/follower` and `walk`, tests included; and files of a folder.
 const FILE_LINES_MAX: usize = 250;

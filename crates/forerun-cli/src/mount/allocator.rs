@@ -7,7 +7,7 @@ const MAPPED_BYTES_MIN: libc::c_int = 128 << 10;
 
 /// Has it keep little: one heap for all threads instead of one each, and no large pieces. A mount with
 /// `--memory 16MiB` then takes 44 MB instead of 49 MB, at the same rates (`forerun bench --memory 16MiB`).
-pub(super) fn keep_little() {
+pub(crate) fn keep_little() {
     // SAFETY: it changes the allocator's own settings, and may be called at any time.
     #[cfg(target_env = "gnu")]
     unsafe {

@@ -24,12 +24,19 @@ impl Stop {
         })
     }
 
-    /// Waits for a signal, or until `mount` has been unmounted.
-    pub(crate) async fn or_end_of(mut self, mount: &Mount) {
+    /// Waits for a signal.
+    pub(crate) async fn signal(mut self) {
         tokio::select! {
             _ = self.interrupt.recv() => {}
             _ = self.terminate.recv() => {}
             _ = self.hangup.recv() => {}
+        }
+    }
+
+    /// Waits for a signal, or until `mount` has been unmounted.
+    pub(crate) async fn or_end_of(self, mount: &Mount) {
+        tokio::select! {
+            () = self.signal() => {}
             () = mount.ended() => {}
         }
     }

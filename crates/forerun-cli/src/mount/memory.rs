@@ -70,7 +70,7 @@ fn of_file(file: PathBuf) -> Option<Limit> {
 
 /// A warning if a mount with `--memory bytes` may take more than there is. The mount takes memory
 /// only when it has read as much.
-pub(super) fn doubt(bytes: u64) -> Option<String> {
+pub(crate) fn doubt(bytes: u64) -> Option<String> {
     too_much(bytes, &limit())
 }
 

@@ -1,14 +1,15 @@
 //! `forerun mount`.
 
-mod allocator;
+pub(crate) mod allocator;
 pub(crate) mod daemon;
 mod end;
+mod engine;
 pub(crate) mod helper;
 mod kernel_readahead;
 pub(crate) mod memory;
-mod place;
+pub(crate) mod place;
 mod remount;
-mod running;
+pub(crate) mod running;
 pub(crate) mod service;
 mod settings;
 mod source;
@@ -18,6 +19,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 pub(crate) use end::{Stop, unmount};
+pub(crate) use engine::{EngineOptions, LogOptions};
 pub(crate) use kernel_readahead::KernelReadahead;
 pub(crate) use remount::Remount;
 pub(crate) use settings::Settings;

@@ -60,12 +60,23 @@ fn take(number: RawFd) -> Result<OwnedFd, Box<dyn Error>> {
         )
         .into());
     }
-    // SAFETY: it is open, as was just seen. This program opens no /dev/fuse before it mounts, so its parent
-    // has handed the descriptor over. Nothing else here uses or closes it.
-    let device = unsafe { OwnedFd::from_raw_fd(number) };
-    fcntl_setfd(&device, FdFlags::CLOEXEC)
+    inherit(number)
+}
+
+/// The descriptor `number`, which was open when this program was started, and which no other part of it
+/// knows. No other program gets it from here on.
+///
+/// # Errors
+/// If it is not open.
+pub(crate) fn inherit(number: RawFd) -> Result<OwnedFd, Box<dyn Error>> {
+    fs::symlink_metadata(format!("/proc/self/fd/{number}"))
+        .map_err(|error| format!("descriptor {number} is not open: {error}"))?;
+    // SAFETY: it is open, as was just seen. This program opens no descriptor for itself before it takes
+    // those that it was started with: nothing else here uses or closes it.
+    let descriptor = unsafe { OwnedFd::from_raw_fd(number) };
+    fcntl_setfd(&descriptor, FdFlags::CLOEXEC)
         .map_err(|errno| format!("descriptor {number} cannot be kept from other programs: {errno}"))?;
-    Ok(device)
+    Ok(descriptor)
 }
 
 #[cfg(test)]

@@ -16,8 +16,8 @@ use super::service::{self, Service};
 use super::{Settings, allocator, daemon, memory};
 use crate::explain::{Socket, Subject};
 use crate::print::say;
+use crate::run;
 use crate::units::show_size;
-use crate::{log, run};
 
 /// Mounts `url` on `directory`, and waits for the end of the mount.
 ///
@@ -26,10 +26,10 @@ use crate::{log, run};
 pub(super) fn serve(url: &str, directory: &Path, settings: &Settings) -> Result<ExitCode, Box<dyn Error>> {
     run::end_with_run()?;
     allocator::keep_little();
-    log::start(settings.verbose, settings.log.as_deref(), settings.log_format)?;
+    settings.log.start()?;
     let service = Service::new()?;
     let place = Place::new(directory)?;
-    if let Some(doubt) = memory::doubt(settings.memory) {
+    if let Some(doubt) = memory::doubt(settings.engine.memory) {
         say(&doubt);
     }
     let forerun = Forerun::connect_blocking(url, settings.engine())?;
@@ -53,15 +53,25 @@ pub(super) fn serve(url: &str, directory: &Path, settings: &Settings) -> Result<
     runtime.block_on(async {
         tokio::select! {
             () = stop.or_end_of(&mount) => {}
-            () = service::watch(service.as_ref(), &forerun, mount.directory()) => {}
+            () = service::watch(service.as_ref(), answers(&forerun, mount.directory())) => {}
         }
     });
-    service.iter().for_each(Service::stopping);
+    service.iter().for_each(|service| service.stopping("unmounting"));
     let unmounted = unmount(mount);
     // Also if it was in use, and a program keeps it open until this ends.
     forerun.save_learned()?;
     unmounted?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// Asks whether the kernel gets an answer from the mount, and the engine is free to give one. The call
+/// never comes from a cache. A server of /dev/fd/N does not know the directory, so only the engine is asked.
+fn answers(forerun: &Forerun, directory: &Path) -> impl Fn() -> bool + Clone + Send + 'static {
+    let (forerun, directory) = (forerun.clone(), directory.to_owned());
+    move || {
+        forerun.memory_bytes();
+        directory.starts_with("/dev/fd") || rustix::fs::statfs(&directory).is_ok()
+    }
 }
 
 fn check_passthrough(settings: &Settings, forerun: &Forerun, is_local: bool) -> Result<(), String> {
@@ -81,8 +91,8 @@ fn greet(url: &str, settings: &Settings, forerun: &Forerun, mount: &Mount, runti
         "mounted {} on {} (policy {}, memory {})",
         forerun.url(),
         mount.directory().display(),
-        settings.policy,
-        show_size(settings.memory)
+        settings.engine.policy,
+        show_size(settings.engine.memory)
     ));
     if let Some(why) = mount.not_passed() {
         say(&format!("--passthrough is not used: {why}"));
@@ -91,16 +101,16 @@ fn greet(url: &str, settings: &Settings, forerun: &Forerun, mount: &Mount, runti
         forerun: forerun.clone(),
         url: forerun::without_secrets(url),
         directory: mount.directory().to_owned(),
-        policy: settings.policy.clone(),
-        memory_bytes_max: settings.memory,
+        policy: settings.engine.policy.clone(),
+        memory_bytes_max: settings.engine.memory,
         since: Instant::now(),
     };
     explain_itself(socket, subject);
 }
 
-/// Answers `forerun explain` for as long as the runtime that this is called within. A mount is of use
-/// without.
-fn explain_itself(socket: io::Result<Socket>, subject: Subject) {
+/// Answers `forerun explain` for as long as the runtime that this is called within. A mount or a server
+/// is of use without.
+pub(crate) fn explain_itself(socket: io::Result<Socket>, subject: Subject) {
     match socket {
         Ok(socket) => drop(tokio::spawn(socket.answer(subject))),
         Err(error) => {

@@ -1,13 +1,9 @@
-//! The notices of a mount to the service manager that has started it (sd_notify(3)).
+//! The notices of a mount or a server to the service manager that has started it (sd_notify(3)).
 
 use std::env;
 use std::os::linux::net::SocketAddrExt;
 use std::os::unix::net::{SocketAddr, UnixDatagram};
-use std::path::Path;
-use std::sync::Arc;
 use std::time::Duration;
-
-use forerun::Forerun;
 
 /// The service manager.
 #[derive(Debug)]
@@ -33,14 +29,14 @@ impl Service {
         service.map(Some).map_err(|error| format!("NOTIFY_SOCKET={name} cannot be used: {error}; unset it"))
     }
 
-    /// The mount `shown` serves reads.
+    /// The mount or server `shown` serves reads.
     pub(crate) fn ready(&self, shown: &str) {
         self.tell(&format!("READY=1\nSTATUS={shown}"));
     }
 
-    /// The mount is about to be unmounted.
-    pub(crate) fn stopping(&self) {
-        self.tell("STOPPING=1\nSTATUS=unmounting");
+    /// It is about to end, by `status`.
+    pub(crate) fn stopping(&self, status: &str) {
+        self.tell(&format!("STOPPING=1\nSTATUS={status}"));
     }
 
     /// The file of mounts is read again; [`Service::ready`] follows.
@@ -60,33 +56,22 @@ impl Service {
     }
 }
 
-/// Tells `service` for ever that the mount on `directory` answers, where it wants to know. A mount that
-/// does not answer holds this up, and the service manager then starts it anew.
-pub(crate) async fn watch(service: Option<&Service>, forerun: &Forerun, directory: &Path) {
+/// Tells `service` for ever that it `answers`, where it wants to know. If an answer does not come, this
+/// waits, and the service manager then starts the program anew.
+pub(crate) async fn watch(service: Option<&Service>, answers: impl Fn() -> bool + Clone + Send + 'static) {
     let Some((service, every)) = service.zip(watchdog()) else { return std::future::pending().await };
-    let (forerun, directory) = (forerun.clone(), directory.to_owned());
-    let probe = Arc::new(move || answers(&forerun, &directory));
-    tell_while(probe, every / 2, || service.alive()).await
+    tell_while(answers, every / 2, || service.alive()).await
 }
 
-/// Calls `tell` each time that `probe` finds the mount answering, `every` so often. A probe that hangs
-/// holds this up.
-async fn tell_while(probe: Arc<impl Fn() -> bool + Send + Sync + 'static>, every: Duration, tell: impl Fn()) {
+/// Calls `tell` each time that `probe` gets an answer, `every` so often. A probe that hangs holds this up.
+async fn tell_while(probe: impl Fn() -> bool + Clone + Send + 'static, every: Duration, tell: impl Fn()) {
     let mut ticks = tokio::time::interval(every);
     loop {
         ticks.tick().await;
-        let probe = Arc::clone(&probe);
-        if tokio::task::spawn_blocking(move || probe()).await.unwrap_or(false) {
+        if tokio::task::spawn_blocking(probe.clone()).await.unwrap_or(false) {
             tell();
         }
     }
-}
-
-/// Whether the kernel gets an answer from the mount, and the engine is free to give one. The call never
-/// comes from a cache. A server of /dev/fd/N does not know the directory, so only the engine is asked.
-fn answers(forerun: &Forerun, directory: &Path) -> bool {
-    forerun.memory_bytes();
-    directory.starts_with("/dev/fd") || rustix::fs::statfs(directory).is_ok()
 }
 
 /// How long the manager waits for a sign of life of this process.
@@ -99,7 +84,7 @@ pub(crate) fn watchdog() -> Option<Duration> {
 #[cfg(test)]
 mod tests {
     use std::cell::Cell;
-    use std::sync::mpsc;
+    use std::sync::{Arc, mpsc};
 
     use parking_lot::Mutex;
 
@@ -109,8 +94,8 @@ mod tests {
     async fn a_mount_that_stops_answering_is_not_told_to_be_alive() {
         // Each probe takes an answer: yes, no, yes, and then none, as from a mount that hangs.
         let (answer, answers) = mpsc::channel();
-        let answers = Mutex::new(answers);
-        let probe = Arc::new(move || answers.lock().recv().unwrap_or(false));
+        let answers = Arc::new(Mutex::new(answers));
+        let probe = move || answers.lock().recv().unwrap_or(false);
         [true, false, true].into_iter().for_each(|is_alive| answer.send(is_alive).unwrap());
         let told = Cell::new(0);
         let telling = tell_while(probe, Duration::from_millis(1), || told.set(told.get() + 1));

@@ -180,7 +180,7 @@ mod tests {
         let lines = |given: &Given| {
             let found = read(TWO, given).unwrap();
             let line = |mount: &Mount| mount.arguments.join(" ".as_ref()).into_string().unwrap();
-            (found.settings.memory, found.mounts.iter().map(line).collect::<Vec<_>>())
+            (found.settings.engine.memory, found.mounts.iter().map(line).collect::<Vec<_>>())
         };
         let (memory, mounts) = lines(&given);
         assert_eq!((memory, &*mounts[0]), (1 << 30, "--memory=1GiB --verbose -- s3://a /a"));

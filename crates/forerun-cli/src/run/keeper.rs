@@ -77,7 +77,7 @@ pub(super) async fn keep(
             _ = terminate.recv() => break,
         }
     }
-    service.iter().for_each(|service| service.stopping());
+    service.iter().for_each(|service| service.stopping("unmounting"));
     for kept in keeper.kept.values() {
         // Its task may have ended already.
         let _ = kept.stop.send(true);

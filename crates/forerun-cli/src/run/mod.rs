@@ -10,7 +10,6 @@ use std::error::Error;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use crate::log;
 use crate::mount::service::Service;
 use crate::print::say;
 pub(crate) use child::end_with_run;
@@ -62,7 +61,7 @@ impl RunCommand {
             return Ok(ExitCode::SUCCESS);
         }
         let settings = &configuration.settings;
-        log::start(settings.verbose, settings.log.as_deref(), settings.log_format)?;
+        settings.log.start()?;
         let service = Service::new()?;
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
         runtime.block_on(keeper::keep(&file, &self.given, configuration, service.as_ref()))

@@ -10,6 +10,9 @@ const ALLOWED: &[(&str, &str, &str)] = &[
     ("forerun-trace", "Encoder", "the writer of each format, named with its module"),
 ];
 
+/// Crates whose folders each speak a protocol of their own. A name may stand for the same part of each.
+const FRONT_ENDS: &[&str] = &["forerun-serve"];
+
 /// Keywords that define a type.
 const TYPES: &[&str] = &["struct", "enum", "trait", "union"];
 
@@ -27,6 +30,16 @@ fn defined(line: &str) -> Option<&str> {
         words.next().map(|word| word.split_at(word.find(|c| !is_name(c)).unwrap_or(word.len())))?;
     let is_module = keyword == "mod" && (after.starts_with(';') || line.ends_with('{')) && name != TESTS;
     (is_module || is_alias || TYPES.contains(&keyword)).then_some(name)
+}
+
+/// `files` by their topmost folder.
+fn by_folder<'a>(files: impl Iterator<Item = (String, &'a str)>) -> Vec<Vec<(String, &'a str)>> {
+    let mut folders = BTreeMap::<String, Vec<_>>::new();
+    for (file, source) in files {
+        let folder = file.split('/').next().unwrap_or_default().to_owned();
+        folders.entry(folder).or_default().push((file, source));
+    }
+    folders.into_values().collect()
 }
 
 /// The names that several files define, with those files.
@@ -54,7 +67,9 @@ fn a_name_of_a_type_or_module_stands_for_one_thing_in_its_crate() {
         let files = sources.iter().map(|(source, path)| {
             (path.strip_prefix(&folder).unwrap_or(path).display().to_string(), source.as_str())
         });
-        for (duplicate, files) in duplicates(files) {
+        let scopes =
+            if FRONT_ENDS.contains(&name.as_str()) { by_folder(files) } else { vec![files.collect()] };
+        for (duplicate, files) in scopes.into_iter().flat_map(duplicates) {
             if let Some(entry) = ALLOWED.iter().find(|(of, allowed, _)| *of == name && *allowed == duplicate)
             {
                 allowed.insert(entry);

@@ -13,7 +13,7 @@ use futures::future::BoxFuture;
 use futures::stream::FuturesUnordered;
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite};
 
-use super::errno::report;
+use super::failure::report;
 use super::open::{Lent, OpenExport};
 use super::outbox::{Outbox, Outgoing};
 use super::patience::Patience;

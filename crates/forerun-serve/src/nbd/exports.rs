@@ -56,7 +56,7 @@ impl Source {
         path.split('/').all(|part| !matches!(part, "" | "." | "..")).then_some(path)
     }
 
-    /// What the object at `path` is called.
+    /// The export name of the object at `path`.
     fn name_of(&self, path: &str) -> String {
         match &self.name {
             Some(own) => format!("{own}/{path}"),

@@ -10,7 +10,7 @@ use super::exports::Exports;
 use super::open::OpenExport;
 use super::protocol::{Broken, Handshake, Session, Step};
 
-/// What a handshake leads to.
+/// The outcome of a handshake.
 #[derive(Debug)]
 pub(super) enum Greeted {
     /// Requests come next; the first may be here already.

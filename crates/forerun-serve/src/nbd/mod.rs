@@ -6,12 +6,12 @@
 //! new one.
 //!
 //! A connection is one task ([`connection`]). It sends the bytes of reads as they lie in the engine's
-//! memory. A client that takes no replies stops only itself: no more requests are taken from it, and
-//! the bytes that wait for it go back to the engine ([`outbox`]).
+//! memory. A client that takes no replies stops only itself. No more requests are taken from it, and the
+//! bytes that wait for it go back to the engine ([`outbox`]).
 
 mod connection;
-mod errno;
 mod exports;
+mod failure;
 mod greeting;
 mod holes;
 mod listener;

@@ -10,7 +10,7 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use super::holes;
 use super::protocol::{BlockSizes, Export, StatusExtent, export_flags};
 
-/// What a client may do with an export: read. The engine is the one cache of all connections, so a
+/// A client may only read an export. The engine is the one cache of all connections, so a
 /// client may read through several, and nothing waits for a flush.
 const FLAGS: u16 = export_flags::READ_ONLY
     | export_flags::SEND_FLUSH

@@ -22,7 +22,7 @@ pub(super) struct Outgoing {
     offset: u64,
     left: u64,
     held: Held,
-    /// What to say if these bytes have to be read again, and fail.
+    /// The request to answer with an error, if these bytes have to be read again and that fails.
     pub(super) cookie: u64,
     pub(super) is_last: bool,
     /// Bytes that the client had asked for by this.
@@ -129,15 +129,15 @@ impl<'a> Slices<'a> {
 
 /// Replies in the order in which they are sent.
 ///
-/// A lease is memory that other readers need, so none waits for a client: [`Outbox::let_go`] leaves the
-/// bytes that the client is in the midst of, at most a piece, as a copy. All others go back to the
+/// A lease is memory that other readers need, so none waits for a client. [`Outbox::let_go`] copies the
+/// piece that the client is in the midst of. All others go back to the
 /// engine. They are read again once the client takes bytes again.
 #[derive(Debug, Default)]
 pub(super) struct Outbox {
     queue: VecDeque<Outgoing>,
 }
 
-/// What a client got.
+/// The progress of a client.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Sent {
     /// Requests whose replies are complete.

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use forerun::Result;
 
-use super::errno::report;
+use super::failure::report;
 use super::open::{Lent, OpenExport};
 use super::outbox::Outgoing;
 use super::protocol::{Replies, StatusExtent, WHOLE_BYTES_MAX};

@@ -1,5 +1,5 @@
-//! What must hold of the NBD protocol whatever a client sends: nothing panics, no more is kept than a
-//! limit, and a conversation does not depend on how its bytes are cut.
+//! The promises of the NBD protocol for any bytes of a client. Nothing panics, and no more is kept than a
+//! limit. A conversation does not depend on how its bytes are cut.
 
 use super::protocol::{BlockSizes, Broken, Command, Export, Handshake, Request, Requests, Session, Step};
 use bytes::BytesMut;
@@ -83,7 +83,7 @@ fn ask(bytes: &[u8], step: usize, session: Session) -> (Vec<Request>, Option<Bro
     (seen, None)
 }
 
-/// What is served lies within the export.
+/// Served extents lie within the export.
 fn check(request: &Request, session: Session) {
     let Ok(command) = request.command(SIZE, session) else { return };
     match command {

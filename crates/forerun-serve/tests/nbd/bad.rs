@@ -1,4 +1,4 @@
-//! Clients that do not keep to the protocol: each gets the error that the specification has for it, or is
+//! Clients that do not keep to the protocol. Each gets the error that the specification has for it, or is
 //! cut off, and no other client notices.
 
 use std::os::unix::net::UnixStream;

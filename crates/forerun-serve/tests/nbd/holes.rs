@@ -42,8 +42,7 @@ fn holes_of_local_files_are_told() {
     file.set_len(4 << 20).unwrap();
     file.write_all_at(&pattern(MIB, 1), 1 << 20).unwrap();
     file.sync_all().unwrap();
-    let options =
-        Options { memory_bytes: 16 << 20, metadata_ttl: std::time::Duration::ZERO, ..Options::default() };
+    let options = Options::default().with_memory_bytes(16 << 20).with_metadata_ttl(std::time::Duration::ZERO);
     let forerun = Forerun::connect_blocking(folder.path().to_str().unwrap(), options).unwrap();
     let served = Served::over(Arc::clone(&Served::new(&[]).storage), forerun, 16 << 20);
     let mut client = open(&served, "sparse");

@@ -40,7 +40,7 @@ fn clients_that_never_read_stop_only_themselves() {
             client = client.structured();
         }
         client.go("a");
-        // What the sockets hold, and not without end.
+        // The sockets hold a part of it, and not without end.
         assert!(flood(&mut client, len) < 100_000, "requests are taken without end");
         stopped.push((client, len));
     }

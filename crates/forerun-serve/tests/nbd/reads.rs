@@ -135,7 +135,7 @@ fn caching_reads_ahead() {
     let bytes = pattern(8 * MIB, 1);
     let storage = Served::new(&[]).storage.clone();
     storage.objects.replace("a", bytes.clone());
-    let options = forerun::Options { memory_bytes: 64 << 20, ..forerun::Options::default() };
+    let options = forerun::Options::default().with_memory_bytes(64 << 20);
     let backend = std::sync::Arc::clone(&storage) as std::sync::Arc<dyn forerun::Backend>;
     let forerun = forerun::Forerun::over(backend, options).unwrap();
     let served = Served::over(storage, forerun.clone(), 64 << 20);

@@ -80,13 +80,11 @@ impl Served {
             storage.objects.replace(name, bytes.clone());
         }
         let storage = Arc::new(storage);
-        let options = Options {
-            memory_bytes,
-            // Reads only what is asked for, so that a test knows which fetches there are.
-            policy: PolicyKind::None,
-            metadata_ttl: Duration::ZERO,
-            ..Options::default()
-        };
+        // Without readahead a test knows which fetches there are.
+        let options = Options::default()
+            .with_memory_bytes(memory_bytes)
+            .with_policy(PolicyKind::None)
+            .with_metadata_ttl(Duration::ZERO);
         let forerun = Forerun::over(Arc::clone(&storage) as Arc<dyn Backend>, options).unwrap();
         Served::over(storage, forerun, memory_bytes)
     }

@@ -1,4 +1,4 @@
-//! What a client is told of an export.
+//! The description of an export for clients.
 
 use super::{PAYLOAD_BYTES_MAX, Session};
 
@@ -52,7 +52,7 @@ pub struct Export {
 }
 
 impl Export {
-    /// The flags as they hold for a client: without structured replies a reply is one piece anyway,
+    /// The flags as they hold for a client. Without structured replies a reply is one piece anyway,
     /// and the flag for it must not be set.
     pub(super) fn flags_for(&self, session: Session) -> u16 {
         let df = if session.has_structured_replies { export_flags::SEND_DF } else { 0 };

@@ -1,4 +1,4 @@
-//! What a driver has found for a client in its handshake.
+//! The driver's findings for a client in its handshake.
 
 use std::mem;
 

@@ -23,7 +23,7 @@ const OPTION_BYTES_MAX: u32 = 64 << 10;
 /// The longest option that is skipped and answered; a longer one is no honest mistake.
 const OPTION_SKIP_BYTES_MAX: u32 = 16 << 20;
 
-/// What the driver has to do next.
+/// The next task of the driver.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Step {
     /// Bring more bytes.

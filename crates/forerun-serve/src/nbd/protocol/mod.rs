@@ -4,8 +4,8 @@
 //! sends requests ([`Requests`]), each answered in any order ([`Replies`]). Neither part has a socket
 //! or a clock, so a driver decides how long a client may take and how much of it is kept.
 //!
-//! All numbers are big-endian. Every length is checked against a limit before anything is kept:
-//! a message that the specification lets us answer gets its error, and any other ends the connection
+//! All numbers are big-endian. Every length is checked against a limit before anything is kept. A message
+//! that the specification lets us answer gets its error, and any other ends the connection
 //! ([`Broken`]). The document is `doc/proto.md` of <https://github.com/NetworkBlockDevice/nbd>.
 
 mod answer;
@@ -37,7 +37,7 @@ pub const WHOLE_BYTES_MAX: u32 = 1 << 20;
 /// The longest string, in bytes (specification, "Conventions").
 pub(crate) const STRING_BYTES_MAX: usize = 4096;
 
-/// What a client has agreed to in the handshake.
+/// The agreement of a client in the handshake.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Session {
     /// Replies have chunks. Without it, a reply is one header and all bytes.

@@ -21,7 +21,7 @@ pub(super) const ALLOCATION: &str = "base:allocation";
 /// A query for all kinds that the specification defines.
 const BASE: &str = "base:";
 
-/// What a client asks for by INFO or GO, besides the size.
+/// The information that a client requests by INFO or GO, besides the size.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Wanted {
     pub(super) name: bool,

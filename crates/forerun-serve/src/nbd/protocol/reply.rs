@@ -128,7 +128,7 @@ fn chunk_head(flags: u16, kind: u16, cookie: u64, len: u32) -> Vec<u8> {
     head
 }
 
-/// What every error chunk begins with. The message is cut where a string has to end.
+/// The beginning of every error chunk. The message is cut where a string has to end.
 fn error_parts(errno: Errno, message: &str) -> [Vec<u8>; 3] {
     let message = &message[..message.floor_char_boundary(STRING_BYTES_MAX)];
     let len = u16::try_from(message.len()).unwrap_or(u16::MAX);

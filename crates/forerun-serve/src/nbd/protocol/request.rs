@@ -32,7 +32,7 @@ pub struct Request {
     len: u32,
 }
 
-/// What is asked for. Extents are not empty, and lie within the export.
+/// The command of a request. Extents are not empty, and lie within the export.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[allow(missing_docs, reason = "the names are those of the specification")]
 pub enum Command {
@@ -139,10 +139,10 @@ impl Request {
         self.kind == READ
     }
 
-    /// What is asked for of an export of `size` bytes, which is read-only.
+    /// The command for an export of `size` bytes, which is read-only.
     ///
     /// # Errors
-    /// What to answer instead.
+    /// The error to answer instead.
     pub fn command(&self, size: u64, session: Session) -> Result<Command, Refusal> {
         let allowed = match self.kind {
             READ if session.has_structured_replies => FLAG_DF,

@@ -27,13 +27,8 @@ fn errno_of(kind: ErrorKind) -> Errno {
             Errno::Shutdown
         }
         ErrorKind::Denied => Errno::NotPermitted,
-        ErrorKind::Invalid
-        | ErrorKind::NoRange
-        | ErrorKind::Interrupted
-        | ErrorKind::Transient
-        | ErrorKind::Busy
-        | ErrorKind::Unreachable
-        | ErrorKind::Permanent => Errno::Io,
+        // A read failed, for this time or for good.
+        _ => Errno::Io,
     }
 }
 

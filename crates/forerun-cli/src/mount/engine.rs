@@ -1,0 +1,87 @@
+//! The options of the engine and of the log, which all front ends have.
+
+use std::path::PathBuf;
+
+use forerun::{Options, PolicyKind};
+
+use super::SourceOptions;
+use crate::log::{self, Format};
+use crate::units::parse_size;
+
+/// How an engine reads.
+#[derive(Clone, Debug, clap::Args)]
+pub(crate) struct EngineOptions {
+    /// Memory for data, as in 256MiB or 1G
+    ///
+    /// Bytes in flight, bytes read ahead and bytes already read share this memory.
+    #[arg(long, value_name = "SIZE", default_value = "256MiB", value_parser = parse_size)]
+    pub(crate) memory: u64,
+
+    /// The policy that decides what is read ahead
+    ///
+    /// `adaptive` follows several readers of one object and sizes its windows by the storage's
+    /// latency and rate. `ondemand` is the readahead of Linux for local disks. `plain`,
+    /// `aligned` and `eager` are those of Ceph RBD. `none` reads nothing ahead. The others are
+    /// historic, for comparison.
+    #[arg(long, value_name = "POLICY", default_value = PolicyKind::default().name(), value_parser = policy_values())]
+    pub(crate) policy: String,
+
+    #[command(flatten)]
+    pub(crate) source: SourceOptions,
+
+    /// Record in FILE which parts of each object are read in which order, and read ahead along it
+    ///
+    /// Use it for reads that repeat, such as the boot of a machine or the start of a program. FILE is
+    /// created if it does not exist; docs/profiles.md describes it. An object that has changed is
+    /// learned again.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) learn: Option<PathBuf>,
+}
+
+/// Where the log goes, and how much of it.
+#[derive(Clone, Debug, clap::Args)]
+pub(crate) struct LogOptions {
+    /// Append the log to a file instead of showing it
+    #[arg(long, value_name = "FILE")]
+    pub(crate) log: Option<PathBuf>,
+
+    /// How and where the log is written
+    ///
+    /// Without it, the log is text. A service whose standard error is the journal of systemd logs to
+    /// the journal, with a level and a target for each message.
+    #[arg(long, value_name = "FORMAT", value_enum)]
+    pub(crate) log_format: Option<Format>,
+
+    /// Log more: -vv also logs the requests of programs, and -vvv everything
+    #[arg(short, long, action = clap::ArgAction::Count)]
+    pub(crate) verbose: u8,
+}
+
+impl EngineOptions {
+    pub(crate) fn policy(&self) -> PolicyKind {
+        self.policy.parse().unwrap_or_default()
+    }
+
+    /// For the library.
+    pub(crate) fn options(&self) -> Options {
+        Options::default()
+            .with_memory_bytes(self.memory)
+            .with_policy(self.policy())
+            .with_learn(self.learn.clone())
+            .with_connect(self.source.connect())
+    }
+}
+
+impl LogOptions {
+    /// Starts the log.
+    ///
+    /// # Errors
+    /// If its file cannot be written.
+    pub(crate) fn start(&self) -> Result<(), String> {
+        log::start(self.verbose, self.log.as_deref(), self.log_format)
+    }
+}
+
+fn policy_values() -> clap::builder::PossibleValuesParser {
+    clap::builder::PossibleValuesParser::new(PolicyKind::ALL.map(PolicyKind::name))
+}

@@ -1,0 +1,71 @@
+//! `forerun nbd`.
+
+mod named;
+mod serving;
+mod sockets;
+
+use std::error::Error;
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::time::Duration;
+
+use crate::mount::{EngineOptions, LogOptions};
+use crate::units::parse_duration;
+use named::NamedUrl;
+
+const EXAMPLES: &str = "\
+Examples:
+  A disk image of a bucket, for a virtual machine of this computer:
+      forerun nbd --unix /run/disk.sock s3://images/debian.raw
+      qemu-system-x86_64 -drive file='nbd+unix:///?socket=/run/disk.sock',format=raw,if=virtio,snapshot=on
+  All images of a web server's directory, each by its name, as in nbd://localhost/debian.raw:
+      forerun nbd --listen localhost https://example.org/images/
+  Two images with names of your own:
+      forerun nbd --unix /run/disks.sock root=s3://images/debian.raw data=/net/archive/data.img
+
+To end the server, interrupt the program. It answers the requests that it has, and closes.";
+
+/// Serve URLs as read-only network block devices
+///
+/// Serves each object as an export of the Network Block Device protocol (NBD). It reads ahead for the
+/// clients that read the export, such as QEMU, nbdcopy and the kernel. All exports are read-only.
+#[derive(Debug, clap::Args)]
+#[command(after_long_help = EXAMPLES)]
+pub(crate) struct NbdCommand {
+    /// The objects: s3://BUCKET/KEY, https://HOST/PATH, a file, or a directory of any of these
+    ///
+    /// An export is named by the object's name, or by NAME. Each file of a directory is an export, named by
+    /// its path in the directory. The first export is the one that clients get without a name.
+    #[arg(value_name = "[NAME=]URL", required = true, value_parser = NamedUrl::parse)]
+    urls: Vec<NamedUrl>,
+
+    /// Listen at the Unix socket PATH, which is created
+    #[arg(long, value_name = "PATH")]
+    unix: Option<PathBuf>,
+
+    /// Listen at a TCP address, as in localhost, 192.0.2.1:10809 or [::]:10809
+    ///
+    /// Port 10809 is used unless ADDR has one. Nothing is encrypted, and every client that reaches the
+    /// address may read.
+    #[arg(long, value_name = "ADDR")]
+    listen: Option<String>,
+
+    #[command(flatten)]
+    engine: EngineOptions,
+
+    /// How long the size of an object may be out of date when a client connects, as in 500ms, 1s or 5m
+    ///
+    /// A connected client never sees bytes of two versions, at any value.
+    #[arg(long, value_name = "TIME", default_value = "1s", value_parser = parse_duration)]
+    metadata_ttl: Duration,
+
+    #[command(flatten)]
+    log: LogOptions,
+}
+
+impl NbdCommand {
+    /// Serves until a signal comes.
+    pub(crate) fn run(self) -> Result<ExitCode, Box<dyn Error>> {
+        serving::serve(&self)
+    }
+}

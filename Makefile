@@ -8,7 +8,8 @@
 # readahead (as root), `make bench-programs` real
 # programs on the mount beside other ways to mount, `make bench-attacks` what a bad
 # server costs other readers, `make real-programs` our traces
-# with the programs that replay them, `make fuzz` feeds the trace readers and adaptive rubbish.
+# with the programs that replay them, `make nbd-programs` the NBD server with other clients,
+# `make fuzz` feeds the trace readers and adaptive rubbish.
 # `make test-shared` tests with recordings that are too large for the repository, in `../shared` or
 # in $FORERUN_SHARED. `make soak` tests for hours, and `make release-check` checks all that a release
 # needs (docs/contributing/release.md).
@@ -19,8 +20,8 @@
 # `make dist` builds a .deb and its checksum in `dist/` (docs/packages.md). `make dist-test` uses it in a fresh
 # Debian, as root.
 
-.PHONY: demo test test-shared bench check release-check version-check gates ablate fidelity bench-kernel bench-programs bench-attacks real-programs fuzz soak \
-	release dist dist-test install install-program install-library uninstall header header-check fuse nginx python3 typos valgrind pkg-config
+.PHONY: demo test test-shared bench check release-check version-check gates ablate fidelity bench-kernel bench-programs bench-attacks real-programs nbd-programs fuzz soak \
+	release dist dist-test install install-program install-library uninstall header header-check fuse nbd nginx python3 typos valgrind pkg-config
 
 # A change of user only where one is needed.
 as_root = $(if $(filter 0,$(shell id -u)),,sudo)
@@ -87,6 +88,9 @@ bench-attacks: fuse
 real-programs:
 	@command -v rbd-replay btt fio strace >/dev/null || { $(install) fio blktrace strace ceph-common; }
 	cargo test --package forerun-trace --test real_programs
+
+nbd-programs: nbd
+	cargo test --package forerun-cli --test nbd_programs -- --ignored
 
 fuzz_seconds ?= 40
 fuzz:
@@ -223,6 +227,10 @@ fuse:
 # With the module that makes virtual environments.
 python3:
 	@python3 -c 'import ensurepip' 2>/dev/null || { $(install) python3 python3-venv; }
+
+# Clients and servers of others.
+nbd:
+	@command -v nbdkit >/dev/null && command -v nbdcopy >/dev/null && command -v qemu-img >/dev/null || { $(install) nbdkit libnbd-bin qemu-utils; }
 
 # Counts instructions, and checks how C uses memory.
 valgrind:

@@ -19,6 +19,13 @@ mod lists;
 mod log;
 mod mount;
 mod mounts;
+mod nbd;
+#[allow(dead_code, reason = "each test program uses its part")]
+#[path = "../../../forerun-serve/tests/nbd/client.rs"]
+mod nbd_client;
+#[allow(dead_code, reason = "each test program uses its part")]
+#[path = "../../../forerun-serve/tests/nbd/numbers.rs"]
+mod numbers;
 mod overlays;
 mod passed;
 mod passthrough;

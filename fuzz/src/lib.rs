@@ -7,6 +7,11 @@ use std::sync::{Arc, Mutex};
 
 use forerun_trace::{Access, Error, Files, Format, Position, ReadOptions, Reader, Writer};
 
+#[path = "../../crates/forerun-serve/tests/nbd/anything.rs"]
+mod clients;
+#[allow(dead_code, reason = "a part of a crate with more dependencies")]
+#[path = "../../crates/forerun-serve/src/nbd/protocol/mod.rs"]
+mod protocol;
 #[path = "../../crates/forerun-sim/tests/regret/accesses.rs"]
 mod reads;
 
@@ -33,6 +38,16 @@ pub fn detect(bytes: &[u8]) {
 /// Reads what `bytes` say, in virtual time: one reader does, or several side by side.
 pub fn accesses(bytes: &[u8]) {
     reads::Accesses::new(bytes).check(1 + bytes.len() % READERS_MAX);
+}
+
+/// Says `bytes` in the handshake of the NBD protocol.
+pub fn nbd_options(bytes: &[u8]) {
+    clients::options(bytes);
+}
+
+/// Sends `bytes` as requests of the NBD protocol.
+pub fn nbd_requests(bytes: &[u8]) {
+    clients::requests(bytes);
 }
 
 fn check(format: Option<Format>, bytes: &[u8]) {

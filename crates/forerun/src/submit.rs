@@ -1,6 +1,7 @@
 //! Reads that are answered from a callback.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use forerun_backend::{Error, Result};
 use forerun_engine::{Config, Extent, ReadId};
@@ -14,12 +15,13 @@ use crate::{Lease, Reader};
 pub struct Pending {
     driver: Arc<Driver>,
     read: ReadId,
+    is_over: Arc<AtomicBool>,
 }
 
 impl Pending {
-    /// Whether it waits. If not, its callback has run or will.
+    /// Whether its callback has not begun.
     pub fn is_waiting(&self) -> bool {
-        self.driver.is_waiting(self.read)
+        !self.is_over.load(Ordering::Acquire)
     }
 
     /// Has its callback run with `error`, soon and on one of the runtime's threads, if it still
@@ -96,16 +98,20 @@ impl Handle {
             return None;
         }
         let Handle { driver, object, id, .. } = &**self;
-        let mut request = Some(request);
+        let (mut request, mut is_over) = (Some(request), None);
         with_ranges(|ranges| {
             let waiter = || match request.take() {
-                Some(request) => Waiter::Call(Call::new(self, Box::new(later(request)))),
+                Some(request) => {
+                    let call = Call::new(self, Box::new(later(request)));
+                    is_over = Some(Arc::clone(call.is_over()));
+                    Waiter::Call(call)
+                }
                 None => unreachable!("a read is parked once"),
             };
             let begun = driver.read(object, *id, extent, ranges, waiter);
             match (begun, request.take()) {
                 (Ok(Begun::Waits(read)), _) => {
-                    return Some(Pending { driver: Arc::clone(driver), read });
+                    return is_over.map(|is_over| Pending { driver: Arc::clone(driver), read, is_over });
                 }
                 (Ok(Begun::Hit(loan)), Some(request)) => {
                     now(request, Ok(Lease::held(driver, loan, ranges)));

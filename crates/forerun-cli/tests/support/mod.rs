@@ -12,5 +12,6 @@ pub(crate) mod program;
 mod store;
 
 pub(crate) use bytes::pattern;
+#[allow(unused_imports, reason = "each test program uses its part")]
 pub(crate) use mounted::{Mounted, mount};
 pub(crate) use store::Store;

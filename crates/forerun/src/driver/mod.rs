@@ -126,11 +126,6 @@ impl Driver {
         }
     }
 
-    /// Whether the parked `read` still waits.
-    pub(crate) fn is_waiting(&self, read: ReadId) -> bool {
-        self.lock.look().is_waiting(read)
-    }
-
     /// Ends the wait of the parked `read` with `error`, unless it is over.
     pub(crate) fn give_up(self: &Arc<Driver>, read: ReadId, error: Error) {
         if let Some(waiter) = self.stop_waiting(read) {

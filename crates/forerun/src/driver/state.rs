@@ -238,11 +238,6 @@ impl State {
         self.alarm = self.alarm.filter(|alarm| *alarm != due);
     }
 
-    /// Whether somebody waits for `read`.
-    pub(crate) fn is_waiting(&self, read: ReadId) -> bool {
-        self.waiters.contains_key(&read)
-    }
-
     /// Ends the wait of the parked `read`, and returns its waiter. Its fetches go on.
     pub(crate) fn give_up(&mut self, read: ReadId) -> Option<Waiter> {
         let (_, waiter) = self.waiters.remove(&read)?;

@@ -4,6 +4,7 @@ use std::cell::RefCell;
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::{Context, Poll, ready};
 
 use forerun_backend::Result;
@@ -76,17 +77,29 @@ pub(crate) type Done = Box<dyn for<'a> FnOnce(Result<Lease<'a>>) + Send>;
 /// that every submitted read ends.
 pub(crate) struct Call {
     done: Option<Done>,
+    /// Set right before `done` runs.
+    is_over: Arc<AtomicBool>,
     /// Keeps the object open while it is read.
     _handle: Arc<Handle>,
 }
 
 impl Call {
     pub(crate) fn new(handle: &Arc<Handle>, done: Done) -> Call {
-        Call { done: Some(done), _handle: Arc::clone(handle) }
+        Call { done: Some(done), is_over: Arc::default(), _handle: Arc::clone(handle) }
+    }
+
+    /// Whether the callback runs or has run.
+    pub(crate) fn is_over(&self) -> &Arc<AtomicBool> {
+        &self.is_over
     }
 
     pub(crate) fn finish(mut self, result: Result<Lease<'_>>) {
+        self.run(result);
+    }
+
+    fn run(&mut self, result: Result<Lease<'_>>) {
         if let Some(done) = self.done.take() {
+            self.is_over.store(true, Ordering::Release);
             done(result);
         }
     }
@@ -94,9 +107,7 @@ impl Call {
 
 impl Drop for Call {
     fn drop(&mut self) {
-        if let Some(done) = self.done.take() {
-            done(Err(closed()));
-        }
+        self.run(Err(closed()));
     }
 }
 

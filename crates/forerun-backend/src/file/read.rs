@@ -11,7 +11,7 @@ use futures::StreamExt;
 use super::{changed, io_error, version_of};
 use crate::{ByteStream, Error, ErrorKind, Result, Version};
 
-/// The largest piece. It is large enough to keep a disk busy, and so small that a reader of the first
+/// The largest piece. It is large enough to keep a disk busy. It is so small that a reader of the first
 /// bytes does not wait for the whole extent.
 const PIECE_BYTES_MAX: u64 = 1 << 20;
 

@@ -7,8 +7,8 @@ use std::time::Duration;
 
 use tokio::time::{Instant, Sleep};
 
-/// Longer than a client that reads needs to take a socket's worth of bytes, and short beside a fetch that
-/// another client waits for memory for.
+/// A client that reads takes a socket's worth of bytes in less time. A fetch of another client, which waits
+/// for memory, takes longer.
 const PATIENCE: Duration = Duration::from_millis(50);
 
 /// Ends once a client has taken nothing for [`PATIENCE`] although there is something for it.

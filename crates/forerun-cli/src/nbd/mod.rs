@@ -43,7 +43,7 @@ pub(crate) struct NbdCommand {
     #[arg(long, value_name = "PATH")]
     unix: Option<PathBuf>,
 
-    /// Listen at a TCP address, as in localhost, 192.0.2.1:10809 or [::]:10809
+    /// Listen at a TCP address, as in localhost, 192.0.2.1:10809 or `[::]:10809`
     ///
     /// Port 10809 is used unless ADDR has one. Nothing is encrypted, and every client that reaches the
     /// address may read.

@@ -5,9 +5,9 @@
 //! object has another version, reads of the old one fail, and a client that connects again gets the
 //! new one.
 //!
-//! A connection is one task ([`connection`]). It sends the bytes of reads as they lie in the engine's
+//! A connection is one task (`connection`). It sends the bytes of reads as they lie in the engine's
 //! memory. A client that takes no replies stops only itself. No more requests are taken from it, and the
-//! bytes that wait for it go back to the engine ([`outbox`]).
+//! bytes that wait for it go back to the engine (`outbox`).
 
 mod connection;
 mod exports;

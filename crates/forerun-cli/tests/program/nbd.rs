@@ -2,7 +2,7 @@
 
 use std::fs;
 use std::io::{BufRead, BufReader, Read};
-use std::os::fd::AsRawFd;
+use std::os::fd::OwnedFd;
 use std::os::unix::net::{UnixDatagram, UnixListener};
 use std::path::Path;
 use std::process::{Child, ChildStderr, Command, Stdio};
@@ -130,9 +130,9 @@ fn the_service_manager_hands_sockets_over_and_is_told() {
     let listener = UnixListener::bind(&socket).unwrap();
     // The shell puts the socket where a service manager does, and keeps its process number.
     let mut command = Command::new("sh");
-    let script = format!("exec 3<&{}; LISTEN_PID=$$ LISTEN_FDS=1 exec \"$@\"", listener.as_raw_fd());
-    rustix::io::fcntl_setfd(&listener, rustix::io::FdFlags::empty()).unwrap();
-    command.args(["-c", &script, "sh", env!("CARGO_BIN_EXE_forerun"), "nbd"]);
+    let script = "exec 3<&0 </dev/null; LISTEN_PID=$$ LISTEN_FDS=1 exec \"$@\"";
+    command.stdin(OwnedFd::from(listener));
+    command.args(["-c", script, "sh", env!("CARGO_BIN_EXE_forerun"), "nbd"]);
     command.arg(folder.path().join("images/a.img")).env("NOTIFY_SOCKET", &notify);
     command.env("WATCHDOG_USEC", "200000").env("XDG_RUNTIME_DIR", runtime());
     let serving = Serving::start(&mut command);

@@ -32,6 +32,8 @@ demo: fuse
 	target/release/forerun demo
 
 # Tests that need root are ignored by `cargo test`, and run here where the user is root.
+# On a fresh machine nothing is built twice, and without records for that builds take less time.
+test: export CARGO_INCREMENTAL ?= 0
 test: check typos fuse nginx python3 valgrind pkg-config
 	cargo test --workspace
 	@test $$(id -u) != 0 || cargo test --package forerun-cli --test program -- --ignored

@@ -36,7 +36,7 @@ demo: fuse
 test: export CARGO_INCREMENTAL ?= 0
 test: check typos fuse nginx python3 valgrind pkg-config
 	cargo test --workspace
-	@test $$(id -u) != 0 || cargo test --package forerun-cli --test program -- --ignored
+	@test $$(id -u) != 0 || cargo test --workspace --test program -- --ignored
 	cargo test --package forerun-lab --features ablate --test ablate
 	cargo test --release --package forerun-lab --test seeds
 

@@ -97,6 +97,7 @@ fn wait_for(socket: &Path) {
     let began = Instant::now();
     while std::os::unix::net::UnixStream::connect(socket).is_err() {
         assert!(began.elapsed() < Duration::from_secs(30), "nothing listens at {}", socket.display());
+        // A process of another program does not announce that it listens.
         thread::sleep(Duration::from_millis(20));
     }
 }

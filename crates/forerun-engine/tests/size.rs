@@ -11,13 +11,13 @@ struct Limit {
     constants: usize,
 }
 
-/// They only ever fall.
+/// They only ever fall, but for the lines that name the modules of a new folder.
 const LIMITS: [Limit; 3] = [
-    Limit { of: &["policy/adaptive", "policy/follower", "policy/census.rs"], lines: 3250, constants: 98 },
+    Limit { of: &["policy/adaptive", "policy/follower", "policy/census.rs"], lines: 3244, constants: 98 },
     Limit { of: &["walk"], lines: 690, constants: 19 },
-    Limit { of: &["device", "scheduler", "cache"], lines: 3065, constants: 76 },
+    Limit { of: &["device", "scheduler", "cache"], lines: 3086, constants: 76 },
 ];
-/// Of the files of `policy/adaptive`, `policy/follower` and `walk`, tests included; and files of a folder.
+/// The most lines of a file, tests included, and the most files of a folder.
 const FILE_LINES_MAX: usize = 250;
 const FOLDER_FILES_MAX: usize = 10;
 /// Questions about the kind of device. Only `device/` may ask them.
@@ -128,7 +128,7 @@ fn every_constant_has_a_unit_and_a_source() {
 
 #[test]
 fn files_and_folders_are_short() {
-    for part in ["policy/adaptive", "policy/follower", "walk"] {
+    for part in LIMITS.iter().flat_map(|limit| limit.of).chain(&["engine"]) {
         let few = |path: &Path, count| assert!(count <= FOLDER_FILES_MAX, "{count} files in {path:?}");
         for path in files(&src().join(part), &mut { few }) {
             let count = fs::read_to_string(&path).expect("a source").lines().count();

@@ -3,7 +3,8 @@
 
 use alloc::vec;
 
-use super::{Cache, Row, row::Queue};
+use super::Cache;
+use super::table::{Queue, Row};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum RowStatus {

@@ -4,7 +4,8 @@ use alloc::vec::Vec;
 
 use crate::types::{BLOCK_BYTES, Extent, MemoryRange, ObjectId, Time};
 
-use super::{Cache, Reclaim, Room, SlotRun, row::rows_of, slots::mask};
+use super::table::{mask, rows_of};
+use super::{Cache, Reclaim, Room, SlotRun};
 
 impl Cache {
     /// Reserves slots for the blocks of `extent`, all of which are missing, and marks them as in flight.

@@ -2,8 +2,8 @@
 
 use alloc::vec::Vec;
 
-use super::row::{NONE, ROW_BLOCKS, ROW_BYTES, Row, RowId, rows_of};
-use super::{Cache, Residency, slots::mask};
+use super::table::{NONE, ROW_BLOCKS, ROW_BYTES, Row, RowId, mask, rows_of};
+use super::{Cache, Residency};
 use crate::config::Config;
 use crate::types::{BLOCK_BYTES, Extent, MemoryRange, ObjectId};
 

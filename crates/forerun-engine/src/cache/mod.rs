@@ -1,36 +1,28 @@
-//! The cache: the blocks in memory and in flight, and the memory budget. `evict.rs` makes room within the
+//! The cache: the blocks in memory and in flight, and the memory budget. `eviction` makes room within the
 //! budget.
 //!
 //! It is a table of rows: 64 blocks each, every state a bit. An index finds the row of an extent. Beside
-//! them are a slot allocator and three eviction queues.
+//! them are a slot allocator and three eviction queues (`table`).
 
 mod audit;
 mod discard;
-mod evict;
+mod eviction;
 mod fill;
-mod ghosts;
-mod index;
-mod left;
 mod lookup;
 mod outcomes;
-mod pace;
 mod queries;
-mod queue;
-mod release;
-mod row;
-mod slots;
+mod table;
 
 use alloc::vec::Vec;
 
 use crate::scatter::Scattered;
 use crate::types::{BLOCK_BYTES, Extent, ObjectId, Time};
 
-pub(crate) use evict::{Reclaim, Room};
+pub(crate) use eviction::{Reclaim, Room};
 pub(crate) use fill::memory_of;
 pub(crate) use lookup::Pins;
-pub(crate) use row::ROW_BYTES;
-use row::{Queue, Row, RowId};
-pub(crate) use slots::SlotRun;
+use table::{Queue, Row, RowId};
+pub(crate) use table::{ROW_BYTES, SlotRun};
 
 /// No window is meant to have a larger share of the memory.
 const WINDOW_SHARE: u32 = 4;
@@ -53,12 +45,12 @@ pub(crate) struct Cache {
     reclaim: Reclaim,
     rows: Vec<Row>,
     vacant: Vec<RowId>,
-    index: index::Index,
-    slots: slots::Slots,
-    queues: queue::Queues,
-    ghosts: ghosts::Ghosts,
+    index: table::Index,
+    slots: table::Slots,
+    queues: table::Queues,
+    ghosts: eviction::Ghosts,
     /// How each object is read, since it was opened first.
-    paces: Scattered<ObjectId, pace::Pace>,
+    paces: Scattered<ObjectId, eviction::Pace>,
     /// Used and wasted bytes of readahead.
     outcomes: outcomes::Outcomes,
     /// The earliest time of the next search for readahead that no reader will come for.
@@ -85,10 +77,10 @@ impl Cache {
             reclaim,
             rows: Vec::new(),
             vacant: Vec::new(),
-            index: index::Index::new(),
-            slots: slots::Slots::new(slots),
-            queues: queue::Queues::new(),
-            ghosts: ghosts::Ghosts::new(slots as usize / row::ROW_BLOCKS as usize),
+            index: table::Index::new(),
+            slots: table::Slots::new(slots),
+            queues: table::Queues::new(),
+            ghosts: eviction::Ghosts::new(slots as usize / table::ROW_BLOCKS as usize),
             paces: Scattered::default(),
             outcomes: outcomes::Outcomes::default(),
             next_search: Time(0),

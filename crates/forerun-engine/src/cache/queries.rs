@@ -1,7 +1,7 @@
 //! Queries: the state of single blocks, and the unread and missing blocks of an extent.
 
-use super::row::{ROW_BLOCKS, ROW_BYTES, Row, RowId};
-use super::{Cache, lookup::count_of, slots::mask};
+use super::table::{ROW_BLOCKS, ROW_BYTES, Row, RowId, mask};
+use super::{Cache, lookup::count_of};
 use crate::types::{BLOCK_BYTES, Extent, ObjectId};
 
 impl Cache {

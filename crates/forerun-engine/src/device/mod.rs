@@ -1,7 +1,7 @@
 //! A running model of the backend: latency, throughput, the best number of fetches in flight, and their
 //! size.
 //!
-//! It is measured on the fetches that the engine makes anyway (`sample.rs`, `measure.rs`). Results are
+//! It is measured on the fetches that the engine makes anyway (`measure.rs`, `estimates`). Results are
 //! worked out when fetches end:
 //!
 //! * `kind.rs`: properties of the backend;
@@ -9,37 +9,26 @@
 //! * `worth.rs`: the bytes that a wait is worth;
 //! * `patience.rs`: when a fetch is late.
 
-mod carried;
 mod costs;
-mod filter;
-mod growth;
+mod estimates;
 mod kind;
-mod load;
-mod lone;
 mod measure;
 mod patience;
 mod rates;
-mod sample;
 mod sizes;
-mod spread;
 mod switching;
 mod worth;
 
 use crate::ablation::Rule;
 use crate::config::Config;
 use crate::types::DeviceEstimate;
-use carried::Carried;
 pub(crate) use costs::Costs;
-use filter::Filter;
-use growth::Growth;
+pub(crate) use estimates::Sample;
+use estimates::{Carried, Filter, Growth, Load, Lone, Spread};
 use kind::DeviceKind;
-use load::Load;
-use lone::Lone;
 pub(crate) use rates::{bytes_in, rate, time_of, whole_blocks};
-pub(crate) use sample::Sample;
 pub(crate) use sizes::SLICE_SEEKS;
 use sizes::Sizes;
-use spread::Spread;
 use switching::Switching;
 use worth::Worth;
 

@@ -1,6 +1,6 @@
 //! The worth of a wait: bytes that could be read meanwhile.
 
-use super::lone::NEAR_BYTES;
+use super::estimates::NEAR_BYTES;
 use super::{Device, LATENCY_NS_GUESS, bytes_in};
 
 /// A disk or a link of a gigabit a second, before anything is measured.

@@ -1,18 +1,14 @@
 //! The engine's state, its commands from readers and its answers to the driver. It has only the control
 //! flow; its parts decide.
 
+mod ahead;
 mod arrivals;
 mod changes;
 mod dispatch;
 mod hedge;
-mod hints;
 mod inspect;
 mod launch;
-mod lending;
-mod listed;
 mod reading;
-mod walks;
-mod windows;
 
 use alloc::boxed::Box;
 use alloc::collections::VecDeque;

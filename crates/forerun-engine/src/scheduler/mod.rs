@@ -3,13 +3,15 @@
 //! Demand fetches go before readahead, within the bytes in flight that the device can use.
 
 mod contention;
+mod flight;
 mod flights;
 mod overdue;
 mod pending;
 mod throttle;
 
 pub(crate) use contention::Contention;
-pub(crate) use flights::{Flight, Flights};
+pub(crate) use flight::Flight;
+pub(crate) use flights::Flights;
 pub(crate) use overdue::Overdue;
 pub(crate) use pending::{Pending, Queued};
 pub(crate) use throttle::Throttle;

@@ -1,5 +1,5 @@
 use super::*;
-use crate::device::lone::Locality;
+use crate::device::estimates::Locality;
 
 const MS: u64 = 1_000_000;
 const LEN: u64 = 256 << 10;

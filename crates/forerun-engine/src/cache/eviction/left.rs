@@ -7,10 +7,9 @@
 
 use super::evict::{DEMAND_SHARE, Room, SCAN_MAX, SEARCH_NS};
 use super::pace::Pace;
-use super::queue::Queues;
-use super::row::{Queue, RowId};
-use super::{Cache, Reclaim, WINDOW_SHARE};
 use crate::ablation::Rule;
+use crate::cache::table::{Queue, Queues, RowId};
+use crate::cache::{Cache, Reclaim, WINDOW_SHARE};
 use crate::types::{BLOCK_BYTES, Time};
 
 /// More than such a share of the memory is not read ahead on a guess.
@@ -19,7 +18,7 @@ const UNREAD_SHARE: u32 = 2;
 impl Cache {
     /// Evicts a row of unread readahead: one that no reader will come for or, for a waiting reader, the
     /// oldest.
-    pub(super) fn evict_unread(&mut self, now: Time, room: Room) -> bool {
+    pub(crate) fn evict_unread(&mut self, now: Time, room: Room) -> bool {
         let left = if now < self.next_search {
             None
         } else {
@@ -34,7 +33,7 @@ impl Cache {
     }
 
     /// Evicts a row that no reader will come for, if such rows leave hardly any room for others.
-    pub(super) fn evict_crowding(&mut self, now: Time) -> bool {
+    pub(crate) fn evict_crowding(&mut self, now: Time) -> bool {
         if Rule::Crowding.is_off() || !self.is_crowded() || now < self.next_crowding {
             return false;
         }
@@ -48,7 +47,7 @@ impl Cache {
     }
 
     /// The share of the memory that one window may have.
-    pub(super) fn window_bytes_max(&self) -> u64 {
+    pub(crate) fn window_bytes_max(&self) -> u64 {
         u64::from(self.slots.count() / WINDOW_SHARE) * BLOCK_BYTES
     }
 
@@ -73,7 +72,7 @@ impl Cache {
         })
     }
 
-    pub(super) fn unread_rows(&self) -> impl Iterator<Item = RowId> {
+    pub(crate) fn unread_rows(&self) -> impl Iterator<Item = RowId> {
         core::iter::successors(self.queues.oldest(Queue::Unread), |id| Queues::after(&self.rows, *id))
     }
 

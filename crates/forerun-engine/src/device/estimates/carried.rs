@@ -5,7 +5,7 @@
 //! that were requested and delivered within one and the same period.
 
 use super::filter::Filter;
-use super::{Sample, rate};
+use crate::device::{Sample, rate};
 use crate::types::Time;
 
 /// A period lasts this many times as long as a fetch, so that little is cut off at its ends.
@@ -13,19 +13,19 @@ const FETCHES: u64 = 8;
 
 /// See the module's page.
 #[derive(Debug)]
-pub(super) struct Carried {
+pub(crate) struct Carried {
     rate: Filter,
     since: Time,
     bytes: u64,
 }
 
 impl Carried {
-    pub(super) fn new() -> Carried {
+    pub(crate) fn new() -> Carried {
         Carried { rate: Filter::largest(), since: Time(0), bytes: 0 }
     }
 
     /// A fetch is over, and one takes `service_ns`.
-    pub(super) fn on_fetched(&mut self, now: Time, sample: &Sample, service_ns: u64) {
+    pub(crate) fn on_fetched(&mut self, now: Time, sample: &Sample, service_ns: u64) {
         if sample.dispatched >= self.since {
             self.bytes += sample.bytes;
         }
@@ -37,7 +37,7 @@ impl Carried {
     }
 
     /// Bytes a second, no more than are carried; none before the first while is over.
-    pub(super) fn rate(&self) -> Option<u64> {
+    pub(crate) fn rate(&self) -> Option<u64> {
         self.rate.get()
     }
 }
@@ -46,8 +46,8 @@ impl Carried {
 mod tests {
     use alloc::collections::VecDeque;
 
-    use super::super::lone::Locality;
     use super::*;
+    use crate::device::estimates::Locality;
     use crate::types::ObjectId;
 
     const MS: u64 = 1_000_000;

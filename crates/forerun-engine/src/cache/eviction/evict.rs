@@ -3,14 +3,9 @@
 
 use alloc::vec::Vec;
 
-use crate::types::{Extent, ObjectId, Time};
-
-use super::{
-    Cache,
-    row::{Queue, RowId},
-    slots::{SlotRun, mask},
-};
-use crate::types::BLOCK_BYTES;
+use crate::cache::Cache;
+use crate::cache::table::{Queue, RowId, SlotRun, mask};
+use crate::types::{BLOCK_BYTES, Extent, ObjectId, Time};
 
 /// The order in which blocks are evicted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -32,12 +27,12 @@ pub(crate) enum Room {
 }
 
 /// This share of the slots is left for readers that wait.
-pub(super) const DEMAND_SHARE: u32 = 16;
+pub(crate) const DEMAND_SHARE: u32 = 16;
 
 /// Rows looked at in the unread queue before readahead goes without.
-pub(super) const SCAN_MAX: usize = 64;
+pub(crate) const SCAN_MAX: usize = 64;
 /// The pause after a search that found nothing.
-pub(super) const SEARCH_NS: u64 = 1_000_000;
+pub(crate) const SEARCH_NS: u64 = 1_000_000;
 
 impl Cache {
     /// Frees slots until `count` are free; says whether that worked.
@@ -80,7 +75,7 @@ impl Cache {
     }
 
     /// Frees the slots of `gone`, a part of the row's resident blocks.
-    pub(super) fn free_blocks(&mut self, id: RowId, gone: u64) {
+    pub(crate) fn free_blocks(&mut self, id: RowId, gone: u64) {
         let row = &mut self.rows[id.0 as usize];
         let wasted = gone & row.unread;
         self.outcomes.on_gone(row, gone);

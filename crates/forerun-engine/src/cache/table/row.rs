@@ -6,7 +6,7 @@ use crate::types::{BLOCK_BYTES, Extent, ObjectId};
 use super::slots::mask;
 
 /// The number of no row.
-pub(super) const NONE: u32 = u32::MAX;
+pub(crate) const NONE: u32 = u32::MAX;
 /// Blocks in a row.
 pub(crate) const ROW_BLOCKS: u64 = 64;
 /// Bytes in a row.

@@ -1,6 +1,6 @@
 //! Readahead whose readers have left, or are back.
 
-use super::{Cache, Reclaim};
+use crate::cache::{Cache, Reclaim};
 use crate::types::ObjectId;
 
 impl Cache {

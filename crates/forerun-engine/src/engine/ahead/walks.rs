@@ -1,7 +1,7 @@
 //! Readahead across objects. The driver reports listings, the trail of an earlier run, and openings. The
 //! engine asks for objects that are not open yet, and reads them ahead.
 
-use super::Engine;
+use crate::engine::Engine;
 use crate::explain::{Class, Why};
 use crate::policy::{Hint, Reason, Window};
 use crate::scheduler::Queued;
@@ -110,28 +110,28 @@ impl Engine {
     }
 
     /// The last reader of `object` has closed it.
-    pub(super) fn tell_walks_closed(&mut self, object: ObjectId) {
+    pub(crate) fn tell_walks_closed(&mut self, object: ObjectId) {
         if let Some(walks) = &mut self.walks {
             walks.on_close(object);
         }
     }
 
     /// Some of `object` was evicted unread.
-    pub(super) fn tell_walks_lost(&mut self, object: ObjectId) {
+    pub(crate) fn tell_walks_lost(&mut self, object: ObjectId) {
         if let Some(walks) = &mut self.walks {
             walks.on_lost(object);
         }
     }
 
     /// Some of `object` could not be fetched, or not be queued.
-    pub(super) fn tell_walks_gone(&mut self, object: ObjectId) {
+    pub(crate) fn tell_walks_gone(&mut self, object: ObjectId) {
         if let Some(walks) = &mut self.walks {
             walks.on_gone(object);
         }
     }
 
     /// Nothing of `object` matters any more.
-    pub(super) fn tell_walks_forgotten(&mut self, object: ObjectId) {
+    pub(crate) fn tell_walks_forgotten(&mut self, object: ObjectId) {
         if let Some(walks) = &mut self.walks {
             walks.on_forget(object);
         }

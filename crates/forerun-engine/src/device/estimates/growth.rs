@@ -16,7 +16,7 @@ const LESS_SHARE: u64 = 2;
 
 /// See the module's page.
 #[derive(Debug, Default)]
-pub(super) struct Growth {
+pub(crate) struct Growth {
     /// Bytes per second when they were last seen to be more.
     best: u64,
     /// Rounds since then.
@@ -28,12 +28,12 @@ pub(super) struct Growth {
 }
 
 impl Growth {
-    pub(super) fn goes_on(&self) -> bool {
+    pub(crate) fn goes_on(&self) -> bool {
         self.flat_count < FLAT_MAX && !crate::ablation::Rule::Growth.is_off()
     }
 
     /// The bytes that may be in flight for that; `None` before the first round.
-    pub(super) fn bytes(&self) -> Option<u64> {
+    pub(crate) fn bytes(&self) -> Option<u64> {
         let bytes = if self.goes_on() { 2 * self.proven_bytes } else { self.proven_bytes };
         (self.best > 0).then_some(bytes)
     }
@@ -41,7 +41,7 @@ impl Growth {
     /// A fetch ended; `before` bytes had been delivered when it was dispatched, and
     /// `delivered` are now. No more than `pipe_bytes` are in flight, which brings `rate` bytes
     /// per second.
-    pub(super) fn end_round(&mut self, before: u64, delivered: u64, pipe_bytes: u64, rate: u64) {
+    pub(crate) fn end_round(&mut self, before: u64, delivered: u64, pipe_bytes: u64, rate: u64) {
         // Where readers ask for less than may be in flight that tells nothing.
         let is_full = 2 * (delivered - before) >= pipe_bytes;
         if !is_full || before < self.began_at {

@@ -1,6 +1,6 @@
 //! Windows of the policy: queues them for dispatch, and takes them back.
 
-use super::Engine;
+use crate::engine::Engine;
 use crate::events::Event;
 use crate::objects::OBJECT_BYTES_MAX;
 use crate::policy::{Reason, View, Window};
@@ -9,7 +9,7 @@ use crate::types::*;
 
 impl Engine {
     /// Queues the windows that the policy planned for `object`, which has `size` bytes.
-    pub(super) fn queue_windows(&mut self, time: Time, object: ObjectId, size: u64) {
+    pub(crate) fn queue_windows(&mut self, time: Time, object: ObjectId, size: u64) {
         if self.policy.take_dropped() {
             self.cut_pending(object, Extent::new(0, OBJECT_BYTES_MAX));
         }
@@ -29,7 +29,7 @@ impl Engine {
     }
 
     /// Tells of a window.
-    pub(super) fn emit_window(&mut self, time: Time, object: ObjectId, window: &Window) {
+    pub(crate) fn emit_window(&mut self, time: Time, object: ObjectId, window: &Window) {
         if self.config.events_max > 0 {
             let Window { extent, mark, stream, reason: Reason { class, why } } = *window;
             self.emit(Event::Window { time, object, extent, mark, class, why, stream });
@@ -37,14 +37,14 @@ impl Engine {
     }
 
     /// Takes back queued readahead of `extent`.
-    pub(super) fn cut_pending(&mut self, object: ObjectId, extent: Extent) {
+    pub(crate) fn cut_pending(&mut self, object: ObjectId, extent: Extent) {
         for dropped in self.pending.cut(object, extent) {
             self.policy.on_lost(object, dropped.extent);
         }
     }
 
     /// The state that a policy may look at.
-    pub(super) fn view(&self) -> View<'_> {
+    pub(crate) fn view(&self) -> View<'_> {
         View {
             cache: &self.cache,
             device: &self.device,

@@ -5,8 +5,8 @@
 
 use alloc::vec::Vec;
 
-use super::Engine;
 use crate::config::Config;
+use crate::engine::Engine;
 use crate::reads::{Phase, Read};
 use crate::types::*;
 

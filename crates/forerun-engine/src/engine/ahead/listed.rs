@@ -3,7 +3,7 @@
 
 use alloc::vec::Vec;
 
-use super::Engine;
+use crate::engine::Engine;
 use crate::explain::{Class, ListReport, Why};
 use crate::policy::{List, Reason, View, Window};
 use crate::scheduler::Queued;
@@ -96,12 +96,12 @@ impl Engine {
     }
 
     /// Whether a list that is followed has something of `object`.
-    pub(super) fn is_listed(&self, object: ObjectId) -> bool {
+    pub(crate) fn is_listed(&self, object: ObjectId) -> bool {
         self.policy.lists().is_some_and(|lists| lists.has(object))
     }
 
     /// Stops readahead for lists that are over, or not followed any more.
-    pub(super) fn drop_listed(&mut self) {
+    pub(crate) fn drop_listed(&mut self) {
         while let Some(object) = self.policy.lists_mut().and_then(|lists| lists.next_dropped()) {
             if !self.objects.is_open(object) && !self.is_listed(object) {
                 self.stop_readahead(object);

@@ -3,13 +3,13 @@
 
 use alloc::collections::VecDeque;
 
-use super::time_of;
+use crate::device::time_of;
 use crate::types::{Extent, ObjectId};
 
 /// Ends of fetches that are remembered,
 const ENDS_MAX: usize = 32;
 /// and how far after one of them is near: as far as bets go.
-pub(super) const NEAR_BYTES: u64 = 1 << 20;
+pub(crate) const NEAR_BYTES: u64 = 1 << 20;
 
 /// Where a fetch begins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -23,19 +23,19 @@ pub(crate) enum Locality {
 
 /// Waits, smoothed.
 #[derive(Debug, Default)]
-pub(super) struct Lone {
+pub(crate) struct Lone {
     /// Of all, and how many bytes came with the end of each near by.
     all: Option<(u64, u64)>,
     /// Of those at such places, without that wherever they come from.
-    pub(super) next_ns: Option<u64>,
-    pub(super) near_ns: Option<u64>,
+    pub(crate) next_ns: Option<u64>,
+    pub(crate) near_ns: Option<u64>,
     /// The latest is the last.
     ends: VecDeque<(ObjectId, u64)>,
 }
 
 impl Lone {
     /// A fetch of `extent` is dispatched: where it begins.
-    pub(super) fn locate(&mut self, object: ObjectId, extent: Extent) -> Locality {
+    pub(crate) fn locate(&mut self, object: ObjectId, extent: Extent) -> Locality {
         let is_near = |(other, end): &(ObjectId, u64)| {
             *other == object && *end <= extent.offset && extent.offset - end < NEAR_BYTES
         };
@@ -54,19 +54,19 @@ impl Lone {
     }
 
     /// Whether any waited.
-    pub(super) fn is_some(&self) -> bool {
+    pub(crate) fn is_some(&self) -> bool {
         self.all.is_some()
     }
 
     /// The wait for all fetches, less the time that carries their bytes at `rate` bytes a second. That rate
     /// is known better later than when the bytes came.
-    pub(super) fn all_ns(&self, rate: u64) -> Option<u64> {
+    pub(crate) fn all_ns(&self, rate: u64) -> Option<u64> {
         self.all.map(|(ns, bytes)| if bytes > 0 { ns.saturating_sub(time_of(bytes, rate)) } else { ns })
     }
 
     /// Records the wait for a fetch at such a place, with which `bytes` arrived. `rest_ns` is the wait
     /// without the time that carries its bytes.
-    pub(super) fn record(&mut self, locality: Locality, wait_ns: u64, bytes: u64, rest_ns: u64) {
+    pub(crate) fn record(&mut self, locality: Locality, wait_ns: u64, bytes: u64, rest_ns: u64) {
         let smooth = |mean: Option<u64>, ns| Some(mean.map_or(ns, |mean| mean - mean / 8 + ns / 8));
         let (mean_ns, mean_bytes) = self.all.unzip();
         self.all = smooth(mean_ns, wait_ns).zip(smooth(mean_bytes, bytes));

@@ -10,7 +10,7 @@ const IDLE_SHARE: u64 = 5;
 
 /// See the module's page.
 #[derive(Debug, Default)]
-pub(super) struct Load {
+pub(crate) struct Load {
     since: Time,
     idle_ns: u64,
     /// When the last fetch ended.
@@ -19,7 +19,7 @@ pub(super) struct Load {
 
 impl Load {
     /// A fetch is dispatched while `ahead` others are in flight.
-    pub(super) fn on_dispatch(&mut self, now: Time, ahead: usize) {
+    pub(crate) fn on_dispatch(&mut self, now: Time, ahead: usize) {
         if ahead == 0 {
             self.idle_ns += now.since(self.ended);
         }
@@ -31,12 +31,12 @@ impl Load {
         }
     }
 
-    pub(super) fn on_ended(&mut self, now: Time) {
+    pub(crate) fn on_ended(&mut self, now: Time) {
         self.ended = now;
     }
 
     /// See the module's page.
-    pub(super) fn is_full(&self) -> bool {
+    pub(crate) fn is_full(&self) -> bool {
         IDLE_SHARE * self.idle_ns <= self.ended.since(self.since)
     }
 }

@@ -64,7 +64,7 @@ impl Sheet {
 ///
 /// Invariants: `tree` and `numbers` have the sheets that are somewhere, `vacant` the others.
 #[derive(Debug)]
-pub(super) struct Index {
+pub(crate) struct Index {
     numbers: Scattered<SheetKey, u32>,
     /// The same in order.
     tree: BTreeMap<SheetKey, u32>,
@@ -73,22 +73,22 @@ pub(super) struct Index {
 }
 
 impl Index {
-    pub(super) fn new() -> Index {
+    pub(crate) fn new() -> Index {
         Index { numbers: Scattered::default(), tree: BTreeMap::new(), sheets: Vec::new(), vacant: Vec::new() }
     }
 
-    pub(super) fn get(&self, object: ObjectId, index: u64) -> Option<RowId> {
+    pub(crate) fn get(&self, object: ObjectId, index: u64) -> Option<RowId> {
         self.sheet(SheetKey::of(object, index))?.get(index)
     }
 
     /// The row, which is not there yet, is `id`.
-    pub(super) fn insert(&mut self, object: ObjectId, index: u64, id: RowId) {
+    pub(crate) fn insert(&mut self, object: ObjectId, index: u64, id: RowId) {
         let key = SheetKey::of(object, index);
         let number = self.number(key).unwrap_or_else(|| self.add(key));
         self.sheets[number as usize].rows[index as usize % SHEET_ROWS] = id;
     }
 
-    pub(super) fn remove(&mut self, object: ObjectId, index: u64) {
+    pub(crate) fn remove(&mut self, object: ObjectId, index: u64) {
         let key = SheetKey::of(object, index);
         let Some(number) = self.number(key) else { return };
         let sheet = &mut self.sheets[number as usize];
@@ -103,7 +103,7 @@ impl Index {
 
     /// The rows that `extent` touches, whether they are there or not: the number of each,
     /// the bits of its blocks, and where it is.
-    pub(super) fn rows(
+    pub(crate) fn rows(
         &self,
         object: ObjectId,
         extent: Extent,
@@ -121,7 +121,7 @@ impl Index {
     }
 
     /// The rows of `object` from number `first` to before `end` that are there, in order.
-    pub(super) fn between(
+    pub(crate) fn between(
         &self,
         object: ObjectId,
         first: u64,
@@ -133,12 +133,12 @@ impl Index {
     }
 
     /// All rows of `object` that are there, in order.
-    pub(super) fn of(&self, object: ObjectId) -> impl Iterator<Item = RowId> {
+    pub(crate) fn of(&self, object: ObjectId) -> impl Iterator<Item = RowId> {
         self.between(object, 0, u64::MAX).map(|(_, id)| id)
     }
 
     /// All rows.
-    pub(super) fn iter(&self) -> impl Iterator<Item = (ObjectId, u64, RowId)> {
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (ObjectId, u64, RowId)> {
         let sheets = self.tree.values().map(|number| &self.sheets[*number as usize]);
         sheets.flat_map(|sheet| sheet.iter().map(|(index, id)| (sheet.key.object(), index, id)))
     }

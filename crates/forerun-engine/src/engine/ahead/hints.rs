@@ -1,7 +1,7 @@
 //! Announced reads: tells the policy of advice and profiles.
 
-use super::Engine;
 use crate::advice::Advice;
+use crate::engine::Engine;
 use crate::objects::OBJECT_BYTES_MAX;
 use crate::policy::{Hint, Said, View};
 use crate::scheduler::Queued;
@@ -33,7 +33,7 @@ impl Engine {
         self.audit();
     }
 
-    pub(super) fn say(&mut self, time: Time, object: ObjectId, reader: Option<ReaderId>, hint: &Hint<'_>) {
+    pub(crate) fn say(&mut self, time: Time, object: ObjectId, reader: Option<ReaderId>, hint: &Hint<'_>) {
         let size = self.objects.size(object);
         let view = View {
             cache: &self.cache,

@@ -12,7 +12,7 @@ const GHOSTS_PER_ROW: usize = 4;
 
 /// The rows evicted last. `rows` is a part of `order`.
 #[derive(Debug)]
-pub(super) struct Ghosts {
+pub(crate) struct Ghosts {
     rows: BTreeSet<(ObjectId, u64)>,
     order: VecDeque<(ObjectId, u64)>,
     count_max: usize,
@@ -20,13 +20,13 @@ pub(super) struct Ghosts {
 
 impl Ghosts {
     /// For a memory of `row_count` rows.
-    pub(super) fn new(row_count: usize) -> Ghosts {
+    pub(crate) fn new(row_count: usize) -> Ghosts {
         let count_max = row_count.saturating_mul(GHOSTS_PER_ROW).min(GHOSTS_MAX);
         Ghosts { rows: BTreeSet::new(), order: VecDeque::new(), count_max }
     }
 
     /// The row was evicted.
-    pub(super) fn add(&mut self, object: ObjectId, index: u64) {
+    pub(crate) fn add(&mut self, object: ObjectId, index: u64) {
         if self.order.len() == self.count_max
             && let Some(oldest) = self.order.pop_front()
         {
@@ -37,7 +37,7 @@ impl Ghosts {
     }
 
     /// Somebody comes back for the row: whether it is remembered. No longer, then.
-    pub(super) fn remove(&mut self, object: ObjectId, index: u64) -> bool {
+    pub(crate) fn remove(&mut self, object: ObjectId, index: u64) -> bool {
         self.rows.remove(&(object, index))
     }
 }

@@ -1,0 +1,7 @@
+//! Readahead, from what the policy, programs and walks ask for to the queue of fetches.
+
+mod hints;
+mod lending;
+mod listed;
+mod walks;
+mod windows;

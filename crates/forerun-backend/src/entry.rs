@@ -25,6 +25,16 @@ pub enum Kind {
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Version(pub Arc<str>);
 
+impl Version {
+    /// The ETag that the server gave to this version, quotes included, if that stands for equal bytes.
+    pub fn etag(&self) -> Option<&str> {
+        let text = &*self.0;
+        let sized = || text.split_once(' ').and_then(|(_, rest)| rest.strip_prefix("etag "));
+        let etag = text.strip_prefix("etag ").or_else(sized)?;
+        (etag.len() > 2 && etag.starts_with('"') && etag.ends_with('"')).then_some(etag)
+    }
+}
+
 /// The description of an object, directory or link.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]

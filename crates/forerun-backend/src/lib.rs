@@ -36,7 +36,7 @@ pub use file::FileBackend;
 pub use http::HttpBackend;
 pub use memory::MemoryBackend;
 pub use object::ObjectBackend;
-pub use secrets::without_secrets;
+pub use secrets::{warn_if_others_read, without_secrets};
 
 /// The types of HTTP requests and answers, for [`ConnectOptions::http`].
 pub use object_store::client::{

@@ -1,4 +1,8 @@
-//! URLs without their secrets.
+//! URLs without their secrets, and files that keep secrets.
+
+use std::fs;
+use std::os::unix::fs::MetadataExt;
+use std::path::Path;
 
 /// `url` for messages and reports: without user and password, and without the query, which may be a
 /// signature. Keys of object stores lose only a signature. Paths of files stay as they are.
@@ -27,6 +31,17 @@ pub fn without_secrets(url: &str) -> String {
 fn is_signed(query: &str) -> bool {
     let query = query.to_ascii_lowercase();
     ["sig=", "signature=", "token="].iter().any(|name| query.contains(name))
+}
+
+/// Warns if other users can read the secrets in `file`. That is no error: secrets are often mounted
+/// so in containers, which have no other users.
+pub fn warn_if_others_read(file: &Path) {
+    if fs::metadata(file).is_ok_and(|found| found.mode() & 0o004 != 0) {
+        tracing::warn!(
+            target: "forerun::store",
+            "other users can read the secrets in {0}: run `chmod go-r {0}`", file.display()
+        );
+    }
 }
 
 #[cfg(test)]

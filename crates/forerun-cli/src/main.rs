@@ -17,6 +17,8 @@ mod prefetch;
 mod print;
 mod replay;
 mod run;
+mod serve;
+mod servers;
 mod status;
 mod trace;
 mod units;
@@ -42,6 +44,7 @@ enum Command {
     Mount(mount::MountCommand),
     Run(run::RunCommand),
     Nbd(nbd::NbdCommand),
+    Serve(serve::ServeCommand),
     List(mounts::ListCommand),
     Unmount(mounts::UnmountCommand),
     Explain(explain::ExplainCommand),
@@ -94,6 +97,7 @@ impl Command {
             Command::Mount(mount) => mount.run(),
             Command::Run(run) => run.run(),
             Command::Nbd(nbd) => nbd.run(),
+            Command::Serve(serve) => serve.run(),
             Command::List(list) => list.run(),
             Command::Unmount(unmount) => unmount.run(),
             Command::Explain(explain) => explain.run(),

@@ -4,4 +4,11 @@
 #[cfg(target_os = "linux")]
 pub mod fuse;
 #[cfg(target_os = "linux")]
+pub mod http;
+#[cfg(target_os = "linux")]
+mod listener;
+#[cfg(target_os = "linux")]
 pub mod nbd;
+
+#[cfg(target_os = "linux")]
+pub use listener::{Listener, Place};

@@ -49,7 +49,7 @@ impl HeaderFile {
         let path = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
         apart::run(move || {
             let (stamp, headers) = read(&path)?;
-            warn_if_others_read(&path);
+            crate::warn_if_others_read(&path);
             Ok(HeaderFile { path, last: Arc::new(Mutex::new((stamp, headers))) })
         })
         .await
@@ -127,17 +127,6 @@ fn parse(text: &str) -> Result<HeaderMap, (usize, &'static str)> {
         headers.append(name, value);
     }
     if headers.is_empty() { Err((1, FORM)) } else { Ok(headers) }
-}
-
-/// Warns if other users can read the secrets in `file`. That is no error: secrets are often mounted
-/// so in containers, which have no other users.
-pub(super) fn warn_if_others_read(file: &Path) {
-    if fs::metadata(file).is_ok_and(|found| found.mode() & 0o004 != 0) {
-        tracing::warn!(
-            target: "forerun::store",
-            "other users can read the secrets in {0}: run `chmod go-r {0}`", file.display()
-        );
-    }
 }
 
 /// A client that adds the headers of a file for one server alone: a redirect to another server

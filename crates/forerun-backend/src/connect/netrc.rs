@@ -6,7 +6,6 @@ use std::path::{Path, PathBuf};
 use url::Url;
 
 use super::Environment;
-use super::headers::warn_if_others_read;
 use crate::{Error, ErrorKind, Result};
 
 /// Adds to `url` the user and password that `~/.netrc`, or the file named by `NETRC`, has for its
@@ -33,7 +32,7 @@ pub(super) fn complete(url: &mut Url, environment: &Environment) -> Result<()> {
     let Some(login) = find(&text, url.host_str().unwrap_or_default(), user.as_deref()) else {
         return Ok(());
     };
-    warn_if_others_read(&file);
+    crate::warn_if_others_read(&file);
     // Neither call fails for a URL with a host.
     let _ = (url.set_username(&login.user), url.set_password(Some(&login.password)));
     Ok(())

@@ -44,11 +44,11 @@ pub(crate) enum Format {
 /// # Errors
 /// If the log cannot be written there.
 pub(crate) fn start(verbose: u8, file: Option<&Path>, format: Option<Format>) -> Result<(), String> {
-    // All targets start with `forerun::`.
+    // All targets start with `forerun::`. `s3s` calls every bad request an error.
     let usual = match verbose {
-        0 => "warn",
-        1 => "warn,forerun=info",
-        2 => "info,forerun=debug",
+        0 => "warn,s3s=off",
+        1 => "warn,s3s=off,forerun=info",
+        2 => "info,s3s=off,forerun=debug",
         _ => "debug,forerun=trace",
     };
     let filter = match std::env::var("FORERUN_LOG") {

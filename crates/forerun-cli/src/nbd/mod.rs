@@ -1,8 +1,6 @@
 //! `forerun nbd`.
 
-mod named;
 mod serving;
-mod sockets;
 
 use std::error::Error;
 use std::path::PathBuf;
@@ -10,8 +8,8 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use crate::mount::{EngineOptions, LogOptions};
+use crate::servers::NamedUrl;
 use crate::units::parse_duration;
-use named::NamedUrl;
 
 const EXAMPLES: &str = "\
 Examples:

@@ -3,19 +3,20 @@
 use std::collections::HashSet;
 use std::error::Error;
 use std::process::ExitCode;
-use std::time::Instant;
 
-use forerun::Forerun;
-use forerun_serve::nbd::{Exports, Listener, Server, Source};
-use tokio::runtime::{Builder, Handle};
+use forerun_serve::Listener;
+use forerun_serve::nbd::{Exports, Server, Source};
+use tokio::runtime::Builder;
 
-use super::{NbdCommand, sockets};
-use crate::explain::{Socket, Subject};
-use crate::mount::running::explain_itself;
+use super::NbdCommand;
 use crate::mount::service::{self, Service};
 use crate::mount::{Stop, allocator, memory};
 use crate::print::say;
+use crate::servers::{Upstreams, sockets};
 use crate::units::show_size;
+
+/// The port of the protocol.
+const PORT: u16 = 10809;
 
 /// Serves as `command` says, until a signal comes.
 ///
@@ -32,23 +33,20 @@ pub(super) fn serve(command: &NbdCommand) -> Result<ExitCode, Box<dyn Error>> {
     let runtime = Builder::new_multi_thread().thread_name("forerun").enable_all().build()?;
     let handle = runtime.handle().clone();
     runtime.block_on(async move {
-        let listeners = sockets::listeners(command, inherited).await?;
-        let service = Service::new()?;
-        let foreruns = connect(command, &handle).await?;
-        let stop = Stop::new()?;
-        let exports = exports(command, &foreruns)?;
-        greet(command, &foreruns, &exports, &listeners).await?;
-        if let Some(service) = &service {
-            service.ready(&shown(command));
+        let address = command.listen.as_deref().map(|address| (address, PORT));
+        let listeners = sockets::listeners(inherited, command.unix.as_deref(), address).await?;
+        if listeners.is_empty() {
+            return Err("there is no socket to listen at: give --unix PATH or --listen ADDR".into());
         }
-        let engines = foreruns.clone();
-        let answers = move || {
-            // Each call takes the lock of its engine.
-            engines.iter().for_each(|forerun| {
-                forerun.memory_bytes();
-            });
-            true
-        };
+        let service = Service::new()?;
+        let upstreams =
+            Upstreams::connect(&command.urls, &command.engine, command.metadata_ttl, &handle).await?;
+        let stop = Stop::new()?;
+        let exports = exports(&upstreams)?;
+        greet(command, &upstreams, &exports, &listeners).await?;
+        if let Some(service) = &service {
+            service.ready(&upstreams.shown());
+        }
         let ending = async {
             stop.signal().await;
             service.iter().for_each(|service| service.stopping("answering the last requests"));
@@ -56,36 +54,17 @@ pub(super) fn serve(command: &NbdCommand) -> Result<ExitCode, Box<dyn Error>> {
         let server = Server::new(exports);
         tokio::select! {
             () = server.serve(listeners, ending) => {}
-            () = service::watch(service.as_ref(), answers) => {}
+            () = service::watch(service.as_ref(), upstreams.answers()) => {}
         }
-        foreruns.iter().try_for_each(Forerun::save_learned)?;
+        upstreams.save_learned()?;
         Ok(ExitCode::SUCCESS)
     })
 }
 
-/// An engine for each URL. They share the memory in equal parts: each measures its own storage.
-async fn connect(command: &NbdCommand, runtime: &Handle) -> Result<Vec<Forerun>, Box<dyn Error>> {
-    if command.engine.learn.is_some() && command.urls.len() > 1 {
-        return Err("--learn has one file for one URL: start a server for each URL".into());
-    }
-    let options = command.engine.options().with_memory_bytes(part(command));
-    let options = options.with_metadata_ttl(command.metadata_ttl).with_runtime(runtime.clone());
-    let mut foreruns = Vec::new();
-    for named in &command.urls {
-        foreruns.push(Forerun::connect(&named.url, options.clone()).await?);
-    }
-    Ok(foreruns)
-}
-
-/// The memory of each URL.
-fn part(command: &NbdCommand) -> u64 {
-    command.engine.memory / command.urls.len() as u64
-}
-
-fn exports(command: &NbdCommand, foreruns: &[Forerun]) -> Result<Exports, Box<dyn Error>> {
+fn exports(upstreams: &Upstreams<'_>) -> Result<Exports, Box<dyn Error>> {
     let (mut sources, mut names) = (Vec::new(), HashSet::new());
-    for (named, forerun) in command.urls.iter().zip(foreruns) {
-        let source = Source::new(forerun.clone(), part(command), named.name.clone());
+    for (named, forerun) in upstreams.iter() {
+        let source = Source::new(forerun.clone(), upstreams.memory_bytes(), named.name.clone());
         if let Some(name) = source.single()
             && !names.insert(name.to_owned())
         {
@@ -101,38 +80,22 @@ fn exports(command: &NbdCommand, foreruns: &[Forerun]) -> Result<Exports, Box<dy
 /// Says what is served where, and begins to answer `forerun explain`.
 async fn greet(
     command: &NbdCommand,
-    foreruns: &[Forerun],
+    upstreams: &Upstreams<'_>,
     exports: &Exports,
     listeners: &[Listener],
 ) -> Result<(), Box<dyn Error>> {
     // A directory that cannot be listed is told now, and not to the first client.
     let count = exports.names().await?.len();
-    let uris: Vec<String> = listeners.iter().map(Listener::uri).collect::<Result<_, _>>()?;
-    // A user who reads that it serves may ask at once. An answer is about one engine.
-    if let [forerun] = foreruns {
-        let subject = Subject {
-            forerun: forerun.clone(),
-            url: shown(command),
-            directory: uris[0].clone().into(),
-            policy: command.engine.policy.clone(),
-            memory_bytes_max: command.engine.memory,
-            since: Instant::now(),
-        };
-        explain_itself(Socket::new(), subject);
-    }
+    let uris: Vec<String> = listeners.iter().map(Listener::nbd_uri).collect::<Result<_, _>>()?;
+    // A user who reads that it serves may ask at once.
+    upstreams.explain_at(&uris[0]);
     let exports = if count == 1 { "1 export".to_owned() } else { format!("{count} exports") };
     say(&format!(
         "serves {} at {} ({exports}, policy {}, memory {})",
-        shown(command),
+        upstreams.shown(),
         uris.join(" and "),
         command.engine.policy,
         show_size(command.engine.memory)
     ));
     Ok(())
-}
-
-/// The URLs, without secrets.
-fn shown(command: &NbdCommand) -> String {
-    let urls: Vec<String> = command.urls.iter().map(|named| forerun::without_secrets(&named.url)).collect();
-    urls.join(", ")
 }

@@ -1,52 +1,15 @@
 //! `forerun nbd`.
 
 use std::fs;
-use std::io::{BufRead, BufReader, Read};
 use std::os::fd::OwnedFd;
 use std::os::unix::net::{UnixDatagram, UnixListener};
 use std::path::Path;
-use std::process::{Child, ChildStderr, Command, Stdio};
-
-use rustix::process::Signal;
+use std::process::Command;
 
 use super::nbd_client::Client;
 use super::numbers::{LIST, READ};
-use super::support::{DEADLINE, forerun, output, runtime, send};
-
-/// A server. Killed when dropped.
-struct Serving {
-    child: Child,
-    stderr: BufReader<ChildStderr>,
-    greeting: String,
-}
-
-impl Serving {
-    /// Starts `command`, and waits until it says that it serves.
-    fn start(command: &mut Command) -> Serving {
-        let mut child = command.stderr(Stdio::piped()).spawn().unwrap();
-        let mut stderr = BufReader::new(child.stderr.take().unwrap());
-        let mut greeting = String::new();
-        stderr.read_line(&mut greeting).unwrap();
-        let serving = Serving { child, stderr, greeting };
-        assert!(serving.greeting.starts_with("forerun: serves "), "{}", serving.greeting);
-        serving
-    }
-
-    /// Asks it to end: its status, and what it said after its greeting.
-    fn end(mut self) -> (Option<i32>, String) {
-        send(self.child.id(), Signal::TERM);
-        let mut said = String::new();
-        self.stderr.read_to_string(&mut said).unwrap();
-        (self.child.wait().unwrap().code(), said)
-    }
-}
-
-impl Drop for Serving {
-    fn drop(&mut self) {
-        let _ = self.child.kill();
-        let _ = self.child.wait();
-    }
-}
+use super::serving::Serving;
+use super::support::{DEADLINE, forerun, output, runtime};
 
 /// A folder with two images, and a place for a socket.
 fn images() -> tempfile::TempDir {

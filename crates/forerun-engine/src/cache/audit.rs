@@ -4,7 +4,7 @@
 use alloc::vec;
 
 use super::Cache;
-use super::table::{Queue, Row};
+use super::rows::{Queue, Row};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum RowStatus {

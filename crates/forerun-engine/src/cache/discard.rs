@@ -3,7 +3,7 @@
 use alloc::vec::Vec;
 
 use super::Cache;
-use super::table::{ROW_BYTES, rows_of};
+use super::rows::{ROW_BYTES, rows_of};
 use crate::types::{BLOCK_BYTES, Extent, ObjectId};
 
 impl Cache {

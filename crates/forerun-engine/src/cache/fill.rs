@@ -4,7 +4,7 @@ use alloc::vec::Vec;
 
 use crate::types::{BLOCK_BYTES, Extent, MemoryRange, ObjectId, Time};
 
-use super::table::{mask, rows_of};
+use super::rows::{mask, rows_of};
 use super::{Cache, Reclaim, Room, SlotRun};
 
 impl Cache {

@@ -2,7 +2,7 @@
 
 use alloc::vec::Vec;
 
-use super::table::{NONE, ROW_BLOCKS, ROW_BYTES, Row, RowId, mask, rows_of};
+use super::rows::{NONE, ROW_BLOCKS, ROW_BYTES, Row, RowId, mask, rows_of};
 use super::{Cache, Residency};
 use crate::config::Config;
 use crate::types::{BLOCK_BYTES, Extent, MemoryRange, ObjectId};

@@ -2,7 +2,7 @@
 //! budget.
 //!
 //! It is a table of rows: 64 blocks each, every state a bit. An index finds the row of an extent. Beside
-//! them are a slot allocator and three eviction queues (`table`).
+//! them are a slot allocator and three eviction queues (`rows`).
 
 mod audit;
 mod discard;
@@ -11,7 +11,7 @@ mod fill;
 mod lookup;
 mod outcomes;
 mod queries;
-mod table;
+mod rows;
 
 use alloc::vec::Vec;
 
@@ -21,8 +21,8 @@ use crate::types::{BLOCK_BYTES, Extent, ObjectId, Time};
 pub(crate) use eviction::{Reclaim, Room};
 pub(crate) use fill::memory_of;
 pub(crate) use lookup::Pins;
-use table::{Queue, Row, RowId};
-pub(crate) use table::{ROW_BYTES, SlotRun};
+use rows::{Queue, Row, RowId};
+pub(crate) use rows::{ROW_BYTES, SlotRun};
 
 /// No window is meant to have a larger share of the memory.
 const WINDOW_SHARE: u32 = 4;
@@ -45,9 +45,9 @@ pub(crate) struct Cache {
     reclaim: Reclaim,
     rows: Vec<Row>,
     vacant: Vec<RowId>,
-    index: table::Index,
-    slots: table::Slots,
-    queues: table::Queues,
+    index: rows::Index,
+    slots: rows::Slots,
+    queues: rows::Queues,
     ghosts: eviction::Ghosts,
     /// How each object is read, since it was opened first.
     paces: Scattered<ObjectId, eviction::Pace>,
@@ -77,10 +77,10 @@ impl Cache {
             reclaim,
             rows: Vec::new(),
             vacant: Vec::new(),
-            index: table::Index::new(),
-            slots: table::Slots::new(slots),
-            queues: table::Queues::new(),
-            ghosts: eviction::Ghosts::new(slots as usize / table::ROW_BLOCKS as usize),
+            index: rows::Index::new(),
+            slots: rows::Slots::new(slots),
+            queues: rows::Queues::new(),
+            ghosts: eviction::Ghosts::new(slots as usize / rows::ROW_BLOCKS as usize),
             paces: Scattered::default(),
             outcomes: outcomes::Outcomes::default(),
             next_search: Time(0),

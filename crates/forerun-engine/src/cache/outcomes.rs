@@ -4,7 +4,7 @@
 //! that.
 
 use super::lookup::Rows;
-use super::table::{Row, rows_of};
+use super::rows::{Row, rows_of};
 use super::{Cache, RowId};
 use crate::explain::{ByClass, Class, ClassCounters};
 use crate::scatter::Scattered;

@@ -1,6 +1,6 @@
 //! Queries: the state of single blocks, and the unread and missing blocks of an extent.
 
-use super::table::{ROW_BLOCKS, ROW_BYTES, Row, RowId, mask};
+use super::rows::{ROW_BLOCKS, ROW_BYTES, Row, RowId, mask};
 use super::{Cache, lookup::count_of};
 use crate::types::{BLOCK_BYTES, Extent, ObjectId};
 

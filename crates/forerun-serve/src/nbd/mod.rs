@@ -14,7 +14,6 @@ mod exports;
 mod failure;
 mod greeting;
 mod holes;
-mod listener;
 mod open;
 mod outbox;
 mod patience;
@@ -23,5 +22,4 @@ mod server;
 mod work;
 
 pub use exports::{Exports, Source};
-pub use listener::Listener;
 pub use server::Server;

@@ -10,7 +10,7 @@ use tokio::task::JoinSet;
 use super::connection::{Connection, End};
 use super::exports::Exports;
 use super::greeting::{Greeted, greet};
-use super::listener::{Listener, Stream};
+use crate::listener::{Listener, Stream};
 
 /// Clients at once, handshakes included.
 const CONNECTIONS_MAX: usize = 256;
@@ -82,7 +82,7 @@ impl Server {
 async fn accept(listener: Listener, accepted: tokio::sync::mpsc::Sender<Box<dyn Stream>>) {
     loop {
         match listener.accept().await {
-            Ok(stream) => {
+            Ok((stream, _)) => {
                 if accepted.send(stream).await.is_err() {
                     return;
                 }

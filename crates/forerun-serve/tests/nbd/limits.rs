@@ -85,7 +85,7 @@ fn the_end_of_the_server_answers_what_is_in_flight() {
 
 #[test]
 fn the_socket_of_a_server_that_has_ended_is_taken_over_and_no_other() {
-    use forerun_serve::nbd::Listener;
+    use forerun_serve::Listener;
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("socket");
     let runtime = tokio::runtime::Runtime::new().unwrap();

@@ -4,7 +4,7 @@
 use alloc::vec::Vec;
 
 use crate::cache::Cache;
-use crate::cache::table::{Queue, RowId, SlotRun, mask};
+use crate::cache::rows::{Queue, RowId, SlotRun, mask};
 use crate::types::{BLOCK_BYTES, Extent, ObjectId, Time};
 
 /// The order in which blocks are evicted.

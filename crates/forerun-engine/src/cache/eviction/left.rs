@@ -8,7 +8,7 @@
 use super::evict::{DEMAND_SHARE, Room, SCAN_MAX, SEARCH_NS};
 use super::pace::Pace;
 use crate::ablation::Rule;
-use crate::cache::table::{Queue, Queues, RowId};
+use crate::cache::rows::{Queue, Queues, RowId};
 use crate::cache::{Cache, Reclaim, WINDOW_SHARE};
 use crate::types::{BLOCK_BYTES, Time};
 

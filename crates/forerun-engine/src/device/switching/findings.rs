@@ -1,4 +1,4 @@
-//! What the samples say: whether the backend serves one fetch at a time, and what a seek costs.
+//! Findings from the samples: whether the backend serves one fetch at a time, and the cost of a seek.
 
 use super::{SAMPLES_MIN, SEEK_NS_MIN, Switching};
 

@@ -19,6 +19,15 @@ pub struct Listener {
     path: Option<PathBuf>,
 }
 
+/// Where a socket listens.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Place {
+    /// At an address of the Internet.
+    Tcp(SocketAddr),
+    /// At a path.
+    Unix(PathBuf),
+}
+
 #[derive(Debug)]
 enum Kind {
     Unix(UnixListener),
@@ -26,7 +35,7 @@ enum Kind {
 }
 
 /// Both directions of a connection.
-pub(super) trait Stream: AsyncRead + AsyncWrite + Send + Unpin {}
+pub(crate) trait Stream: AsyncRead + AsyncWrite + Send + Unpin {}
 impl<T: AsyncRead + AsyncWrite + Send + Unpin> Stream for T {}
 
 impl Listener {
@@ -77,35 +86,45 @@ impl Listener {
         Ok(Listener { kind, path: None })
     }
 
-    /// Where clients find it, as a URI.
+    /// Where clients find it.
     ///
     /// # Errors
     /// If the system does not tell.
-    pub fn uri(&self) -> io::Result<String> {
+    pub fn place(&self) -> io::Result<Place> {
         match &self.kind {
-            Kind::Tcp(listener) => Ok(format!("nbd://{}", listener.local_addr()?)),
+            Kind::Tcp(listener) => Ok(Place::Tcp(listener.local_addr()?)),
             Kind::Unix(listener) => {
                 let address = listener.local_addr()?;
-                let path = address.as_pathname().map_or_else(String::new, |path| path.display().to_string());
-                Ok(format!("nbd+unix:///?socket={path}"))
+                Ok(Place::Unix(address.as_pathname().map_or_else(PathBuf::new, Path::to_owned)))
             }
         }
     }
 
-    /// The next client.
+    /// Where clients of NBD find it, as a URI.
+    ///
+    /// # Errors
+    /// If the system does not tell.
+    pub fn nbd_uri(&self) -> io::Result<String> {
+        Ok(match self.place()? {
+            Place::Tcp(address) => format!("nbd://{address}"),
+            Place::Unix(path) => format!("nbd+unix:///?socket={}", path.display()),
+        })
+    }
+
+    /// The next client, and its address if it has one.
     ///
     /// # Errors
     /// If the system has no room for it.
-    pub(super) async fn accept(&self) -> io::Result<Box<dyn Stream>> {
+    pub(crate) async fn accept(&self) -> io::Result<(Box<dyn Stream>, Option<SocketAddr>)> {
         match &self.kind {
-            Kind::Unix(listener) => Ok(Box::new(listener.accept().await?.0)),
+            Kind::Unix(listener) => Ok((Box::new(listener.accept().await?.0), None)),
             Kind::Tcp(listener) => {
-                let (stream, _) = listener.accept().await?;
+                let (stream, peer) = listener.accept().await?;
                 // Small replies are not to wait for others.
                 stream.set_nodelay(true)?;
                 // A client whose machine has gone says nothing more.
                 sockopt::set_socket_keepalive(&stream, true)?;
-                Ok(Box::new(stream))
+                Ok((Box::new(stream), Some(peer)))
             }
         }
     }

@@ -2,14 +2,14 @@
 
 /// `[NAME=]URL`.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct NamedUrl {
-    pub(super) name: Option<String>,
-    pub(super) url: String,
+pub(crate) struct NamedUrl {
+    pub(crate) name: Option<String>,
+    pub(crate) url: String,
 }
 
 impl NamedUrl {
     /// As a user gives it. A URL or a path may have `=` itself, but not before its first `/` or `:`.
-    pub(super) fn parse(text: &str) -> Result<NamedUrl, String> {
+    pub(crate) fn parse(text: &str) -> Result<NamedUrl, String> {
         match text.split_once('=') {
             Some(("", _)) => Err("there is no name before `=`: give NAME=URL".to_owned()),
             Some((name, _)) if name.contains(['/', ':']) => Ok(NamedUrl { name: None, url: text.to_owned() }),

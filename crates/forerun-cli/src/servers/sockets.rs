@@ -4,14 +4,12 @@ use std::env;
 use std::error::Error;
 use std::net::{SocketAddr, ToSocketAddrs};
 use std::os::fd::{OwnedFd, RawFd};
+use std::path::Path;
 
-use forerun_serve::nbd::Listener;
+use forerun_serve::Listener;
 
-use super::NbdCommand;
 use crate::mount::place::inherit;
 
-/// The port of the protocol.
-const PORT: u16 = 10809;
 /// The first of the sockets that a service manager hands over (sd_listen_fds(3)).
 const FIRST_INHERITED: RawFd = 3;
 
@@ -19,17 +17,19 @@ const FIRST_INHERITED: RawFd = 3;
 ///
 /// # Errors
 /// If one is not there.
-pub(super) fn inherited() -> Result<Vec<OwnedFd>, Box<dyn Error>> {
+pub(crate) fn inherited() -> Result<Vec<OwnedFd>, Box<dyn Error>> {
     (FIRST_INHERITED..FIRST_INHERITED + inherited_count()).map(inherit).collect()
 }
 
-/// The `inherited` sockets, and those that `command` names. Called within a runtime.
+/// The `inherited` sockets, one at `path`, and one at the TCP address `address`, which has `port` unless it names
+/// one. Called within a runtime.
 ///
 /// # Errors
-/// If there are none, or if one cannot be used.
-pub(super) async fn listeners(
-    command: &NbdCommand,
+/// If one cannot be used.
+pub(crate) async fn listeners(
     inherited: Vec<OwnedFd>,
+    path: Option<&Path>,
+    address: Option<(&str, u16)>,
 ) -> Result<Vec<Listener>, Box<dyn Error>> {
     let mut listeners = Vec::new();
     for socket in inherited {
@@ -37,20 +37,17 @@ pub(super) async fn listeners(
             format!("a descriptor of LISTEN_FDS cannot be used: {error}; hand over sockets that listen")
         })?);
     }
-    if let Some(path) = &command.unix {
+    if let Some(path) = path {
         let shown = path.display();
         listeners.push(Listener::unix(path).await.map_err(|error| {
             format!("the socket {shown} cannot be made: {error}; end the server there, or name another path")
         })?);
     }
-    if let Some(text) = &command.listen {
-        let address = resolve(text)?;
+    if let Some((text, port)) = address {
+        let address = resolve(text, port)?;
         listeners.push(Listener::tcp(address).await.map_err(|error| {
-            format!("the address {address} cannot be listened at: {error}; choose another with --listen")
+            format!("the address {address} cannot be listened at: {error}; choose another")
         })?);
-    }
-    if listeners.is_empty() {
-        return Err("there is no socket to listen at: give --unix PATH or --listen ADDR".into());
     }
     Ok(listeners)
 }
@@ -62,17 +59,15 @@ fn inherited_count() -> RawFd {
     count.filter(|count| is_meant && *count > 0).unwrap_or(0)
 }
 
-/// The address that `text` names, with the port of the protocol unless it has one.
-fn resolve(text: &str) -> Result<SocketAddr, String> {
+/// The address that `text` names, with `port` unless it has one.
+fn resolve(text: &str, port: u16) -> Result<SocketAddr, String> {
     let found = text.to_socket_addrs().or_else(|_| {
         let host = text.strip_prefix('[').and_then(|host| host.strip_suffix(']')).unwrap_or(text);
-        (host, PORT).to_socket_addrs()
+        (host, port).to_socket_addrs()
     });
     let found =
         found.map_err(|error| error.to_string()).and_then(|mut all| all.next().ok_or_else(String::new));
-    found.map_err(|error| {
-        format!("the address {text:?} of --listen is unknown: {error}; give HOST or HOST:PORT")
-    })
+    found.map_err(|error| format!("the address {text:?} is unknown: {error}; give HOST or HOST:PORT"))
 }
 
 #[cfg(test)]
@@ -80,7 +75,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_address_has_the_port_of_the_protocol_unless_it_has_one() {
+    fn an_address_has_the_given_port_unless_it_has_one() {
         for (text, address) in [
             ("127.0.0.1", "127.0.0.1:10809"),
             ("127.0.0.1:7", "127.0.0.1:7"),
@@ -88,8 +83,8 @@ mod tests {
             ("::1", "[::1]:10809"),
             ("[::1]:7", "[::1]:7"),
         ] {
-            assert_eq!(resolve(text), Ok(address.parse().unwrap()), "{text}");
+            assert_eq!(resolve(text, 10809), Ok(address.parse().unwrap()), "{text}");
         }
-        assert!(resolve("no such host").unwrap_err().contains("HOST:PORT"));
+        assert!(resolve("no such host", 1).unwrap_err().contains("HOST:PORT"));
     }
 }

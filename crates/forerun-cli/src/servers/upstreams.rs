@@ -1,0 +1,94 @@
+//! The engines of a server: one for each URL.
+
+use std::error::Error;
+use std::time::{Duration, Instant};
+
+use forerun::Forerun;
+use tokio::runtime::Handle;
+
+use super::NamedUrl;
+use crate::explain::{Socket, Subject};
+use crate::mount::EngineOptions;
+use crate::mount::running::explain_itself;
+
+/// URLs, and an engine for each. They share the memory in equal parts: each measures its own storage.
+pub(crate) struct Upstreams<'a> {
+    urls: &'a [NamedUrl],
+    engine: &'a EngineOptions,
+    foreruns: Vec<Forerun>,
+}
+
+impl<'a> Upstreams<'a> {
+    /// Connects to `urls`.
+    ///
+    /// # Errors
+    /// If an object cannot be reached.
+    pub(crate) async fn connect(
+        urls: &'a [NamedUrl],
+        engine: &'a EngineOptions,
+        metadata_ttl: Duration,
+        runtime: &Handle,
+    ) -> Result<Upstreams<'a>, Box<dyn Error>> {
+        if engine.learn.is_some() && urls.len() > 1 {
+            return Err("--learn has one file for one URL: start a server for each URL".into());
+        }
+        let mut upstreams = Upstreams { urls, engine, foreruns: Vec::new() };
+        let options = engine.options().with_memory_bytes(upstreams.memory_bytes());
+        let options = options.with_metadata_ttl(metadata_ttl).with_runtime(runtime.clone());
+        for named in urls {
+            upstreams.foreruns.push(Forerun::connect(&named.url, options.clone()).await?);
+        }
+        Ok(upstreams)
+    }
+
+    /// The memory of each.
+    pub(crate) fn memory_bytes(&self) -> u64 {
+        self.engine.memory / self.urls.len() as u64
+    }
+
+    /// Each URL with its engine.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (&NamedUrl, &Forerun)> {
+        self.urls.iter().zip(&self.foreruns)
+    }
+
+    /// The URLs, without secrets.
+    pub(crate) fn shown(&self) -> String {
+        let urls: Vec<String> = self.urls.iter().map(|named| forerun::without_secrets(&named.url)).collect();
+        urls.join(", ")
+    }
+
+    /// A function that returns true once every engine has answered.
+    pub(crate) fn answers(&self) -> impl Fn() -> bool + Clone + Send + 'static + use<> {
+        let foreruns = self.foreruns.clone();
+        move || {
+            // Each call takes the lock of its engine.
+            foreruns.iter().for_each(|forerun| {
+                forerun.memory_bytes();
+            });
+            true
+        }
+    }
+
+    /// Begins to answer `forerun explain` about the server at `place`. An answer is about one engine, so there is
+    /// none for several.
+    pub(crate) fn explain_at(&self, place: &str) {
+        let [forerun] = &self.foreruns[..] else { return };
+        let subject = Subject {
+            forerun: forerun.clone(),
+            url: self.shown(),
+            directory: place.into(),
+            policy: self.engine.policy.clone(),
+            memory_bytes_max: self.engine.memory,
+            since: Instant::now(),
+        };
+        explain_itself(Socket::new(), subject);
+    }
+
+    /// Keeps what was learned.
+    ///
+    /// # Errors
+    /// If a profile cannot be written.
+    pub(crate) fn save_learned(&self) -> Result<(), forerun::Error> {
+        self.foreruns.iter().try_for_each(Forerun::save_learned)
+    }
+}

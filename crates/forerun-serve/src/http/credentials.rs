@@ -1,0 +1,137 @@
+//! The credentials of clients.
+
+use std::fmt;
+
+use s3s::auth::SecretKey;
+
+/// Keys, passwords and tokens, of which each opens everything. With none of a protocol nobody may use it, and with
+/// none at all everybody may read.
+#[derive(Default)]
+pub struct Credentials {
+    /// Access keys and secret keys of S3.
+    keys: Vec<(String, String)>,
+    /// `Authorization` headers of plain HTTP that open everything.
+    headers: Vec<String>,
+}
+
+impl Credentials {
+    /// Parses lines of `s3 ACCESS-KEY SECRET-KEY`, `basic USER PASSWORD` and `bearer TOKEN`. Empty lines and
+    /// those with `#` in front do not count.
+    ///
+    /// # Errors
+    /// If a line is something else, or if there is none. The error has no secrets.
+    pub fn parse(text: &str) -> Result<Credentials, String> {
+        let mut credentials = Credentials::default();
+        for (index, line) in text.lines().enumerate() {
+            let words: Vec<&str> = line.split_whitespace().collect();
+            match words[..] {
+                [] => {}
+                [first, ..] if first.starts_with('#') => {}
+                ["s3", key, secret] => credentials.keys.push((key.to_owned(), secret.to_owned())),
+                ["basic", user, password] if !user.contains(':') => {
+                    credentials
+                        .headers
+                        .push(format!("Basic {}", base64(format!("{user}:{password}").as_bytes())));
+                }
+                ["bearer", token] => credentials.headers.push(format!("Bearer {token}")),
+                _ => {
+                    let line = index + 1;
+                    return Err(format!(
+                        "line {line} is none of `s3 ACCESS-KEY SECRET-KEY`, `basic USER PASSWORD` and `bearer TOKEN`"
+                    ));
+                }
+            }
+        }
+        match credentials.is_empty() {
+            true => Err("there are no credentials in it".to_owned()),
+            false => Ok(credentials),
+        }
+    }
+
+    /// Whether everybody may read.
+    pub fn is_empty(&self) -> bool {
+        self.keys.is_empty() && self.headers.is_empty()
+    }
+
+    /// The secret key that belongs to an access key.
+    pub(super) fn secret_of(&self, access_key: &str) -> Option<SecretKey> {
+        let found = self.keys.iter().find(|(key, _)| key == access_key)?;
+        Some(SecretKey::from(found.1.as_str()))
+    }
+
+    /// Whether a request of plain HTTP with this `Authorization` header may read.
+    pub(super) fn allow(&self, header: Option<&str>) -> bool {
+        self.is_empty() || header.is_some_and(|header| self.headers.iter().any(|own| is_same(own, header)))
+    }
+}
+
+impl fmt::Debug for Credentials {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Credentials").finish_non_exhaustive()
+    }
+}
+
+/// Whether `given` is `own`, in a time that does not tell how much of it is. The scheme may be written in
+/// any case.
+fn is_same(own: &str, given: &str) -> bool {
+    let (Some((own_scheme, own)), Some((scheme, given))) = (own.split_once(' '), given.split_once(' '))
+    else {
+        return false;
+    };
+    let given = given.trim_start();
+    let differing = own.bytes().zip(given.bytes()).fold(0, |all, (own, given)| all | (own ^ given));
+    own_scheme.eq_ignore_ascii_case(scheme)
+        && own.len() == given.len()
+        && std::hint::black_box(differing) == 0
+}
+
+/// `bytes` in Base64 (RFC 4648, section 4).
+fn base64(bytes: &[u8]) -> String {
+    const DIGITS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    let mut text = String::new();
+    for chunk in bytes.chunks(3) {
+        let word = chunk.iter().fold(0, |word, byte| word << 8 | u32::from(*byte)) << (8 * (3 - chunk.len()));
+        for place in 0..4 {
+            let digit = DIGITS[(word >> (18 - 6 * place)) as usize & 63] as char;
+            text.push(if place <= chunk.len() { digit } else { '=' });
+        }
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_credential_opens_its_protocol() {
+        let text = "# keys\n\ns3 AKIA secret\nbasic ann pass word\n";
+        assert!(Credentials::parse(text).unwrap_err().contains("line 4"));
+        let credentials = Credentials::parse("s3 AKIA secret\nbasic ann password\nbearer t0k\n").unwrap();
+        assert!(credentials.allow(Some("Basic YW5uOnBhc3N3b3Jk")));
+        assert!(credentials.allow(Some("basic  YW5uOnBhc3N3b3Jk")));
+        assert!(credentials.allow(Some("Bearer t0k")));
+        for header in
+            [None, Some(""), Some("Bearer"), Some("Bearer t0"), Some("Bearer t0kk"), Some("Basic t0k")]
+        {
+            assert!(!credentials.allow(header), "{header:?}");
+        }
+        assert_eq!(credentials.secret_of("AKIA").unwrap().expose(), "secret");
+        assert!(credentials.secret_of("other").is_none());
+        assert!(!format!("{credentials:?}").contains("secret"));
+    }
+
+    #[test]
+    fn no_credentials_are_an_error_in_a_file_and_allow_all_without_one() {
+        assert!(Credentials::parse("# none\n").unwrap_err().contains("no credentials"));
+        assert!(Credentials::default().allow(None));
+    }
+
+    #[test]
+    fn base64_is_that_of_the_specification() {
+        for (bytes, text) in [("", ""), ("f", "Zg=="), ("fo", "Zm8="), ("foo", "Zm9v"), ("foob", "Zm9vYg==")]
+        {
+            assert_eq!(base64(bytes.as_bytes()), text);
+        }
+    }
+}

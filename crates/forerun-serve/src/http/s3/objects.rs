@@ -1,0 +1,149 @@
+//! Objects, and parts of them.
+
+use std::pin::Pin;
+use std::sync::Mutex;
+use std::task::{Context, Poll};
+
+use bytes::Bytes;
+use forerun::{Entry, ErrorKind, Extent, Result};
+use futures::Stream;
+use futures::stream::BoxStream;
+use hyper::{HeaderMap, StatusCode};
+use s3s::dto::{
+    ETag, GetObjectInput, GetObjectOutput, HeadObjectInput, HeadObjectOutput, Range, StreamingBlob, Timestamp,
+};
+use s3s::{S3Request, S3Response, S3Result, s3_error};
+
+use super::refusal;
+use crate::http::body;
+use crate::http::bucket::Bucket;
+use crate::http::validators::{Validators, Verdict};
+
+/// The media type of an object of which none is known, as S3 has it.
+const MEDIA_TYPE: &str = "binary/octet-stream";
+
+/// The part of one version that a request asks for.
+struct Part {
+    validators: Validators,
+    extent: Extent,
+    /// For `Content-Range`, if it is not the whole object.
+    range: Option<String>,
+}
+
+pub(super) async fn head(
+    bucket: &Bucket,
+    request: &S3Request<HeadObjectInput>,
+) -> S3Result<S3Response<HeadObjectOutput>> {
+    let input = &request.input;
+    let entry = bucket.file(&input.key).await.map_err(|error| refusal::of(&error))?;
+    let Part { validators, extent, range } =
+        Part::of(&entry, &request.headers, input.range, input.part_number)?;
+    let status = status(range.as_ref());
+    let output = HeadObjectOutput {
+        accept_ranges: Some("bytes".to_owned()),
+        content_length: Some(extent.len as i64),
+        content_range: range,
+        content_type: Some(MEDIA_TYPE.to_owned()),
+        e_tag: etag(&validators),
+        last_modified: validators.modified.map(Timestamp::from),
+        parts_count: input.part_number.map(|_| 1),
+        ..HeadObjectOutput::default()
+    };
+    Ok(S3Response::with_status(output, status))
+}
+
+pub(super) async fn get(
+    bucket: &Bucket,
+    request: &S3Request<GetObjectInput>,
+) -> S3Result<S3Response<GetObjectOutput>> {
+    let input = &request.input;
+    let mut entry = bucket.file(&input.key).await.map_err(|error| refusal::of(&error))?;
+    let mut part = Part::of(&entry, &request.headers, input.range, input.part_number)?;
+    let mut bytes = body::bytes(bucket, bucket.reader(&entry), part.extent).await;
+    // The next version is as good, since no byte was sent of this one.
+    if bytes.as_ref().is_err_and(|error| error.kind == ErrorKind::Changed) {
+        bucket.forget(&entry);
+        entry = bucket.file(&input.key).await.map_err(|error| refusal::of(&error))?;
+        part = Part::of(&entry, &request.headers, input.range, input.part_number)?;
+        bytes = body::bytes(bucket, bucket.reader(&entry), part.extent).await;
+    }
+    let bytes = bytes.map_err(|error| refusal::of(&error))?;
+    let Part { validators, extent, range } = part;
+    let status = status(range.as_ref());
+    let output = GetObjectOutput {
+        accept_ranges: Some("bytes".to_owned()),
+        body: Some(StreamingBlob::wrap(Shared(Mutex::new(Box::pin(bytes))))),
+        cache_control: input.response_cache_control.clone(),
+        content_disposition: input.response_content_disposition.clone(),
+        content_encoding: input.response_content_encoding.clone(),
+        content_language: input.response_content_language.clone(),
+        content_length: Some(extent.len as i64),
+        content_range: range,
+        content_type: Some(input.response_content_type.clone().unwrap_or_else(|| MEDIA_TYPE.to_owned())),
+        e_tag: etag(&validators),
+        last_modified: validators.modified.map(Timestamp::from),
+        parts_count: input.part_number.map(|_| 1),
+        ..GetObjectOutput::default()
+    };
+    Ok(S3Response::with_status(output, status))
+}
+
+impl Part {
+    /// The part of `entry` that a request with `headers` asks for. An object has one part, since stores do not
+    /// tell how it was uploaded.
+    fn of(
+        entry: &Entry,
+        headers: &HeaderMap,
+        range: Option<Range>,
+        part_number: Option<i32>,
+    ) -> S3Result<Part> {
+        let validators = Validators::of(entry);
+        match validators.verdict(headers) {
+            Verdict::Holds => {}
+            Verdict::NotModified => return Err(s3_error!(NotModified)),
+            Verdict::Failed => return Err(s3_error!(PreconditionFailed, "The object has another version.")),
+        }
+        let whole = Extent::new(0, entry.size);
+        let extent = match (range, part_number) {
+            (Some(_), Some(_)) => {
+                return Err(s3_error!(InvalidRequest, "Give a range or a part number, and not both."));
+            }
+            (None, None) => return Ok(Part { validators, extent: whole, range: None }),
+            (None, Some(1)) if entry.size == 0 => return Ok(Part { validators, extent: whole, range: None }),
+            (None, Some(1)) => whole,
+            (None, Some(_)) => return Err(s3_error!(InvalidPart, "The object has one part, number 1.")),
+            (Some(_), None) if !validators.allows_range(headers) => {
+                return Ok(Part { validators, extent: whole, range: None });
+            }
+            (Some(range), None) => {
+                let range = range.check(entry.size).map_err(|_| s3_error!(InvalidRange))?;
+                if range.is_empty() {
+                    return Err(s3_error!(InvalidRange));
+                }
+                Extent::between(range.start, range.end)
+            }
+        };
+        let range = format!("bytes {}-{}/{}", extent.offset, extent.end() - 1, entry.size);
+        Ok(Part { validators, extent, range: Some(range) })
+    }
+}
+
+fn status(range: Option<&String>) -> StatusCode {
+    if range.is_some() { StatusCode::PARTIAL_CONTENT } else { StatusCode::OK }
+}
+
+fn etag(validators: &Validators) -> Option<ETag> {
+    ETag::parse_http_header(validators.etag.as_bytes()).ok()
+}
+
+/// A stream that only its owner polls, and that threads may share nevertheless.
+struct Shared(Mutex<BoxStream<'static, Result<Bytes>>>);
+
+impl Stream for Shared {
+    type Item = Result<Bytes>;
+
+    fn poll_next(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Result<Bytes>>> {
+        let stream = self.0.get_mut().unwrap_or_else(std::sync::PoisonError::into_inner);
+        stream.as_mut().poll_next(context)
+    }
+}

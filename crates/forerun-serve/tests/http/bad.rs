@@ -1,0 +1,102 @@
+//! Clients that misbehave.
+
+use std::time::Duration;
+
+use forerun_serve::http::Limits;
+
+use super::support::{MIB, Served, pattern};
+
+#[test]
+fn no_path_leads_out_of_a_bucket() {
+    let served = Served::new(&[("a/b", vec![1])]);
+    for path in [
+        "/-/bucket/../bucket/a/b",
+        "/-/bucket/a/../a/b",
+        "/-/bucket/%2e%2e/etc/passwd",
+        "/-/bucket//etc/passwd",
+        "/-/bucket/%2Fetc/passwd",
+        "/-/bucket/a/b%00",
+        "/-/bucket/a%00/",
+        "/-/bucket/../",
+        "/-/bucket/%ff",
+        "/-/../etc/passwd",
+        "/bucket/../../etc/passwd",
+        "/bucket/a//b",
+        "/bucket/a/b%00",
+    ] {
+        let status = served.ask(&format!("GET {path}")).status;
+        assert!((400..500).contains(&status), "{path}: {status}");
+    }
+    assert_eq!(served.ask("GET /-/bucket/a/b").body, [1]);
+}
+
+#[test]
+fn other_methods_are_refused() {
+    let served = Served::new(&[("a", vec![1])]);
+    let refused = served.ask("PUT /-/bucket/a\nContent-Length: 0");
+    assert_eq!((refused.status, refused.header("allow")), (405, Some("GET, HEAD")));
+}
+
+#[test]
+fn what_is_no_http_ends_its_connection_alone() {
+    let served = Served::new(&[("a", vec![1])]);
+    let mut good = served.connect();
+    assert_eq!(good.ask("GET /-/bucket/a").body, [1]);
+    for bytes in [
+        &b"\0\0\0\0\r\n\r\n"[..],
+        b"GET\r\n\r\n",
+        b"GET / HTTP/9.9\r\n\r\n",
+        b"GET / HTTP/1.1\r\nA b\r\n\r\n",
+    ] {
+        let mut bad = served.connect();
+        bad.send(bytes);
+        while bad.fill() > 0 {}
+    }
+    let mut bad = served.connect();
+    bad.send(format!("GET / HTTP/1.1\r\nX: {}\r\n\r\n", "x".repeat(64 << 10)).as_bytes());
+    assert_eq!(bad.reply(true).status, 431);
+    assert_eq!(good.ask("GET /-/bucket/a").body, [1]);
+}
+
+#[test]
+fn a_head_that_does_not_end_is_given_up() {
+    let limits = Limits::default().with_idle(Duration::from_millis(200));
+    let served = Served::with(&[("a", vec![1])], "", limits);
+    let mut slow = served.connect();
+    slow.send(b"GET / HTTP/1.1\r\nX-Slow: ");
+    while slow.fill() > 0 {}
+    // A client that rests is given up as well.
+    let mut resting = served.connect();
+    assert_eq!(resting.ask("GET /-/bucket/a").body, [1]);
+    assert_eq!(resting.fill(), 0);
+}
+
+#[test]
+fn clients_that_read_nothing_hold_up_nobody() {
+    let bytes = pattern(12 * MIB, 1);
+    let served = Served::new(&[("a", bytes.clone()), ("b", bytes.clone())]);
+    // More of them than the engine's memory has room for.
+    let silent: Vec<_> = (0..40)
+        .map(|_| {
+            let mut silent = served.connect();
+            silent.send(b"GET /-/bucket/a HTTP/1.1\r\nHost: test\r\n\r\n");
+            silent
+        })
+        .collect();
+    for _ in 0..3 {
+        assert!(served.ask("GET /-/bucket/b").body == bytes);
+    }
+    assert!(served.forerun.memory_bytes() <= 16 * MIB as u64);
+    drop(silent);
+}
+
+#[test]
+fn a_client_that_takes_nothing_is_cut_off() {
+    let limits = Limits::default().with_stall(Duration::from_millis(300));
+    let served = Served::with(&[("a", pattern(12 * MIB, 1)), ("b", vec![1])], "", limits.with_connections(1));
+    let mut silent = served.connect();
+    silent.send(b"GET /-/bucket/a HTTP/1.1\r\nHost: test\r\n\r\n");
+    // There is room for this client once the other is gone.
+    assert_eq!(served.ask("GET /-/bucket/b").body, [1]);
+    drop(silent);
+}

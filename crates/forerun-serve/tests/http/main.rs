@@ -1,0 +1,8 @@
+//! The HTTP server, in both of its protocols.
+
+mod bad;
+mod client;
+mod ends;
+mod plain;
+mod s3;
+mod support;

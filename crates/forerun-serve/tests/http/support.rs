@@ -1,0 +1,141 @@
+//! A server over storage that the tests control.
+
+use std::net::SocketAddr;
+use std::ops::Range;
+use std::sync::{Arc, mpsc};
+use std::time::Duration;
+
+use async_trait::async_trait;
+use forerun::{Backend, Entry, Forerun, Options, Result, Version};
+use forerun_backend::{ByteStream, MemoryBackend};
+use forerun_serve::http::{Buckets, Credentials, Limits, Server};
+use forerun_serve::{Listener, Place};
+use tokio::runtime::Runtime;
+use tokio::sync::{Semaphore, oneshot};
+
+use super::client::{Connection, Reply};
+
+pub(crate) const MIB: usize = 1 << 20;
+/// Fetches of objects called `slow` wait if they go past this offset, and those of `broken` fail.
+pub(crate) const SLOW_FROM: u64 = 8 << 20;
+
+/// Objects in memory.
+#[derive(Debug)]
+pub(crate) struct Storage {
+    pub(crate) objects: MemoryBackend,
+    pub(crate) allowed: Semaphore,
+}
+
+#[async_trait]
+impl Backend for Storage {
+    fn url(&self) -> String {
+        "memory:".to_owned()
+    }
+
+    async fn stat(&self, path: &str) -> Result<Entry> {
+        self.objects.stat(path).await
+    }
+
+    async fn list(&self, path: &str) -> Result<Vec<Entry>> {
+        self.objects.list(path).await
+    }
+
+    async fn read_link(&self, path: &str) -> Result<Vec<u8>> {
+        self.objects.read_link(path).await
+    }
+
+    async fn fetch(&self, path: &str, version: &Version, extent: Range<u64>) -> Result<ByteStream> {
+        if extent.end > SLOW_FROM && path == "slow" {
+            self.allowed.acquire().await.expect("it is never closed").forget();
+        }
+        if extent.end > SLOW_FROM && path == "broken" {
+            return Err(forerun::Error::new(forerun::ErrorKind::Permanent, "it is broken, as it must be"));
+        }
+        self.objects.fetch(path, version, extent).await
+    }
+}
+
+/// A running server.
+pub(crate) struct Served {
+    pub(crate) storage: Arc<Storage>,
+    pub(crate) forerun: Forerun,
+    pub(crate) address: SocketAddr,
+    runtime: Option<Runtime>,
+    stop: Option<oneshot::Sender<()>>,
+    ended: mpsc::Receiver<()>,
+}
+
+impl Served {
+    /// Serves `objects`, by path, in the bucket `bucket`.
+    pub(crate) fn new(objects: &[(&str, Vec<u8>)]) -> Served {
+        Served::with(objects, "", Limits::default())
+    }
+
+    /// The same for those who have `credentials`, within `limits`.
+    pub(crate) fn with(objects: &[(&str, Vec<u8>)], credentials: &str, limits: Limits) -> Served {
+        let storage = Storage { objects: MemoryBackend::new(), allowed: Semaphore::new(0) };
+        for (name, bytes) in objects {
+            storage.objects.replace(name, bytes.clone());
+        }
+        let storage = Arc::new(storage);
+        let memory_bytes = 16 * MIB as u64;
+        let options =
+            Options::default().with_memory_bytes(memory_bytes).with_metadata_ttl(Duration::from_secs(60));
+        let forerun = Forerun::over(Arc::clone(&storage) as Arc<dyn Backend>, options).unwrap();
+        let mut buckets = Buckets::default();
+        buckets.add("bucket", forerun.clone(), memory_bytes).unwrap();
+        let credentials = if credentials.is_empty() {
+            Credentials::default()
+        } else {
+            Credentials::parse(credentials).unwrap()
+        };
+        let server = Server::new(buckets, credentials).with_limits(limits);
+        let runtime = Runtime::new().unwrap();
+        let listener = runtime.block_on(Listener::tcp("127.0.0.1:0".parse().unwrap())).unwrap();
+        let Place::Tcp(address) = listener.place().unwrap() else { panic!("it has an address") };
+        let (stop, stopped) = oneshot::channel();
+        let (end, ended) = mpsc::channel();
+        runtime.spawn(async move {
+            server.serve(vec![listener], async { stopped.await.unwrap_or_default() }).await;
+            let _ = end.send(());
+        });
+        Served { storage, forerun, address, runtime: Some(runtime), stop: Some(stop), ended }
+    }
+
+    pub(crate) fn connect(&self) -> Connection {
+        Connection::new(self.address)
+    }
+
+    /// The answer to one request, on a connection of its own.
+    pub(crate) fn ask(&self, head: &str) -> Reply {
+        self.connect().ask(head)
+    }
+
+    /// Asks the server to end.
+    pub(crate) fn stop(&mut self) {
+        self.stop.take().unwrap().send(()).unwrap();
+    }
+
+    /// Whether the server ends within `time`.
+    pub(crate) fn ends_within(&self, time: Duration) -> bool {
+        self.ended.recv_timeout(time).is_ok()
+    }
+}
+
+impl Drop for Served {
+    fn drop(&mut self) {
+        self.storage.allowed.add_permits(1 << 20);
+        drop(self.stop.take());
+        // Its tasks end at their next wait.
+        if let Some(runtime) = self.runtime.take() {
+            runtime.shutdown_background();
+        }
+    }
+}
+
+/// `len` bytes that are different at every offset and for every `seed`.
+pub(crate) fn pattern(len: usize, seed: u64) -> Vec<u8> {
+    let word =
+        |index: u64| (index + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15 ^ seed.rotate_left(32)).to_le_bytes();
+    (0..len.div_ceil(8) as u64).flat_map(word).take(len).collect()
+}

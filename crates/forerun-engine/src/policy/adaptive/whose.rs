@@ -197,6 +197,8 @@ impl Object {
         if core::mem::replace(&mut stream.is_over, true) {
             return;
         }
+        // Its part of the memory and of the device is free for others.
+        deal.common.shares.leave(&mut stream.counted);
         deal.common.ends.record_end(deal.access.object, stream, self.size, cause);
         if stream.shape.is_dense() && stream.start > 0 {
             let bytes = if cause == End::LeftOut {

@@ -1,15 +1,14 @@
 //! A server from its start to its end.
 
-use std::collections::HashSet;
 use std::error::Error;
 use std::process::ExitCode;
 use std::time::Instant;
 
 use forerun::Forerun;
-use forerun_serve::nbd::{Exports, Listener, Server, Source};
-use tokio::runtime::{Builder, Handle};
+use forerun_serve::nbd::{Exports, Listener, Server};
+use tokio::runtime::Builder;
 
-use super::{NbdCommand, sockets};
+use super::{NbdCommand, sockets, sources};
 use crate::explain::{Socket, Subject};
 use crate::mount::running::explain_itself;
 use crate::mount::service::{self, Service};
@@ -34,9 +33,8 @@ pub(super) fn serve(command: &NbdCommand) -> Result<ExitCode, Box<dyn Error>> {
     runtime.block_on(async move {
         let listeners = sockets::listeners(command, inherited).await?;
         let service = Service::new()?;
-        let foreruns = connect(command, &handle).await?;
+        let (foreruns, exports) = sources::connect(command, &handle).await?;
         let stop = Stop::new()?;
-        let exports = exports(command, &foreruns)?;
         greet(command, &foreruns, &exports, &listeners).await?;
         if let Some(service) = &service {
             service.ready(&shown(command));
@@ -55,47 +53,12 @@ pub(super) fn serve(command: &NbdCommand) -> Result<ExitCode, Box<dyn Error>> {
         };
         let server = Server::new(exports);
         tokio::select! {
-            () = server.serve(listeners, ending) => {}
+            ended = server.serve(listeners, ending) => ended?,
             () = service::watch(service.as_ref(), answers) => {}
         }
         foreruns.iter().try_for_each(Forerun::save_learned)?;
         Ok(ExitCode::SUCCESS)
     })
-}
-
-/// An engine for each URL. They share the memory in equal parts: each measures its own storage.
-async fn connect(command: &NbdCommand, runtime: &Handle) -> Result<Vec<Forerun>, Box<dyn Error>> {
-    if command.engine.learn.is_some() && command.urls.len() > 1 {
-        return Err("--learn has one file for one URL: start a server for each URL".into());
-    }
-    let options = command.engine.options().with_memory_bytes(part(command));
-    let options = options.with_metadata_ttl(command.metadata_ttl).with_runtime(runtime.clone());
-    let mut foreruns = Vec::new();
-    for named in &command.urls {
-        foreruns.push(Forerun::connect(&named.url, options.clone()).await?);
-    }
-    Ok(foreruns)
-}
-
-/// The memory of each URL.
-fn part(command: &NbdCommand) -> u64 {
-    command.engine.memory / command.urls.len() as u64
-}
-
-fn exports(command: &NbdCommand, foreruns: &[Forerun]) -> Result<Exports, Box<dyn Error>> {
-    let (mut sources, mut names) = (Vec::new(), HashSet::new());
-    for (named, forerun) in command.urls.iter().zip(foreruns) {
-        let source = Source::new(forerun.clone(), part(command), named.name.clone());
-        if let Some(name) = source.single()
-            && !names.insert(name.to_owned())
-        {
-            return Err(
-                format!("two exports are called {name:?}: give one another name, as in NAME=URL").into()
-            );
-        }
-        sources.push(source);
-    }
-    Ok(Exports::new(sources))
 }
 
 /// Says what is served where, and begins to answer `forerun explain`.
@@ -122,13 +85,23 @@ async fn greet(
     }
     let exports = if count == 1 { "1 export".to_owned() } else { format!("{count} exports") };
     say(&format!(
-        "serves {} at {} ({exports}, policy {}, memory {})",
+        "serves {} at {} ({exports}, {}, policy {}, memory {})",
         shown(command),
         uris.join(" and "),
+        writes(command),
         command.engine.policy,
         show_size(command.engine.memory)
     ));
     Ok(())
+}
+
+/// Where writes go, for the greeting.
+fn writes(command: &NbdCommand) -> String {
+    match &command.overlay {
+        Some(path) => format!("writes go to {}", path.display()),
+        None if command.writable => "writable".to_owned(),
+        None => "read-only".to_owned(),
+    }
 }
 
 /// The URLs, without secrets.

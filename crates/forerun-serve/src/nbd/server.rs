@@ -7,9 +7,8 @@ use std::time::Duration;
 use tokio::sync::watch;
 use tokio::task::JoinSet;
 
-use super::connection::{Connection, End};
+use super::client::{Connection, End, Greeted, greet};
 use super::exports::Exports;
-use super::greeting::{Greeted, greet};
 use super::listener::{Listener, Stream};
 
 /// Clients at once, handshakes included.
@@ -41,8 +40,15 @@ impl Server {
 
     /// Serves the clients of `listeners` until `stop`. Then it answers the requests that it has, takes no
     /// more, and closes the connections. A client that does not read its replies holds that up for
-    /// 10 s at most. Called within a runtime with time and I/O.
-    pub async fn serve(&self, listeners: Vec<Listener>, stop: impl Future<Output = ()>) {
+    /// 10 s at most. At last all writes are flushed. Called within a runtime with time and I/O.
+    ///
+    /// # Errors
+    /// If the writes cannot be flushed.
+    pub async fn serve(
+        &self,
+        listeners: Vec<Listener>,
+        stop: impl Future<Output = ()>,
+    ) -> forerun::Result<()> {
         let (ending, ended) = watch::channel(false);
         let mut connections = JoinSet::new();
         let mut accepting = JoinSet::new();
@@ -75,6 +81,8 @@ impl Server {
         if tokio::time::timeout(END_TIME_MAX, all).await.is_err() {
             tracing::warn!(target: "forerun::nbd", "clients that do not read their replies are cut off");
         }
+        connections.shutdown().await;
+        self.exports.flush().await
     }
 }
 

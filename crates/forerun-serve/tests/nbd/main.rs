@@ -11,5 +11,6 @@ mod numbers;
 mod reads;
 mod support;
 mod versions;
+mod writes;
 
 use forerun_serve::nbd::protocol;

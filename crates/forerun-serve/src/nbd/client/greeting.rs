@@ -6,13 +6,13 @@ use std::sync::Arc;
 use bytes::BytesMut;
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 
-use super::exports::Exports;
-use super::open::OpenExport;
-use super::protocol::{Broken, Handshake, Session, Step};
+use super::super::exports::Exports;
+use super::super::open::OpenExport;
+use super::super::protocol::{Broken, Handshake, Session, Step};
 
 /// The outcome of a handshake.
 #[derive(Debug)]
-pub(super) enum Greeted {
+pub(in super::super) enum Greeted {
     /// Requests come next; the first may be here already.
     Begun {
         export: Arc<OpenExport>,
@@ -28,7 +28,7 @@ pub(super) enum Greeted {
 ///
 /// # Errors
 /// If the stream fails.
-pub(super) async fn greet<S: AsyncRead + AsyncWrite + Unpin>(
+pub(in super::super) async fn greet<S: AsyncRead + AsyncWrite + Unpin>(
     stream: &mut S,
     exports: &Exports,
 ) -> io::Result<Greeted> {

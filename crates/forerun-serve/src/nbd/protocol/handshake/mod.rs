@@ -1,11 +1,15 @@
 //! The handshake: a client chooses an export and what it understands.
 
+mod answer;
+mod found;
+mod options;
+
 use bytes::{Buf, BytesMut};
 
-use super::answer::{Answer, Problem};
 use super::fields::Fields;
-use super::options::{self, Choice, Wanted};
 use super::{Broken, Session};
+use answer::{Answer, Problem};
+use options::{Choice, Wanted};
 
 /// Begins the greeting.
 const MAGIC: u64 = u64::from_be_bytes(*b"NBDMAGIC");
@@ -42,18 +46,18 @@ pub enum Step {
 /// [`Step::Begin`] or [`Step::End`], and sends `output` whenever it waits.
 #[derive(Debug, Default)]
 pub struct Handshake {
-    pub(super) phase: Phase,
-    pub(super) session: Session,
+    phase: Phase,
+    session: Session,
     /// The client wants no zeros after EXPORT_NAME.
-    pub(super) has_no_zeroes: bool,
+    has_no_zeroes: bool,
     /// The client keeps to the fixed handshake, in which every option has an answer.
     is_fixed: bool,
     /// Which export block status was asked for.
-    pub(super) contexts_of: Option<String>,
+    contexts_of: Option<String>,
 }
 
 #[derive(Debug, Default)]
-pub(super) enum Phase {
+enum Phase {
     #[default]
     Flags,
     Option,
@@ -68,7 +72,7 @@ pub(super) enum Phase {
 }
 
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Question {
+enum Question {
     ExportName,
     Info(Wanted),
     Contexts { is_met: bool },

@@ -1,7 +1,7 @@
 //! Answers to options, as bytes.
 
+use super::super::{ALLOCATION_ID, Export, Session};
 use super::options::{ALLOCATION, Wanted};
-use super::{Export, Session};
 
 /// Begins every answer to an option.
 const MAGIC: u64 = 0x0003_e889_0455_65a9;
@@ -16,9 +16,6 @@ const INFO_EXPORT: u16 = 0;
 const INFO_NAME: u16 = 1;
 const INFO_DESCRIPTION: u16 = 2;
 const INFO_BLOCK_SIZES: u16 = 3;
-
-/// Our number for `base:allocation`.
-pub(super) const ALLOCATION_ID: u32 = 1;
 
 /// Why an option is refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

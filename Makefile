@@ -240,7 +240,7 @@ python3:
 
 # Clients and servers of others.
 nbd:
-	@command -v nbdkit >/dev/null && command -v nbdcopy >/dev/null && command -v qemu-img >/dev/null || { $(install) nbdkit libnbd-bin qemu-utils; }
+	@command -v nbdkit >/dev/null && command -v nbdcopy >/dev/null && command -v qemu-img >/dev/null && command -v openssl >/dev/null || { $(install) nbdkit libnbd-bin qemu-utils openssl; }
 
 # Counts instructions, and checks how C uses memory.
 valgrind:

@@ -50,7 +50,7 @@ pub(crate) struct NbdCommand {
     /// Listen at a TCP address, as in localhost, 192.0.2.1:10809 or `[::]:10809`
     ///
     /// Port 10809 is used unless ADDR has one. Nothing is encrypted, and every client that reaches the
-    /// address may read.
+    /// address is served, unless `--tls-certificate` and `--tls-client-ca` are given.
     #[arg(long, value_name = "ADDR")]
     listen: Option<String>,
 
@@ -66,6 +66,20 @@ pub(crate) struct NbdCommand {
     /// No other program may change the files meanwhile.
     #[arg(long)]
     writable: bool,
+
+    /// Serve only clients that begin TLS, with the server's certificate in the PEM file
+    ///
+    /// The certificates of authorities between may follow it.
+    #[arg(long, value_name = "PEM", requires = "tls_key")]
+    tls_certificate: Option<PathBuf>,
+
+    /// The private key of the certificate
+    #[arg(long, value_name = "PEM", requires = "tls_certificate")]
+    tls_key: Option<PathBuf>,
+
+    /// Admit only clients that have a certificate of an authority in the PEM file
+    #[arg(long, value_name = "PEM", requires = "tls_certificate")]
+    tls_client_ca: Option<PathBuf>,
 
     #[command(flatten)]
     engine: EngineOptions,

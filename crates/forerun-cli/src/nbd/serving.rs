@@ -5,7 +5,7 @@ use std::process::ExitCode;
 use std::time::Instant;
 
 use forerun::Forerun;
-use forerun_serve::nbd::{Exports, Listener, Server};
+use forerun_serve::nbd::{Exports, Listener, Server, Tls};
 use tokio::runtime::Builder;
 
 use super::{NbdCommand, sockets, sources};
@@ -31,6 +31,7 @@ pub(super) fn serve(command: &NbdCommand) -> Result<ExitCode, Box<dyn Error>> {
     let runtime = Builder::new_multi_thread().thread_name("forerun").enable_all().build()?;
     let handle = runtime.handle().clone();
     runtime.block_on(async move {
+        let tls = tls(command)?;
         let listeners = sockets::listeners(command, inherited).await?;
         let service = Service::new()?;
         let (foreruns, exports) = sources::connect(command, &handle).await?;
@@ -52,6 +53,7 @@ pub(super) fn serve(command: &NbdCommand) -> Result<ExitCode, Box<dyn Error>> {
             service.iter().for_each(|service| service.stopping("answering the last requests"));
         };
         let server = Server::new(exports);
+        let server = if let Some(tls) = tls { server.with_tls(tls) } else { server };
         tokio::select! {
             ended = server.serve(listeners, ending) => ended?,
             () = service::watch(service.as_ref(), answers) => {}
@@ -59,6 +61,14 @@ pub(super) fn serve(command: &NbdCommand) -> Result<ExitCode, Box<dyn Error>> {
         foreruns.iter().try_for_each(Forerun::save_learned)?;
         Ok(ExitCode::SUCCESS)
     })
+}
+
+/// The certificate, if there is one.
+fn tls(command: &NbdCommand) -> Result<Option<Tls>, Box<dyn Error>> {
+    let (Some(certificate), Some(key)) = (&command.tls_certificate, &command.tls_key) else {
+        return Ok(None);
+    };
+    Ok(Some(Tls::load(certificate, key, command.tls_client_ca.as_deref())?))
 }
 
 /// Says what is served where, and begins to answer `forerun explain`.
@@ -70,7 +80,9 @@ async fn greet(
 ) -> Result<(), Box<dyn Error>> {
     // A directory that cannot be listed is told now, and not to the first client.
     let count = exports.names().await?.len();
-    let uris: Vec<String> = listeners.iter().map(Listener::uri).collect::<Result<_, _>>()?;
+    let is_tls = command.tls_certificate.is_some();
+    let uris: Vec<String> =
+        listeners.iter().map(|listener| listener.uri(is_tls)).collect::<Result<_, _>>()?;
     // A user who reads that it serves may ask at once. An answer is about one engine.
     if let [forerun] = foreruns {
         let subject = Subject {

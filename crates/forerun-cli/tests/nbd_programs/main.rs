@@ -4,6 +4,7 @@
 #[allow(dead_code, reason = "each test program uses its part")]
 #[path = "../support/mod.rs"]
 mod support;
+mod tls;
 mod writes;
 
 use std::fs;

@@ -155,7 +155,7 @@ fn a_server_that_cannot_work_says_so_in_one_sentence() {
     let named = format!("x={image}");
     let images = folder.path().display().to_string();
     let socket = folder.path().join("nbd").display().to_string();
-    let failures: [(&[&str], i32, &str); 13] = [
+    let failures: [(&[&str], i32, &str); 15] = [
         (&[&image], 1, "give --unix PATH or --listen ADDR"),
         (&["--unix", &socket], 2, "<[NAME=]URL>"),
         (&["--unix", &socket, "=x"], 2, "NAME=URL"),
@@ -169,6 +169,12 @@ fn a_server_that_cannot_work_says_so_in_one_sentence() {
         (&["--unix", &socket, "--overlay", "o", &images], 1, "name one object in it"),
         (&["--unix", &socket, "--overlay", &image, &image], 1, "is no overlay"),
         (&["--unix", &socket, "--writable", &images], 1, "name a local file"),
+        (&["--unix", &socket, "--tls-certificate", &image, &image], 2, "--tls-key"),
+        (
+            &["--unix", &socket, "--tls-certificate", &image, "--tls-key", &image, &image],
+            1,
+            "no private key can be read",
+        ),
     ];
     for (arguments, status, expected) in failures {
         let failed = output(forerun().arg("nbd").args(arguments));

@@ -77,17 +77,18 @@ impl Listener {
         Ok(Listener { kind, path: None })
     }
 
-    /// Where clients find it, as a URI.
+    /// Where clients find it, as a URI; `is_tls` if they have to begin TLS.
     ///
     /// # Errors
     /// If the system does not tell.
-    pub fn uri(&self) -> io::Result<String> {
+    pub fn uri(&self, is_tls: bool) -> io::Result<String> {
+        let scheme = if is_tls { "nbds" } else { "nbd" };
         match &self.kind {
-            Kind::Tcp(listener) => Ok(format!("nbd://{}", listener.local_addr()?)),
+            Kind::Tcp(listener) => Ok(format!("{scheme}://{}", listener.local_addr()?)),
             Kind::Unix(listener) => {
                 let address = listener.local_addr()?;
                 let path = address.as_pathname().map_or_else(String::new, |path| path.display().to_string());
-                Ok(format!("nbd+unix:///?socket={path}"))
+                Ok(format!("{scheme}+unix:///?socket={path}"))
             }
         }
     }

@@ -23,9 +23,11 @@ mod open;
 mod overlay;
 pub mod protocol;
 mod server;
+mod tls;
 
 pub use direct::{WritableFile, WrittenSource};
 pub use exports::{Exports, Source};
 pub use listener::Listener;
 pub use overlay::Overlay;
 pub use server::Server;
+pub use tls::Tls;

@@ -12,11 +12,13 @@ const SIZE: u64 = 1 << 30;
 const READ_ONLY: u16 = 1 << 1;
 const REQUEST_BYTES: usize = 28;
 
-/// Says `bytes` in a handshake.
+/// Says `bytes` in a handshake, of a server with TLS and of one without.
 pub(crate) fn options(bytes: &[u8]) {
-    let whole = haggle(bytes, bytes.len().max(1));
-    let cut = haggle(bytes, 1 + bytes.len() % 13);
-    assert_eq!(whole, cut, "a handshake depends on how it is cut");
+    for new in [Handshake::new, Handshake::with_tls] {
+        let whole = haggle(bytes, bytes.len().max(1), new);
+        let cut = haggle(bytes, 1 + bytes.len() % 13, new);
+        assert_eq!(whole, cut, "a handshake depends on how it is cut");
+    }
 }
 
 /// An export with the flags.
@@ -27,9 +29,9 @@ fn export(flags: u16) -> Export {
 
 type Said = (Vec<u8>, Vec<Step>, Option<Broken>);
 
-fn haggle(bytes: &[u8], step: usize) -> Said {
+fn haggle(bytes: &[u8], step: usize, new: fn(&mut Vec<u8>) -> Handshake) -> Said {
     let (mut output, mut steps, mut input) = (Vec::new(), Vec::new(), BytesMut::new());
-    let mut handshake = Handshake::new(&mut output);
+    let mut handshake = new(&mut output);
     let export = export(READ_ONLY);
     for piece in bytes.chunks(step) {
         input.extend_from_slice(piece);

@@ -10,6 +10,7 @@ mod messages;
 mod numbers;
 mod reads;
 mod support;
+mod tls;
 mod versions;
 mod writes;
 

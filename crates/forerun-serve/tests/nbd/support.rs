@@ -86,11 +86,15 @@ impl Served {
 
     /// Serves `source`, which is of `forerun`.
     pub(crate) fn source(storage: Arc<Storage>, forerun: Forerun, source: Source) -> Served {
+        Served::by(storage, forerun, Server::new(Exports::new(vec![source])))
+    }
+
+    /// The clients of `server`, which serves `forerun`.
+    pub(crate) fn by(storage: Arc<Storage>, forerun: Forerun, server: Server) -> Served {
         let folder = tempfile::tempdir().unwrap();
         let socket = folder.path().join("nbd");
         let runtime = Runtime::new().unwrap();
-        let exports = Exports::new(vec![source]);
-        let server = Server::new(exports).with_handshake_time_max(Duration::from_secs(2));
+        let server = server.with_handshake_time_max(Duration::from_secs(2));
         let listener = runtime.block_on(Listener::unix(&socket)).unwrap();
         let (stop, stopped) = oneshot::channel();
         let (end, ended) = mpsc::channel();

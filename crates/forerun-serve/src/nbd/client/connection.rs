@@ -2,16 +2,17 @@
 
 use std::future::Future;
 use std::io;
-use std::pin::pin;
+use std::pin::{Pin, pin};
 use std::sync::Arc;
 use std::task::{Context, Poll};
+use std::time::Duration;
 
 use bytes::BytesMut;
 use forerun::Error;
 use futures::StreamExt;
 use futures::future::BoxFuture;
 use futures::stream::FuturesUnordered;
-use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite};
+use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 
 use super::super::failure::report;
 use super::super::lent::Lent;
@@ -29,6 +30,9 @@ const REQUESTS_MAX: usize = 128;
 const BYTES_MAX: u64 = 32 << 20;
 /// Room for requests that come together.
 const INPUT_BYTES: usize = 64 << 10;
+
+/// How long a client may take to take the end of TLS.
+const GOODBYE_TIME_MAX: Duration = Duration::from_secs(1);
 
 /// Why a connection has ended.
 #[derive(Debug)]
@@ -60,6 +64,8 @@ pub(in super::super) struct Connection<S> {
     /// The bytes that the first reply lacks.
     refill: Option<BoxFuture<'static, Result<Lent, Error>>>,
     patience: Patience,
+    /// All replies have left this program.
+    is_flushed: bool,
     /// No more requests are taken.
     pub(super) is_ending: bool,
 }
@@ -86,6 +92,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
             outbox: Outbox::default(),
             refill: None,
             patience: Patience::new(),
+            is_flushed: true,
             is_ending: false,
         }
     }
@@ -93,17 +100,24 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
     /// Serves the client until it leaves, or until `stop`: then no more requests are taken.
     pub(in super::super) async fn serve(mut self, stop: impl Future<Output = ()>) -> End {
         let mut stop = pin!(stop);
-        std::future::poll_fn(|context| {
+        let end = std::future::poll_fn(|context| {
             if !self.is_ending {
                 self.is_ending = stop.as_mut().poll(context).is_ready();
             }
             match self.poll(context) {
                 Err(end) => Poll::Ready(end),
-                Ok(()) if self.is_ending && self.request_count == 0 => Poll::Ready(End::Done),
+                Ok(()) if self.is_ending && self.request_count == 0 && self.is_flushed => {
+                    Poll::Ready(End::Done)
+                }
                 Ok(()) => Poll::Pending,
             }
         })
-        .await
+        .await;
+        if let End::Done = end {
+            // The client can tell the end from one that somebody between has made.
+            let _ = tokio::time::timeout(GOODBYE_TIME_MAX, self.stream.shutdown()).await;
+        }
+        end
     }
 
     /// Does all that can be done now.
@@ -155,7 +169,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
     /// Sends replies. False if the rest has to wait.
     fn send(&mut self, context: &mut Context<'_>) -> Result<bool, End> {
         if self.outbox.is_empty() {
-            return Ok(false);
+            return self.flush(context).map(|()| false);
         }
         let sent = match self.refill(context)? {
             Poll::Ready(()) => self.outbox.poll_send(&mut self.stream, context),
@@ -166,6 +180,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
                 let sent = sent.map_err(End::Failed)?;
                 self.request_count -= sent.requests;
                 self.request_bytes -= sent.weight;
+                self.is_flushed = false;
                 self.patience.renew();
                 Ok(true)
             }
@@ -177,6 +192,17 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
                 Ok(false)
             }
         }
+    }
+
+    /// Lets replies leave that wait to be encrypted together.
+    fn flush(&mut self, context: &mut Context<'_>) -> Result<(), End> {
+        if !self.is_flushed
+            && let Poll::Ready(flushed) = Pin::new(&mut self.stream).poll_flush(context)
+        {
+            flushed.map_err(End::Failed)?;
+            self.is_flushed = true;
+        }
+        Ok(())
     }
 
     /// Reads the bytes that the first reply lacks.

@@ -61,6 +61,10 @@ pub enum Broken {
     OptionOfOldClient(u32),
     /// EXPORT_NAME has no room for an error.
     NoSuchExport,
+    /// The client chose an export without TLS, and EXPORT_NAME has no room for an error.
+    NoTls,
+    /// Bytes came before TLS began, from the client or from somebody between.
+    BytesBeforeTls,
     /// A request does not begin with its magic number.
     RequestMagic(u32),
     /// A write announces more than [`PAYLOAD_BYTES_MAX`].
@@ -77,6 +81,8 @@ impl fmt::Display for Broken {
                 write!(f, "it sent option {option} without the fixed newstyle handshake")
             }
             Broken::NoSuchExport => write!(f, "it asked by EXPORT_NAME for an export that is not here"),
+            Broken::NoTls => write!(f, "it asked by EXPORT_NAME for an export without TLS"),
+            Broken::BytesBeforeTls => write!(f, "it sent more before TLS had begun"),
             Broken::RequestMagic(magic) => write!(f, "a request begins with {magic:#x}"),
             Broken::PayloadTooLong(len) => write!(f, "a write has {len} bytes"),
         }

@@ -23,6 +23,7 @@ pub(super) enum Problem {
     Unsupported,
     Policy,
     Invalid,
+    TlsRequired,
     Unknown,
     TooBig,
 }
@@ -34,6 +35,7 @@ impl Problem {
                 Problem::Unsupported => 1,
                 Problem::Policy => 2,
                 Problem::Invalid => 3,
+                Problem::TlsRequired => 5,
                 Problem::Unknown => 6,
                 Problem::TooBig => 9,
             }
@@ -45,6 +47,7 @@ impl Problem {
             Problem::Unsupported => "this server does not have the option",
             Problem::Policy => "this server does not list its exports now; name one",
             Problem::Invalid => "the option cannot be understood",
+            Problem::TlsRequired => "this server needs TLS; begin it first",
             Problem::Unknown => "there is no such export; list them, as with `nbdinfo --list`",
             Problem::TooBig => "the option or a name in it is too long",
         }

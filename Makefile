@@ -9,6 +9,7 @@
 # programs on the mount beside other ways to mount, `make bench-attacks` what a bad
 # server costs other readers, `make real-programs` our traces
 # with the programs that replay them, `make nbd-programs` the NBD server with other clients,
+# `make nbd-integrity` writes to it for minutes,
 # `make fuzz` feeds the trace readers and adaptive rubbish.
 # `make test-shared` tests with recordings that are too large for the repository, in `../shared` or
 # in $FORERUN_SHARED. `make soak` tests for hours, and `make release-check` checks all that a release
@@ -20,7 +21,7 @@
 # `make dist` builds a .deb and its checksum in `dist/` (docs/packages.md). `make dist-test` uses it in a fresh
 # Debian, as root.
 
-.PHONY: demo test test-shared bench check release-check version-check gates ablate fidelity bench-kernel bench-programs bench-attacks real-programs nbd-programs fuzz soak \
+.PHONY: demo test test-shared bench check release-check version-check gates ablate fidelity bench-kernel bench-programs bench-attacks real-programs nbd-programs nbd-integrity fuzz soak \
 	release dist dist-test install install-program install-library uninstall header header-check fuse nbd nginx python3 typos valgrind pkg-config
 
 # A change of user only where one is needed.
@@ -93,6 +94,13 @@ real-programs:
 
 nbd-programs: nbd
 	cargo test --package forerun-cli --test nbd_programs -- --ignored
+
+# The same tests as in `make test`, with more requests and more kills.
+nbd-integrity: export FORERUN_NBD_OPERATIONS ?= 100000
+nbd-integrity: export FORERUN_NBD_KILLS ?= 100
+nbd-integrity:
+	cargo test --package forerun-serve --test nbd -- writes::model
+	cargo test --package forerun-cli --test program -- nbd::killed
 
 fuzz_seconds ?= 40
 fuzz:
@@ -232,7 +240,7 @@ python3:
 
 # Clients and servers of others.
 nbd:
-	@command -v nbdkit >/dev/null && command -v nbdcopy >/dev/null && command -v qemu-img >/dev/null || { $(install) nbdkit libnbd-bin qemu-utils; }
+	@command -v nbdkit >/dev/null && command -v nbdcopy >/dev/null && command -v qemu-img >/dev/null && command -v openssl >/dev/null || { $(install) nbdkit libnbd-bin qemu-utils openssl; }
 
 # Counts instructions, and checks how C uses memory.
 valgrind:

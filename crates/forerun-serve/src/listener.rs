@@ -100,14 +100,15 @@ impl Listener {
         }
     }
 
-    /// Where clients of NBD find it, as a URI.
+    /// Where clients of NBD find it, as a URI; `is_tls` if they have to begin TLS.
     ///
     /// # Errors
     /// If the system does not tell.
-    pub fn nbd_uri(&self) -> io::Result<String> {
+    pub fn nbd_uri(&self, is_tls: bool) -> io::Result<String> {
+        let scheme = if is_tls { "nbds" } else { "nbd" };
         Ok(match self.place()? {
-            Place::Tcp(address) => format!("nbd://{address}"),
-            Place::Unix(path) => format!("nbd+unix:///?socket={}", path.display()),
+            Place::Tcp(address) => format!("{scheme}://{address}"),
+            Place::Unix(path) => format!("{scheme}+unix:///?socket={}", path.display()),
         })
     }
 

@@ -88,6 +88,14 @@ impl Reader {
         self.handle.lease(self.handle.clip(offset, len)).await
     }
 
+    /// Says that the bytes of `extent` have just changed in the object, which keeps its version: this program
+    /// writes it. Bytes that were fetched before, or are being fetched, answer no read that begins after
+    /// this. Store the bytes first, then call this, then acknowledge the write.
+    pub fn invalidate(&self, extent: Extent) {
+        let Handle { driver, object, .. } = &*self.handle;
+        driver.invalidate(object, extent);
+    }
+
     /// How many bytes of `extent` were read ahead, are in memory and were not read yet. They are counted up
     /// to the first gap, from its start, or from its end if `from_end`.
     pub fn unread_bytes(&self, extent: Extent, from_end: bool) -> u64 {

@@ -1,6 +1,7 @@
 //! `forerun nbd`.
 
 mod serving;
+mod sources;
 
 use std::error::Error;
 use std::path::PathBuf;
@@ -18,15 +19,18 @@ Examples:
       qemu-system-x86_64 -drive file='nbd+unix:///?socket=/run/disk.sock',format=raw,if=virtio,snapshot=on
   All images of a web server's directory, each by its name, as in nbd://localhost/debian.raw:
       forerun nbd --listen localhost https://example.org/images/
+  An image that a virtual machine may write to, while the object stays as it is:
+      forerun nbd --unix /run/disk.sock --overlay changes.overlay s3://images/debian.raw
   Two images with names of your own:
       forerun nbd --unix /run/disks.sock root=s3://images/debian.raw data=/net/archive/data.img
 
 To end the server, interrupt the program. It answers the requests that it has, and closes.";
 
-/// Serve URLs as read-only network block devices
+/// Serve URLs as network block devices
 ///
 /// Serves each object as an export of the Network Block Device protocol (NBD). It reads ahead for the
-/// clients that read the export, such as QEMU, nbdcopy and the kernel. All exports are read-only.
+/// clients that read the export, such as QEMU, nbdcopy and the kernel.
+/// Exports are read-only unless `--overlay` or `--writable` is given.
 #[derive(Debug, clap::Args)]
 #[command(after_long_help = EXAMPLES)]
 pub(crate) struct NbdCommand {
@@ -44,9 +48,36 @@ pub(crate) struct NbdCommand {
     /// Listen at a TCP address, as in localhost, 192.0.2.1:10809 or `[::]:10809`
     ///
     /// Port 10809 is used unless ADDR has one. Nothing is encrypted, and every client that reaches the
-    /// address may read.
+    /// address is served, unless `--tls-certificate` and `--tls-client-ca` are given.
     #[arg(long, value_name = "ADDR")]
     listen: Option<String>,
+
+    /// Keep what clients write in FILE, and leave the object as it is
+    ///
+    /// FILE is created if it does not exist. It belongs to this version of the object, wherever that is
+    /// stored, and is refused for any other. It serves one URL of one object.
+    #[arg(long, value_name = "FILE", conflicts_with = "writable")]
+    overlay: Option<PathBuf>,
+
+    /// Let clients write to the objects, which must be local files
+    ///
+    /// No other program may change the files meanwhile.
+    #[arg(long)]
+    writable: bool,
+
+    /// Serve only clients that begin TLS, with the server's certificate in the PEM file
+    ///
+    /// The certificates of authorities between may follow it.
+    #[arg(long, value_name = "PEM", requires = "tls_key")]
+    tls_certificate: Option<PathBuf>,
+
+    /// The private key of the certificate
+    #[arg(long, value_name = "PEM", requires = "tls_certificate")]
+    tls_key: Option<PathBuf>,
+
+    /// Admit only clients that have a certificate of an authority in the PEM file
+    #[arg(long, value_name = "PEM", requires = "tls_certificate")]
+    tls_client_ca: Option<PathBuf>,
 
     #[command(flatten)]
     engine: EngineOptions,

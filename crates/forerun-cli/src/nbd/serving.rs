@@ -1,14 +1,13 @@
 //! A server from its start to its end.
 
-use std::collections::HashSet;
 use std::error::Error;
 use std::process::ExitCode;
 
 use forerun_serve::Listener;
-use forerun_serve::nbd::{Exports, Server, Source};
+use forerun_serve::nbd::{Exports, Server, Tls};
 use tokio::runtime::Builder;
 
-use super::NbdCommand;
+use super::{NbdCommand, sources};
 use crate::mount::service::{self, Service};
 use crate::mount::{Stop, allocator, memory};
 use crate::print::say;
@@ -33,16 +32,16 @@ pub(super) fn serve(command: &NbdCommand) -> Result<ExitCode, Box<dyn Error>> {
     let runtime = Builder::new_multi_thread().thread_name("forerun").enable_all().build()?;
     let handle = runtime.handle().clone();
     runtime.block_on(async move {
+        let tls = tls(command)?;
         let address = command.listen.as_deref().map(|address| (address, PORT));
         let listeners = sockets::listeners(inherited, command.unix.as_deref(), address).await?;
         if listeners.is_empty() {
             return Err("there is no socket to listen at: give --unix PATH or --listen ADDR".into());
         }
         let service = Service::new()?;
-        let upstreams =
-            Upstreams::connect(&command.urls, &command.engine, command.metadata_ttl, &handle).await?;
+        let mut upstreams = Upstreams::new(&command.urls, &command.engine, command.metadata_ttl, &handle)?;
+        let exports = sources::connect(command, &mut upstreams).await?;
         let stop = Stop::new()?;
-        let exports = exports(&upstreams)?;
         greet(command, &upstreams, &exports, &listeners).await?;
         if let Some(service) = &service {
             service.ready(&upstreams.shown());
@@ -52,8 +51,9 @@ pub(super) fn serve(command: &NbdCommand) -> Result<ExitCode, Box<dyn Error>> {
             service.iter().for_each(|service| service.stopping("answering the last requests"));
         };
         let server = Server::new(exports);
+        let server = if let Some(tls) = tls { server.with_tls(tls) } else { server };
         tokio::select! {
-            () = server.serve(listeners, ending) => {}
+            ended = server.serve(listeners, ending) => ended?,
             () = service::watch(service.as_ref(), upstreams.answers()) => {}
         }
         upstreams.save_learned()?;
@@ -61,20 +61,12 @@ pub(super) fn serve(command: &NbdCommand) -> Result<ExitCode, Box<dyn Error>> {
     })
 }
 
-fn exports(upstreams: &Upstreams<'_>) -> Result<Exports, Box<dyn Error>> {
-    let (mut sources, mut names) = (Vec::new(), HashSet::new());
-    for (named, forerun) in upstreams.iter() {
-        let source = Source::new(forerun.clone(), upstreams.memory_bytes(), named.name.clone());
-        if let Some(name) = source.single()
-            && !names.insert(name.to_owned())
-        {
-            return Err(
-                format!("two exports are called {name:?}: give one another name, as in NAME=URL").into()
-            );
-        }
-        sources.push(source);
-    }
-    Ok(Exports::new(sources))
+/// The certificate, if there is one.
+fn tls(command: &NbdCommand) -> Result<Option<Tls>, Box<dyn Error>> {
+    let (Some(certificate), Some(key)) = (&command.tls_certificate, &command.tls_key) else {
+        return Ok(None);
+    };
+    Ok(Some(Tls::load(certificate, key, command.tls_client_ca.as_deref())?))
 }
 
 /// Says what is served where, and begins to answer `forerun explain`.
@@ -86,16 +78,28 @@ async fn greet(
 ) -> Result<(), Box<dyn Error>> {
     // A directory that cannot be listed is told now, and not to the first client.
     let count = exports.names().await?.len();
-    let uris: Vec<String> = listeners.iter().map(Listener::nbd_uri).collect::<Result<_, _>>()?;
+    let is_tls = command.tls_certificate.is_some();
+    let uris: Vec<String> =
+        listeners.iter().map(|listener| listener.nbd_uri(is_tls)).collect::<Result<_, _>>()?;
     // A user who reads that it serves may ask at once.
     upstreams.explain_at(&uris[0]);
     let exports = if count == 1 { "1 export".to_owned() } else { format!("{count} exports") };
     say(&format!(
-        "serves {} at {} ({exports}, policy {}, memory {})",
+        "serves {} at {} ({exports}, {}, policy {}, memory {})",
         upstreams.shown(),
         uris.join(" and "),
+        writes(command),
         command.engine.policy,
         show_size(command.engine.memory)
     ));
     Ok(())
+}
+
+/// Where writes go, for the greeting.
+fn writes(command: &NbdCommand) -> String {
+    match &command.overlay {
+        Some(path) => format!("writes go to {}", path.display()),
+        None if command.writable => "writable".to_owned(),
+        None => "read-only".to_owned(),
+    }
 }

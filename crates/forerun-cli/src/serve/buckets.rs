@@ -37,8 +37,8 @@ pub(super) fn serve(command: &ServeCommand) -> Result<ExitCode, Box<dyn Error>> 
         let listeners = listeners(command, inherited).await?;
         check_who_may_read(command, &listeners)?;
         let service = Service::new()?;
-        let upstreams =
-            Upstreams::connect(&command.urls, &command.engine, command.metadata_ttl, &handle).await?;
+        let mut upstreams = Upstreams::new(&command.urls, &command.engine, command.metadata_ttl, &handle)?;
+        upstreams.connect().await?;
         let stop = Stop::new()?;
         let server = server(command, credentials, &upstreams)?;
         greet(command, &upstreams, &listeners)?;

@@ -3,7 +3,7 @@
 use std::error::Error;
 use std::time::{Duration, Instant};
 
-use forerun::Forerun;
+use forerun::{Forerun, Options};
 use tokio::runtime::Handle;
 
 use super::NamedUrl;
@@ -15,15 +15,16 @@ use crate::mount::running::explain_itself;
 pub(crate) struct Upstreams<'a> {
     urls: &'a [NamedUrl],
     engine: &'a EngineOptions,
+    options: Options,
     foreruns: Vec<Forerun>,
 }
 
 impl<'a> Upstreams<'a> {
-    /// Connects to `urls`.
+    /// Engines for `urls`, which are to be connected.
     ///
     /// # Errors
-    /// If an object cannot be reached.
-    pub(crate) async fn connect(
+    /// If the options do not fit several URLs.
+    pub(crate) fn new(
         urls: &'a [NamedUrl],
         engine: &'a EngineOptions,
         metadata_ttl: Duration,
@@ -32,18 +33,35 @@ impl<'a> Upstreams<'a> {
         if engine.learn.is_some() && urls.len() > 1 {
             return Err("--learn has one file for one URL: start a server for each URL".into());
         }
-        let mut upstreams = Upstreams { urls, engine, foreruns: Vec::new() };
-        let options = engine.options().with_memory_bytes(upstreams.memory_bytes());
+        let options = engine.options().with_memory_bytes(engine.memory / urls.len() as u64);
         let options = options.with_metadata_ttl(metadata_ttl).with_runtime(runtime.clone());
-        for named in urls {
-            upstreams.foreruns.push(Forerun::connect(&named.url, options.clone()).await?);
+        Ok(Upstreams { urls, engine, options, foreruns: Vec::new() })
+    }
+
+    /// Connects an engine to each URL.
+    ///
+    /// # Errors
+    /// If an object cannot be reached.
+    pub(crate) async fn connect(&mut self) -> Result<(), forerun::Error> {
+        for named in self.urls {
+            self.push(Forerun::connect(&named.url, self.options.clone()).await?);
         }
-        Ok(upstreams)
+        Ok(())
+    }
+
+    /// The options of each engine.
+    pub(crate) fn options(&self) -> &Options {
+        &self.options
+    }
+
+    /// The engine of the next URL.
+    pub(crate) fn push(&mut self, forerun: Forerun) {
+        self.foreruns.push(forerun);
     }
 
     /// The memory of each.
     pub(crate) fn memory_bytes(&self) -> u64 {
-        self.engine.memory / self.urls.len() as u64
+        self.options.memory_bytes
     }
 
     /// Each URL with its engine.

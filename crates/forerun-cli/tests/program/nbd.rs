@@ -1,5 +1,8 @@
 //! `forerun nbd`.
 
+mod full;
+mod killed;
+
 use std::fs;
 use std::os::fd::OwnedFd;
 use std::os::unix::net::{UnixDatagram, UnixListener};
@@ -115,7 +118,7 @@ fn a_server_that_cannot_work_says_so_in_one_sentence() {
     let named = format!("x={image}");
     let images = folder.path().display().to_string();
     let socket = folder.path().join("nbd").display().to_string();
-    let failures: [(&[&str], i32, &str); 8] = [
+    let failures: [(&[&str], i32, &str); 15] = [
         (&[&image], 1, "give --unix PATH or --listen ADDR"),
         (&["--unix", &socket], 2, "<[NAME=]URL>"),
         (&["--unix", &socket, "=x"], 2, "NAME=URL"),
@@ -124,6 +127,17 @@ fn a_server_that_cannot_work_says_so_in_one_sentence() {
         (&["--unix", &socket, &named, &named], 1, "two exports are called \"x\""),
         (&["--unix", &socket, "--learn", "f", &image, &images], 1, "--learn has one file"),
         (&["--listen", "no such host", &image], 1, "give HOST or HOST:PORT"),
+        (&["--unix", &socket, "--overlay", "o", "--writable", &image], 2, "cannot be used with"),
+        (&["--unix", &socket, "--overlay", "o", &image, &named], 1, "--overlay has one file"),
+        (&["--unix", &socket, "--overlay", "o", &images], 1, "name one object in it"),
+        (&["--unix", &socket, "--overlay", &image, &image], 1, "is no overlay"),
+        (&["--unix", &socket, "--writable", &images], 1, "name a local file"),
+        (&["--unix", &socket, "--tls-certificate", &image, &image], 2, "--tls-key"),
+        (
+            &["--unix", &socket, "--tls-certificate", &image, "--tls-key", &image, &image],
+            1,
+            "no private key can be read",
+        ),
     ];
     for (arguments, status, expected) in failures {
         let failed = output(forerun().arg("nbd").args(arguments));

@@ -6,8 +6,12 @@ use std::sync::{Arc, Weak};
 use forerun::{Entry, ErrorKind, Forerun, Kind, Result};
 use tokio::sync::{Mutex, Semaphore};
 
+use super::changes::Changes;
+use super::client::PIECE_BYTES_MAX;
+use super::direct::WritableFile;
+use super::lent::Shares;
 use super::open::OpenExport;
-use super::work::PIECE_BYTES_MAX;
+use super::overlay::Overlay;
 
 /// Names that a client gets at most.
 const LISTED_MAX: usize = 10_000;
@@ -20,7 +24,10 @@ pub struct Source {
     forerun: Forerun,
     /// The name that was given.
     name: Option<String>,
-    lending: Arc<Semaphore>,
+    /// The path of the only object that is served.
+    only: Option<String>,
+    shares: Shares,
+    changes: Changes,
 }
 
 /// All that is served. Connections to one version of an object share it.
@@ -36,18 +43,32 @@ impl Source {
     pub fn new(forerun: Forerun, memory_bytes: u64, name: Option<String>) -> Source {
         let lent = (memory_bytes / LENT_PART).max(u64::from(PIECE_BYTES_MAX));
         let lent = usize::try_from(lent).unwrap_or(usize::MAX).min(Semaphore::MAX_PERMITS);
-        Source { forerun, name, lending: Arc::new(Semaphore::new(lent)) }
+        let [lending, taking] = [0; 2].map(|_| Arc::new(Semaphore::new(lent)));
+        let only = forerun.object().map(str::to_owned);
+        Source { forerun, name, only, shares: Shares { lending, taking }, changes: Changes::Refused }
+    }
+
+    /// Only `object`, the base of `overlay`, which keeps what clients write.
+    #[must_use]
+    pub fn with_overlay(self, object: &str, overlay: Overlay) -> Source {
+        Source { only: Some(object.to_owned()), changes: Changes::Overlay(Arc::new(overlay)), ..self }
+    }
+
+    /// Only `file`, which clients may write.
+    #[must_use]
+    pub fn with_file(self, file: Arc<WritableFile>) -> Source {
+        Source { only: Some(file.name().to_owned()), changes: Changes::Direct(file), ..self }
     }
 
     /// The name of the only export; none if it is a tree.
     pub fn single(&self) -> Option<&str> {
-        self.forerun.object().map(|object| self.name.as_deref().unwrap_or(object))
+        self.only.as_deref().map(|object| self.name.as_deref().unwrap_or(object))
     }
 
     /// The path of the object that would be called `name`.
     fn path_of<'a>(&'a self, name: &'a str) -> Option<&'a str> {
         if let Some(single) = self.single() {
-            return self.forerun.object().filter(|_| name == single);
+            return self.only.as_deref().filter(|_| name == single);
         }
         let path = match &self.name {
             Some(own) => name.strip_prefix(own.as_str())?.strip_prefix('/')?,
@@ -94,6 +115,17 @@ impl Exports {
         }
         names.truncate(LISTED_MAX);
         Ok(names)
+    }
+
+    /// Makes all writes last that have ended.
+    ///
+    /// # Errors
+    /// If the disk does not take them.
+    pub async fn flush(&self) -> Result<()> {
+        for source in &self.sources {
+            source.changes.flush().await?;
+        }
+        Ok(())
     }
 
     /// The first name of the list.
@@ -143,7 +175,8 @@ impl Exports {
             }
             export.retire();
         }
-        let export = OpenExport::new(name.to_owned(), entry, &source.forerun, &source.lending).await;
+        let Source { forerun, shares, changes, .. } = source;
+        let export = OpenExport::new(name.to_owned(), entry, forerun, shares, changes).await;
         if export.as_ref().is_err_and(|error| error.kind == ErrorKind::Changed) {
             // The next client asks the storage again.
             source.forerun.invalidate_metadata(&entry.path);

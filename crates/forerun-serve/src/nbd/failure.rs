@@ -1,33 +1,46 @@
-//! Which error of the protocol a client gets for which error of a read.
+//! Which error of the protocol a client gets for which error of a request.
+
+use std::error::Error as _;
+use std::io;
 
 use forerun::{Error, ErrorKind};
 
 use super::protocol::Errno;
 
-/// The error for a read of `export` that failed with `error`, which is also logged with its sentence:
+/// The error for a request to `export` that failed with `error`, which is also logged with its sentence:
 /// few clients show more than a number.
 pub(super) fn report(export: &str, error: &Error) -> Errno {
-    let errno = errno_of(error.kind);
+    let errno = errno_of(error);
     match errno {
         Errno::Shutdown if error.kind != ErrorKind::Ended => tracing::warn!(
             target: "forerun::nbd",
-            "reads of the export {export:?} fail from now on, since its object changed: {error}; clients \
+            "requests to the export {export:?} fail from now on, since its object changed: {error}; clients \
              that connect again get the new version"
         ),
-        _ => tracing::warn!(target: "forerun::nbd", "a read of the export {export:?} fails: {error}"),
+        // The client has asked whether it is, and goes another way.
+        Errno::NotSupported => {}
+        _ => tracing::warn!(target: "forerun::nbd", "a request to the export {export:?} fails: {error}"),
     }
     errno
 }
 
 /// An object that was replaced or removed does not come back as it was, which a client should not
 /// take for a bad block.
-fn errno_of(kind: ErrorKind) -> Errno {
-    match kind {
+fn errno_of(error: &Error) -> Errno {
+    let system = error.source().and_then(|source| source.downcast_ref::<io::Error>());
+    match system.map(io::Error::kind) {
+        Some(io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded | io::ErrorKind::FileTooLarge) => {
+            return Errno::NoSpace;
+        }
+        Some(io::ErrorKind::Unsupported) => return Errno::NotSupported,
+        _ => {}
+    }
+    match error.kind {
         ErrorKind::Changed | ErrorKind::NotFound | ErrorKind::NotADirectory | ErrorKind::Ended => {
             Errno::Shutdown
         }
         ErrorKind::Denied => Errno::NotPermitted,
-        // A read failed, for this time or for good.
+        // It failed, for this time or for good.
         _ => Errno::Io,
     }
 }
@@ -47,6 +60,13 @@ mod tests {
         ];
         for (kind, errno) in table {
             assert_eq!(report("a", &Error::new(kind, "it failed")), errno, "{kind:?}");
+        }
+        for (number, errno) in
+            [(28, Errno::NoSpace), (122, Errno::NoSpace), (95, Errno::NotSupported), (5, Errno::Io)]
+        {
+            let error = Error::new(ErrorKind::Permanent, "it failed");
+            let error = error.with_source(io::Error::from_raw_os_error(number));
+            assert_eq!(report("a", &error), errno, "{number}");
         }
     }
 }

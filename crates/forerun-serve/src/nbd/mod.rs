@@ -5,21 +5,27 @@
 //! object has another version, reads of the old one fail, and a client that connects again gets the
 //! new one.
 //!
-//! A connection is one task (`connection`). It sends the bytes of reads as they lie in the engine's
+//! A connection is one task (`client`). It sends the bytes of reads as they lie in the engine's
 //! memory. A client that takes no replies stops only itself. No more requests are taken from it, and the
-//! bytes that wait for it go back to the engine (`outbox`).
+//! bytes that wait for it go back to the engine (`client/outbox.rs`).
+//!
+//! Writes go beside the object (`overlay`) or to a local file (`direct`).
 
-mod connection;
+mod changes;
+mod client;
+mod direct;
 mod exports;
 mod failure;
-mod greeting;
 mod holes;
+mod lent;
 mod open;
-mod outbox;
-mod patience;
+mod overlay;
 pub mod protocol;
 mod server;
-mod work;
+mod tls;
 
+pub use direct::{WritableFile, WrittenSource};
 pub use exports::{Exports, Source};
+pub use overlay::Overlay;
 pub use server::Server;
+pub use tls::Tls;

@@ -1,63 +1,62 @@
-//! An export that connections read.
+//! An export that connections use.
 
 use std::fs::File;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use forerun::{Advice, Entry, Error, ErrorKind, Extent, Forerun, Lease, Reader, Result};
+use bytes::Bytes;
+use forerun::{Advice, Entry, Error, ErrorKind, Extent, Forerun, Reader, Result};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
+use super::changes::{Changes, Zeroing};
 use super::holes;
+use super::lent::{Lent, Shares};
 use super::protocol::{BlockSizes, Export, StatusExtent, export_flags};
 
-/// A client may only read an export. The engine is the one cache of all connections, so a
-/// client may read through several, and nothing waits for a flush.
-const FLAGS: u16 = export_flags::READ_ONLY
-    | export_flags::SEND_FLUSH
-    | export_flags::CAN_MULTI_CONN
-    | export_flags::SEND_CACHE;
+/// Every export has these. The engine is the one cache of all connections, so a client may read through
+/// several. A flush on one of them covers the writes that were answered on all.
+const FLAGS: u16 = export_flags::SEND_FLUSH | export_flags::CAN_MULTI_CONN | export_flags::SEND_CACHE;
 
-/// One version of one object, as all connections to it read it.
+/// One version of one object, as all connections to it use it.
 #[derive(Debug)]
 pub(super) struct OpenExport {
     pub(super) shown: Export,
     forerun: Forerun,
     reader: Reader,
+    changes: Changes,
     /// The object as a file of this system, which knows its holes.
     file: Option<Arc<File>>,
     /// A newer version was seen.
     is_stale: AtomicBool,
-    lending: Arc<Semaphore>,
-}
-
-/// Bytes of a read, lent by the engine. All of these of one engine are a bounded part of its memory.
-#[derive(Debug)]
-pub(super) struct Lent {
-    pub(super) lease: Lease<'static>,
-    _permit: OwnedSemaphorePermit,
+    shares: Shares,
 }
 
 impl OpenExport {
     /// Opens `entry` of `forerun` as the export `name`.
     ///
     /// # Errors
-    /// If the object has changed since `entry` was made.
+    /// If the object has changed since `entry` was made, or if its overlay belongs to another version.
     pub(super) async fn new(
         name: String,
         entry: &Entry,
         forerun: &Forerun,
-        lending: &Arc<Semaphore>,
+        shares: &Shares,
+        changes: &Changes,
     ) -> Result<OpenExport> {
+        if let Changes::Overlay(overlay) = changes {
+            overlay.check_base(entry)?;
+        }
         let file = forerun.open_local(entry).await?.map(Arc::new);
         let description = format!("{} of {}", entry.path, forerun.url());
-        let block_sizes = BlockSizes::default();
+        let (flags, block_sizes) = (FLAGS | changes.flags(), BlockSizes::default());
         Ok(OpenExport {
-            shown: Export { name, description, size: entry.size, flags: FLAGS, block_sizes },
+            shown: Export { name, description, size: entry.size, flags, block_sizes },
             reader: forerun.reader_of(entry),
             forerun: forerun.clone(),
+            changes: changes.clone(),
             file,
             is_stale: AtomicBool::new(false),
-            lending: Arc::clone(lending),
+            shares: shares.clone(),
         })
     }
 
@@ -67,25 +66,55 @@ impl OpenExport {
         !self.is_stale.load(Ordering::Relaxed) && own.version == entry.version && own.size == entry.size
     }
 
-    /// Lets every read fail from now on: a client with several connections would otherwise see
+    /// Lets every read and write fail from now on: a client with several connections would otherwise see
     /// another version on some of them.
     pub(super) fn retire(&self) {
         self.is_stale.store(true, Ordering::Relaxed);
     }
 
-    /// Reads `len` bytes, at most [`super::work::PIECE_BYTES_MAX`].
+    /// Reads `len` bytes, at most [`super::client::PIECE_BYTES_MAX`].
     pub(super) async fn read(&self, offset: u64, len: u32) -> Result<Lent> {
-        let permit = Arc::clone(&self.lending).acquire_many_owned(len).await;
-        let permit = permit.map_err(|_| Error::new(ErrorKind::Ended, "the server is about to end"))?;
-        if self.is_stale.load(Ordering::Relaxed) {
-            return Err(self.changed());
+        let permit = permit(&self.shares.lending, len).await?;
+        self.check()?;
+        if let Changes::Overlay(overlay) = &self.changes
+            && let Some(bytes) = overlay.read(&self.reader, offset, len).await?
+        {
+            return Ok(Lent::gathered(bytes, permit));
         }
-        Ok(Lent { lease: self.reader.lease(offset, len as usize).await?, _permit: permit })
+        Ok(Lent::leased(self.reader.lease(offset, len as usize).await?, permit))
     }
 
     /// Reads `len` bytes ahead.
     pub(super) fn will_need(&self, offset: u64, len: u32) {
         self.reader.advise(Advice::WillNeed(&[Extent::new(offset, u64::from(len))]));
+    }
+
+    /// The room for `len` bytes of a write, at most a part of it.
+    pub(super) async fn room(&self, len: u32) -> Result<OwnedSemaphorePermit> {
+        permit(&self.shares.taking, len).await
+    }
+
+    /// Writes `bytes`, which have `room` until then.
+    pub(super) async fn write(&self, offset: u64, bytes: Bytes, room: OwnedSemaphorePermit) -> Result<()> {
+        self.check()?;
+        self.changes.write(&self.reader, offset, bytes, room).await
+    }
+
+    /// Gives up `len` bytes.
+    pub(super) async fn trim(&self, offset: u64, len: u32) -> Result<()> {
+        self.check()?;
+        self.changes.trim(&self.reader, offset, len).await
+    }
+
+    /// Writes `len` zeros.
+    pub(super) async fn write_zeroes(&self, offset: u64, len: u32, zeroing: Zeroing) -> Result<()> {
+        self.check()?;
+        self.changes.write_zeroes(&self.reader, offset, len, zeroing).await
+    }
+
+    /// Makes all writes last that have ended. It does so even if the base has changed.
+    pub(super) async fn flush(&self) -> Result<()> {
+        self.changes.flush().await
     }
 
     /// The states of `len` bytes, from the first on, but not more than one or `count_max` extents.
@@ -95,14 +124,39 @@ impl OpenExport {
         len: u32,
         count_max: usize,
     ) -> Result<Vec<StatusExtent>> {
+        let Changes::Overlay(overlay) = &self.changes else {
+            return self.own_status(offset, len, count_max).await;
+        };
+        let (mut at, mut extents) = (offset, Vec::<StatusExtent>::new());
+        for (len, state) in overlay.block_status(offset, len) {
+            if extents.len() >= count_max {
+                break;
+            }
+            match state {
+                Some(state) => append(&mut extents, StatusExtent { len, state }),
+                None => {
+                    let own = self.own_status(at, len, count_max - extents.len()).await?;
+                    let told: u32 = own.iter().map(|extent| extent.len).sum();
+                    own.into_iter().for_each(|extent| append(&mut extents, extent));
+                    if told < len {
+                        break;
+                    }
+                }
+            }
+            at += u64::from(len);
+        }
+        Ok(extents)
+    }
+
+    /// The states as the object itself has them.
+    async fn own_status(&self, offset: u64, len: u32, count_max: usize) -> Result<Vec<StatusExtent>> {
         let Some(file) = self.file.clone() else {
             return Ok(vec![StatusExtent { len, state: 0 }]);
         };
         let map = tokio::task::spawn_blocking(move || holes::map(&file, offset, len, count_max)).await;
         // A file that has changed meanwhile may have bytes where this version had none.
-        if self.is_stale.load(Ordering::Relaxed)
-            || self.forerun.open_local(self.reader.entry()).await?.is_none()
-        {
+        self.check()?;
+        if self.forerun.open_local(self.reader.entry()).await?.is_none() {
             return Err(self.changed());
         }
         match map {
@@ -112,8 +166,25 @@ impl OpenExport {
         }
     }
 
+    fn check(&self) -> Result<()> {
+        if self.is_stale.load(Ordering::Relaxed) { Err(self.changed()) } else { Ok(()) }
+    }
+
     fn changed(&self) -> Error {
         let message = format!("{:?} has another version by now; connect again", self.shown.name);
         Error::new(ErrorKind::Changed, message)
     }
+}
+
+/// Adds an extent, to the last one if both have one state.
+fn append(extents: &mut Vec<StatusExtent>, extent: StatusExtent) {
+    match extents.last_mut() {
+        Some(last) if last.state == extent.state => last.len += extent.len,
+        _ => extents.push(extent),
+    }
+}
+
+async fn permit(share: &Arc<Semaphore>, len: u32) -> Result<OwnedSemaphorePermit> {
+    let permit = Arc::clone(share).acquire_many_owned(len).await;
+    permit.map_err(|_| Error::new(ErrorKind::Ended, "the server is about to end"))
 }

@@ -7,9 +7,9 @@ use std::time::Duration;
 use tokio::sync::watch;
 use tokio::task::JoinSet;
 
-use super::connection::{Connection, End};
+use super::client::{Connection, End, Greeted, greet};
 use super::exports::Exports;
-use super::greeting::{Greeted, greet};
+use super::tls::Tls;
 use crate::listener::{Listener, Stream};
 
 /// Clients at once, handshakes included.
@@ -22,16 +22,22 @@ const END_TIME_MAX: Duration = Duration::from_secs(10);
 const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
 
 /// Serves exports to clients.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Server {
     exports: Arc<Exports>,
+    tls: Option<Arc<Tls>>,
     handshake_time_max: Duration,
 }
 
 impl Server {
     /// A server of `exports`.
     pub fn new(exports: Exports) -> Server {
-        Server { exports: Arc::new(exports), handshake_time_max: HANDSHAKE_TIME_MAX }
+        Server { exports: Arc::new(exports), tls: None, handshake_time_max: HANDSHAKE_TIME_MAX }
+    }
+
+    /// The same, which serves only clients that begin TLS.
+    pub fn with_tls(self, tls: Tls) -> Server {
+        Server { tls: Some(Arc::new(tls)), ..self }
     }
 
     /// The same, with another limit on the time of a handshake than a minute.
@@ -41,8 +47,15 @@ impl Server {
 
     /// Serves the clients of `listeners` until `stop`. Then it answers the requests that it has, takes no
     /// more, and closes the connections. A client that does not read its replies holds that up for
-    /// 10 s at most. Called within a runtime with time and I/O.
-    pub async fn serve(&self, listeners: Vec<Listener>, stop: impl Future<Output = ()>) {
+    /// 10 s at most. At last all writes are flushed. Called within a runtime with time and I/O.
+    ///
+    /// # Errors
+    /// If the writes cannot be flushed.
+    pub async fn serve(
+        &self,
+        listeners: Vec<Listener>,
+        stop: impl Future<Output = ()>,
+    ) -> forerun::Result<()> {
         let (ending, ended) = watch::channel(false);
         let mut connections = JoinSet::new();
         let mut accepting = JoinSet::new();
@@ -62,8 +75,8 @@ impl Server {
                         );
                         continue;
                     }
-                    let (exports, ended) = (Arc::clone(&self.exports), ended.clone());
-                    connections.spawn(converse(stream, exports, self.handshake_time_max, ended));
+                    let (server, ended) = (self.clone(), ended.clone());
+                    connections.spawn(server.converse(stream, ended));
                 }
                 Some(_) = connections.join_next() => {}
             }
@@ -75,6 +88,8 @@ impl Server {
         if tokio::time::timeout(END_TIME_MAX, all).await.is_err() {
             tracing::warn!(target: "forerun::nbd", "clients that do not read their replies are cut off");
         }
+        connections.shutdown().await;
+        self.exports.flush().await
     }
 }
 
@@ -96,50 +111,48 @@ async fn accept(listener: Listener, accepted: tokio::sync::mpsc::Sender<Box<dyn 
     }
 }
 
-/// Serves one client to its end.
-async fn converse(
-    mut stream: Box<dyn Stream>,
-    exports: Arc<Exports>,
-    handshake_time_max: Duration,
-    mut ended: watch::Receiver<bool>,
-) {
-    let greeted = tokio::select! {
-        greeted = tokio::time::timeout(handshake_time_max, greet(&mut stream, &exports)) => greeted,
-        _ = ended.wait_for(|ended| *ended) => return,
-    };
-    let (export, session, input) = match greeted {
-        Ok(Ok(Greeted::Begun { export, session, input })) => (export, session, input),
-        Ok(Ok(Greeted::Left)) => return,
-        Ok(Ok(Greeted::Broken(broken))) => {
-            return tracing::warn!(target: "forerun::nbd", "a client is cut off: {broken}");
-        }
-        Ok(Err(error)) => {
-            return tracing::debug!(target: "forerun::nbd", "a client is gone: {error}");
-        }
-        Err(_) => {
-            return tracing::warn!(
+impl Server {
+    /// Serves one client to its end.
+    async fn converse(self, stream: Box<dyn Stream>, mut ended: watch::Receiver<bool>) {
+        let (time_max, tls) = (self.handshake_time_max, self.tls.as_deref());
+        let greeted = tokio::select! {
+            greeted = tokio::time::timeout(time_max, greet(stream, &self.exports, tls)) => greeted,
+            _ = ended.wait_for(|ended| *ended) => return,
+        };
+        let (stream, export, session, input) = match greeted {
+            Ok(Ok(Greeted::Begun { stream, export, session, input })) => (stream, export, session, input),
+            Ok(Ok(Greeted::Left)) => return,
+            Ok(Ok(Greeted::Broken(broken))) => {
+                return tracing::warn!(target: "forerun::nbd", "a client is cut off: {broken}");
+            }
+            Ok(Err(error)) => {
+                return tracing::debug!(target: "forerun::nbd", "a client is gone: {error}");
+            }
+            Err(_) => {
+                return tracing::warn!(
+                    target: "forerun::nbd",
+                    "a client is cut off: it chose no export within {} s", time_max.as_secs_f32()
+                );
+            }
+        };
+        let name = export.shown.name.clone();
+        tracing::info!(target: "forerun::nbd", "a client reads the export {name:?}");
+        let stop = async move {
+            let _ = ended.wait_for(|ended| *ended).await;
+        };
+        match Connection::new(stream, export, session, input).serve(stop).await {
+            End::Done => tracing::info!(target: "forerun::nbd", "a client has left the export {name:?}"),
+            End::Gone => tracing::info!(target: "forerun::nbd", "a client of the export {name:?} hung up"),
+            End::Broken(broken) => {
+                tracing::warn!(target: "forerun::nbd", "a client of the export {name:?} is cut off: {broken}");
+            }
+            End::Cut => tracing::warn!(
                 target: "forerun::nbd",
-                "a client is cut off: it chose no export within {} s", handshake_time_max.as_secs_f32()
-            );
-        }
-    };
-    let name = export.shown.name.clone();
-    tracing::info!(target: "forerun::nbd", "a client reads the export {name:?}");
-    let stop = async move {
-        let _ = ended.wait_for(|ended| *ended).await;
-    };
-    match Connection::new(stream, export, session, input).serve(stop).await {
-        End::Done => tracing::info!(target: "forerun::nbd", "a client has left the export {name:?}"),
-        End::Gone => tracing::info!(target: "forerun::nbd", "a client of the export {name:?} hung up"),
-        End::Broken(broken) => {
-            tracing::warn!(target: "forerun::nbd", "a client of the export {name:?} is cut off: {broken}");
-        }
-        End::Cut => tracing::warn!(
-            target: "forerun::nbd",
-            "a client of the export {name:?} is cut off: the rest of a reply cannot be read"
-        ),
-        End::Failed(error) => {
-            tracing::info!(target: "forerun::nbd", "a client of the export {name:?} is gone: {error}");
+                "a client of the export {name:?} is cut off: the rest of a reply cannot be read"
+            ),
+            End::Failed(error) => {
+                tracing::info!(target: "forerun::nbd", "a client of the export {name:?} is gone: {error}");
+            }
         }
     }
 }

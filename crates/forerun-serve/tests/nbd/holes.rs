@@ -11,7 +11,7 @@ use super::numbers::*;
 use super::support::{MIB, Served, pattern};
 
 /// Asks for the states of the bytes: length and state each.
-fn states(client: &mut Client, flags: u16, offset: u64, len: u32) -> Vec<(u32, u32)> {
+pub(crate) fn states(client: &mut Client, flags: u16, offset: u64, len: u32) -> Vec<(u32, u32)> {
     let cookie = client.request(BLOCK_STATUS, flags, offset, len);
     let Message::Chunk { is_done: true, kind: 5, cookie: answered, payload } = client.message() else {
         panic!("no block status")
@@ -21,7 +21,8 @@ fn states(client: &mut Client, flags: u16, offset: u64, len: u32) -> Vec<(u32, u
     payload[4..].chunks(8).map(|extent| (word(&extent[..4]), word(&extent[4..]))).collect()
 }
 
-fn open(served: &Served, name: &str) -> Client {
+/// Connects, and chooses the export `name` with block status.
+pub(crate) fn open(served: &Served, name: &str) -> Client {
     let mut client = Client::unix(&served.socket).structured();
     assert_eq!(client.option(SET_META_CONTEXT, &queries(name, &["base:allocation"])).1, ACK);
     client.go(name);

@@ -10,6 +10,8 @@ mod messages;
 mod numbers;
 mod reads;
 mod support;
+mod tls;
 mod versions;
+mod writes;
 
 use forerun_serve::nbd::protocol;

@@ -2,7 +2,8 @@
 
 use bytes::BytesMut;
 use forerun_serve::nbd::protocol::{
-    BlockSizes, Command, Errno, Export, Handshake, Replies, Requests, STATE_HOLE, Session, StatusExtent, Step,
+    BlockSizes, Command, Errno, Export, Handshake, Incoming, Replies, Requests, STATE_HOLE, Session,
+    StatusExtent, Step,
 };
 
 use super::anything;
@@ -70,30 +71,54 @@ fn a_handshake_is_the_same_however_its_bytes_are_cut() {
     }
 }
 
+/// The messages of `bytes` that come in pieces of `step`, for an export with `flags`. A part of a write is
+/// told as its place and length.
+fn taken(bytes: &[u8], step: usize, flags: u16) -> Vec<Result<Command, (Errno, u64)>> {
+    let (mut requests, mut input, mut seen) = (Requests::default(), BytesMut::new(), Vec::new());
+    let export = Export { size: 1 << 20, flags, ..export() };
+    for piece in bytes.chunks(step) {
+        input.extend_from_slice(piece);
+        while let Some(message) = requests.next(&mut input).unwrap() {
+            match message {
+                Incoming::Request(request) => {
+                    let command = request.command(&export, Session::default());
+                    if command.is_err() {
+                        requests.drop_payload();
+                    }
+                    seen.push(command.map_err(|refusal| (refusal.errno, request.cookie)));
+                }
+                Incoming::Part { offset, bytes, is_last } => {
+                    let is_durable = is_last;
+                    seen.push(Ok(Command::Write { offset, len: bytes.len() as u32, is_durable }));
+                }
+            }
+        }
+    }
+    seen
+}
+
 #[test]
 fn requests_are_the_same_however_their_bytes_are_cut() {
+    const LEN: u32 = 300_000;
     let bytes = [
         request(READ, 0, 1, 5, 6),
-        request(WRITE, 0, 2, 0, 1000),
-        request(READ, 0, 99, 9, 9).repeat(100)[..1000].to_vec(),
+        request(WRITE, 0, 2, 1000, LEN),
+        request(READ, 0, 99, 9, 9).repeat(20_000)[..LEN as usize].to_vec(),
         request(WRITE, 0, 3, 0, 0),
         request(DISCONNECT, 0, 4, 0, 0),
     ]
     .concat();
-    for step in [1, 3, 28, 100, bytes.len()] {
-        let (mut requests, mut input, mut seen) = (Requests::default(), BytesMut::new(), Vec::new());
-        for piece in bytes.chunks(step) {
-            input.extend_from_slice(piece);
-            while let Some(request) = requests.next(&mut input).unwrap() {
-                seen.push((
-                    request.cookie,
-                    request.command(100, Session::default()).map_err(|refusal| refusal.errno),
-                ));
-            }
-        }
-        let read = Command::Read { offset: 5, len: 6, is_whole: false };
-        let refused = Err(Errno::NotPermitted);
-        assert_eq!(seen, [(1, Ok(read)), (2, refused), (3, refused), (4, Ok(Command::Disconnect))], "{step}");
+    let read = Ok(Command::Read { offset: 5, len: 6, is_whole: false });
+    let part = |offset: u64, len: u32, is_durable| Ok(Command::Write { offset, len, is_durable });
+    let refused = |cookie| Err((Errno::NotPermitted, cookie));
+    for step in [1, 3, 28, 100, 200_000, bytes.len()] {
+        let read_only = taken(&bytes, step, 2);
+        let dropped = part(0, 0, true);
+        assert_eq!(read_only, [read, refused(2), dropped, refused(3), Ok(Command::Disconnect)], "{step}");
+        let (first, last) = ((256 << 10) - 1000, LEN - (256 << 10) + 1000);
+        let parts = [part(1000, LEN, false), part(1000, first, false), part(256 << 10, last, true)];
+        let ends = [Err((Errno::Invalid, 3)), Ok(Command::Disconnect)];
+        assert_eq!(taken(&bytes, step, 0), [&[read], &parts[..], &ends].concat(), "{step}");
     }
 }
 

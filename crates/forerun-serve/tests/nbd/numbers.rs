@@ -28,11 +28,15 @@ pub(crate) const CACHE: u16 = 5;
 pub(crate) const WRITE_ZEROES: u16 = 6;
 pub(crate) const BLOCK_STATUS: u16 = 7;
 
+pub(crate) const FLAG_FUA: u16 = 1 << 0;
+pub(crate) const FLAG_NO_HOLE: u16 = 1 << 1;
 pub(crate) const FLAG_DF: u16 = 1 << 2;
 pub(crate) const FLAG_ONE: u16 = 1 << 3;
+pub(crate) const FLAG_FAST_ZERO: u16 = 1 << 4;
 
 pub(crate) const EPERM: u32 = 1;
 pub(crate) const EIO: u32 = 5;
 pub(crate) const EINVAL: u32 = 22;
+pub(crate) const ENOSPC: u32 = 28;
 pub(crate) const EOVERFLOW: u32 = 75;
 pub(crate) const ESHUTDOWN: u32 = 108;

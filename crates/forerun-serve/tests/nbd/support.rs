@@ -76,33 +76,32 @@ impl Served {
 
     /// The same in so much memory.
     pub(crate) fn with_memory(memory_bytes: u64, objects: &[(&str, Vec<u8>)]) -> Served {
-        let storage = Storage { objects: MemoryBackend::new(), allowed: Semaphore::new(0) };
-        for (name, bytes) in objects {
-            storage.objects.replace(name, bytes.clone());
-        }
-        let storage = Arc::new(storage);
-        // Without readahead a test knows which fetches there are.
-        let options = Options::default()
-            .with_memory_bytes(memory_bytes)
-            .with_policy(PolicyKind::None)
-            .with_metadata_ttl(Duration::ZERO);
-        let forerun = Forerun::over(Arc::clone(&storage) as Arc<dyn Backend>, options).unwrap();
+        let (storage, forerun) = engine(memory_bytes, objects);
         Served::over(storage, forerun, memory_bytes)
     }
 
     /// Serves what `forerun` has.
     pub(crate) fn over(storage: Arc<Storage>, forerun: Forerun, memory_bytes: u64) -> Served {
+        Served::source(storage, forerun.clone(), Source::new(forerun, memory_bytes, None))
+    }
+
+    /// Serves `source`, which is of `forerun`.
+    pub(crate) fn source(storage: Arc<Storage>, forerun: Forerun, source: Source) -> Served {
+        Served::by(storage, forerun, Server::new(Exports::new(vec![source])))
+    }
+
+    /// The clients of `server`, which serves `forerun`.
+    pub(crate) fn by(storage: Arc<Storage>, forerun: Forerun, server: Server) -> Served {
         let folder = tempfile::tempdir().unwrap();
         let socket = folder.path().join("nbd");
         let runtime = Runtime::new().unwrap();
-        let exports = Exports::new(vec![Source::new(forerun.clone(), memory_bytes, None)]);
-        let server = Server::new(exports).with_handshake_time_max(Duration::from_secs(2));
+        let server = server.with_handshake_time_max(Duration::from_secs(2));
         let listener = runtime.block_on(Listener::unix(&socket)).unwrap();
         let (stop, stopped) = oneshot::channel();
         let (end, ended) = mpsc::channel();
         let ended = Mutex::new(ended);
         runtime.spawn(async move {
-            server.serve(vec![listener], async { stopped.await.unwrap_or_default() }).await;
+            server.serve(vec![listener], async { stopped.await.unwrap_or_default() }).await.unwrap();
             let _ = end.send(());
         });
         Served { storage, forerun, socket, runtime, stop: Some(stop), ended, _folder: folder }
@@ -127,6 +126,18 @@ impl Served {
         self.stop.take().unwrap().send(()).unwrap();
     }
 
+    /// Ends the server, and waits until nothing of it is left.
+    pub(crate) fn end(mut self) {
+        self.stop();
+        assert!(self.ends_within(Duration::from_secs(30)), "the server does not end");
+        self.take_runtime().shutdown_timeout(Duration::from_secs(30));
+    }
+
+    fn take_runtime(&mut self) -> Runtime {
+        let other = tokio::runtime::Builder::new_current_thread().build().unwrap();
+        std::mem::replace(&mut self.runtime, other)
+    }
+
     /// Whether the server ends within `time`.
     pub(crate) fn ends_within(&self, time: Duration) -> bool {
         self.ended.lock().unwrap().recv_timeout(time).is_ok()
@@ -138,12 +149,24 @@ impl Drop for Served {
         self.storage.allowed.add_permits(1 << 20);
         drop(self.stop.take());
         // Its tasks end at their next wait.
-        let runtime = std::mem::replace(
-            &mut self.runtime,
-            tokio::runtime::Builder::new_current_thread().build().unwrap(),
-        );
-        runtime.shutdown_background();
+        self.take_runtime().shutdown_background();
     }
+}
+
+/// Storage with `objects`, and an engine with so much memory above it.
+pub(crate) fn engine(memory_bytes: u64, objects: &[(&str, Vec<u8>)]) -> (Arc<Storage>, Forerun) {
+    let storage = Storage { objects: MemoryBackend::new(), allowed: Semaphore::new(0) };
+    for (name, bytes) in objects {
+        storage.objects.replace(name, bytes.clone());
+    }
+    let storage = Arc::new(storage);
+    // Without readahead a test knows which fetches there are.
+    let options = Options::default()
+        .with_memory_bytes(memory_bytes)
+        .with_policy(PolicyKind::None)
+        .with_metadata_ttl(Duration::ZERO);
+    let forerun = Forerun::over(Arc::clone(&storage) as Arc<dyn Backend>, options).unwrap();
+    (storage, forerun)
 }
 
 /// `len` bytes that are different at every offset and for every `seed`, and never zero for long.

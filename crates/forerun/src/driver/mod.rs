@@ -89,6 +89,15 @@ impl Driver {
         });
     }
 
+    /// The bytes of `extent` have changed in the backend.
+    pub(crate) fn invalidate(self: &Arc<Driver>, object: &Object, extent: Extent) {
+        let now = self.now();
+        self.step(|state, _| {
+            state.advance(now);
+            state.engine.invalidate(state.now, object.id, extent);
+        });
+    }
+
     pub(crate) fn close(self: &Arc<Driver>, object: &Object, reader: ReaderId) {
         let now = self.now();
         self.step(|state, _| {

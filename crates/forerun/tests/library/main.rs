@@ -19,3 +19,4 @@ mod locks;
 mod metadata;
 mod runtimes;
 mod shutdown;
+mod written;

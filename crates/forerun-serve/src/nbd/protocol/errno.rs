@@ -10,8 +10,12 @@ pub enum Errno {
     Io = 5,
     /// The request makes no sense, or lies outside of the export.
     Invalid = 22,
+    /// There is no space left for the bytes of a write.
+    NoSpace = 28,
     /// A read is too long for one chunk.
     Overflow = 75,
+    /// Zeros cannot be written faster than other bytes.
+    NotSupported = 95,
     /// The export is not served any more.
     Shutdown = 108,
 }

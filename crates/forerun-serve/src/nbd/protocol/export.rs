@@ -10,12 +10,20 @@ pub mod export_flags {
     pub const READ_ONLY: u16 = 1 << 1;
     /// FLUSH is understood.
     pub const SEND_FLUSH: u16 = 1 << 2;
+    /// A write may ask to last before it is answered.
+    pub const SEND_FUA: u16 = 1 << 3;
+    /// TRIM is understood.
+    pub const SEND_TRIM: u16 = 1 << 5;
+    /// WRITE_ZEROES is understood.
+    pub const SEND_WRITE_ZEROES: u16 = 1 << 6;
     /// A read may ask for one chunk.
     pub(crate) const SEND_DF: u16 = 1 << 7;
     /// Several connections see the same bytes.
     pub const CAN_MULTI_CONN: u16 = 1 << 8;
     /// CACHE is understood.
     pub const SEND_CACHE: u16 = 1 << 10;
+    /// WRITE_ZEROES may ask to fail where it would not be fast.
+    pub const SEND_FAST_ZERO: u16 = 1 << 11;
 }
 
 /// Which sizes of requests suit an export.
@@ -52,6 +60,11 @@ pub struct Export {
 }
 
 impl Export {
+    /// Whether clients may write.
+    pub fn is_writable(&self) -> bool {
+        self.flags & export_flags::READ_ONLY == 0
+    }
+
     /// The flags as they hold for a client. Without structured replies a reply is one piece anyway,
     /// and the flag for it must not be set.
     pub(super) fn flags_for(&self, session: Session) -> u16 {

@@ -8,13 +8,11 @@
 //! that the specification lets us answer gets its error, and any other ends the connection
 //! ([`Broken`]). The document is `doc/proto.md` of <https://github.com/NetworkBlockDevice/nbd>.
 
-mod answer;
 mod errno;
 mod export;
 mod fields;
-mod found;
 mod handshake;
-mod options;
+mod incoming;
 mod reply;
 mod request;
 
@@ -23,8 +21,9 @@ use std::fmt;
 pub use errno::Errno;
 pub use export::{BlockSizes, Export, export_flags};
 pub use handshake::{Handshake, Step};
+pub use incoming::{Incoming, PART_BYTES_MAX, Requests};
 pub use reply::{Replies, STATE_HOLE, STATE_ZERO, StatusExtent};
-pub use request::{Command, Refusal, Request, Requests};
+pub use request::{Command, Refusal, Request};
 
 /// The most bytes that a client writes or reads in one request: 32 MiB, the least that every server
 /// should take (specification, "Block size constraints").
@@ -36,6 +35,9 @@ pub const WHOLE_BYTES_MAX: u32 = 1 << 20;
 
 /// The longest string, in bytes (specification, "Conventions").
 pub(crate) const STRING_BYTES_MAX: usize = 4096;
+
+/// Our number for `base:allocation`.
+const ALLOCATION_ID: u32 = 1;
 
 /// The agreement of a client in the handshake.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -59,6 +61,10 @@ pub enum Broken {
     OptionOfOldClient(u32),
     /// EXPORT_NAME has no room for an error.
     NoSuchExport,
+    /// The client chose an export without TLS, and EXPORT_NAME has no room for an error.
+    NoTls,
+    /// Bytes came before TLS began, from the client or from somebody between.
+    BytesBeforeTls,
     /// A request does not begin with its magic number.
     RequestMagic(u32),
     /// A write announces more than [`PAYLOAD_BYTES_MAX`].
@@ -75,6 +81,8 @@ impl fmt::Display for Broken {
                 write!(f, "it sent option {option} without the fixed newstyle handshake")
             }
             Broken::NoSuchExport => write!(f, "it asked by EXPORT_NAME for an export that is not here"),
+            Broken::NoTls => write!(f, "it asked by EXPORT_NAME for an export without TLS"),
+            Broken::BytesBeforeTls => write!(f, "it sent more before TLS had begun"),
             Broken::RequestMagic(magic) => write!(f, "a request begins with {magic:#x}"),
             Broken::PayloadTooLong(len) => write!(f, "a write has {len} bytes"),
         }

@@ -1,7 +1,6 @@
 //! Replies to requests, as bytes.
 
-use super::answer::ALLOCATION_ID;
-use super::{Errno, STRING_BYTES_MAX, Session};
+use super::{ALLOCATION_ID, Errno, STRING_BYTES_MAX, Session};
 
 const SIMPLE_MAGIC: u32 = 0x6744_6698;
 const CHUNK_MAGIC: u32 = 0x668e_33ef;

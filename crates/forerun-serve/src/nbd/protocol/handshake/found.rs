@@ -2,9 +2,9 @@
 
 use std::mem;
 
+use super::super::{Broken, Export, Session};
 use super::answer::{Answer, Problem};
-use super::handshake::{Handshake, Phase, Question, Step};
-use super::{Broken, Export, Session, options};
+use super::{Handshake, Phase, Question, Step, options};
 
 /// Zeros that end the answer to EXPORT_NAME unless the client wants none.
 const ZEROS: [u8; 124] = [0; 124];

@@ -1,7 +1,7 @@
 //! Answers to options, as bytes.
 
+use super::super::{ALLOCATION_ID, Export, Session};
 use super::options::{ALLOCATION, Wanted};
-use super::{Export, Session};
 
 /// Begins every answer to an option.
 const MAGIC: u64 = 0x0003_e889_0455_65a9;
@@ -17,15 +17,13 @@ const INFO_NAME: u16 = 1;
 const INFO_DESCRIPTION: u16 = 2;
 const INFO_BLOCK_SIZES: u16 = 3;
 
-/// Our number for `base:allocation`.
-pub(super) const ALLOCATION_ID: u32 = 1;
-
 /// Why an option is refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Problem {
     Unsupported,
     Policy,
     Invalid,
+    TlsRequired,
     Unknown,
     TooBig,
 }
@@ -37,6 +35,7 @@ impl Problem {
                 Problem::Unsupported => 1,
                 Problem::Policy => 2,
                 Problem::Invalid => 3,
+                Problem::TlsRequired => 5,
                 Problem::Unknown => 6,
                 Problem::TooBig => 9,
             }
@@ -48,6 +47,7 @@ impl Problem {
             Problem::Unsupported => "this server does not have the option",
             Problem::Policy => "this server does not list its exports now; name one",
             Problem::Invalid => "the option cannot be understood",
+            Problem::TlsRequired => "this server needs TLS; begin it first",
             Problem::Unknown => "there is no such export; list them, as with `nbdinfo --list`",
             Problem::TooBig => "the option or a name in it is too long",
         }

@@ -7,7 +7,7 @@ use std::task::{Context, Poll, ready};
 
 use tokio::io::AsyncWrite;
 
-use super::open::Lent;
+use super::super::lent::Lent;
 
 /// Pieces of memory that one call sends.
 const SLICES_MAX: usize = 64;
@@ -77,7 +77,7 @@ impl Outgoing {
             Held::Nothing => {}
             Held::Lent(lent, sent) => {
                 let mut skip = *sent;
-                for slice in lent.lease.slices() {
+                for slice in lent.slices() {
                     let skipped = skip.min(slice.len());
                     skip -= skipped;
                     slices.add(&slice[skipped..]);
@@ -95,7 +95,7 @@ impl Outgoing {
         let count = count - of_head;
         let (len, sent) = match &mut self.held {
             Held::Nothing => return count,
-            Held::Lent(lent, sent) => (lent.lease.len(), sent),
+            Held::Lent(lent, sent) => (lent.len(), sent),
             Held::Copied(bytes, sent) => (bytes.len(), sent),
         };
         let of_held = count.min(len - *sent);
@@ -186,7 +186,7 @@ impl Outbox {
         for (number, outgoing) in self.queue.iter_mut().enumerate() {
             let Held::Lent(lent, sent) = &outgoing.held else { continue };
             outgoing.held = if number == 0 || outgoing.is_started() {
-                let mut bytes = lent.lease.to_contiguous().into_owned();
+                let mut bytes = lent.to_vec();
                 Held::Copied(bytes.split_off(*sent), 0)
             } else {
                 Held::Nothing

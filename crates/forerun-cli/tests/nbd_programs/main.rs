@@ -2,7 +2,10 @@
 //! them and runs this; elsewhere it is left out.
 
 #[allow(dead_code, reason = "each test program uses its part")]
+#[path = "../support/mod.rs"]
 mod support;
+mod tls;
+mod writes;
 
 use std::fs;
 use std::os::unix::fs::FileExt;
@@ -54,20 +57,21 @@ impl Served {
         served
     }
 
-    /// Of a local file, with holes.
-    fn file() -> Served {
+    /// Of a local file, with holes. Paths in `options` are relative to its folder.
+    fn file(options: &[&str]) -> Served {
         let image = image(FILE_UNIT);
         let mut server = forerun();
-        server.args(["nbd", "--memory", "32MiB"]).arg(&image.1);
+        server.current_dir(image.0.path()).args(["nbd", "--memory", "32MiB"]).args(options).arg(&image.1);
         Served::start(image, FILE_UNIT, server)
     }
 
     /// Of an object in a bucket.
-    fn bucket(store: &Store) -> Served {
+    fn bucket(store: &Store, options: &[&str]) -> Served {
         let image = image(BUCKET_UNIT);
         fs::copy(&image.1, store.at("disk.img")).unwrap();
         let mut server = forerun();
-        server.args(["nbd", "--memory", "32MiB", "--endpoint", &store.endpoint, "s3://bucket/disk.img"]);
+        server.current_dir(image.0.path()).args(["nbd", "--memory", "32MiB"]).args(options);
+        server.args(["--endpoint", &store.endpoint, "s3://bucket/disk.img"]);
         server.env("AWS_ACCESS_KEY_ID", "id").env("AWS_SECRET_ACCESS_KEY", "key");
         Served::start(image, BUCKET_UNIT, server)
     }
@@ -158,7 +162,7 @@ fn check_nbdkit(served: &Served) {
 #[test]
 #[ignore = "needs nbdkit, libnbd-bin and qemu-utils, which `make nbd-programs` installs"]
 fn a_local_file_is_read_alike_by_all_clients() {
-    let served = Served::file();
+    let served = Served::file(&[]);
     check_all(&served);
     let map = run("nbdinfo", &["--map", &served.uri()]);
     assert!(map.contains("hole,zero"), "{map}");
@@ -173,7 +177,7 @@ fn a_local_file_is_read_alike_by_all_clients() {
 #[ignore = "needs nbdkit, libnbd-bin and qemu-utils, which `make nbd-programs` installs"]
 fn an_object_of_a_bucket_is_read_alike_by_all_clients() {
     let store = Store::start();
-    let served = Served::bucket(&store);
+    let served = Served::bucket(&store, &[]);
     check_all(&served);
     let map = run("nbdinfo", &["--map", &served.uri()]);
     assert_eq!(
@@ -185,7 +189,7 @@ fn an_object_of_a_bucket_is_read_alike_by_all_clients() {
 #[test]
 #[ignore = "needs nbdkit, libnbd-bin and qemu-utils, which `make nbd-programs` installs"]
 fn clients_are_told_what_holds() {
-    let served = Served::file();
+    let served = Served::file(&[]);
     let info = run("nbdinfo", &["--json", &served.uri()]);
     for said in [
         "\"structured\": true",

@@ -1,18 +1,20 @@
-//! Requests that wait for the storage.
+//! Requests that wait for the storage or a disk.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use forerun::Result;
 
-use super::failure::report;
-use super::open::{Lent, OpenExport};
+use super::super::failure::report;
+use super::super::lent::Lent;
+use super::super::open::OpenExport;
+use super::super::protocol::{Replies, StatusExtent, WHOLE_BYTES_MAX};
 use super::outbox::Outgoing;
-use super::protocol::{Replies, StatusExtent, WHOLE_BYTES_MAX};
+use super::payloads::ReadyPart;
 
 /// A read is cut into pieces of this size, as the library takes at once without copying. The storage
 /// brings them in any order.
-pub(super) const PIECE_BYTES_MAX: u32 = WHOLE_BYTES_MAX;
+pub(in super::super) const PIECE_BYTES_MAX: u32 = WHOLE_BYTES_MAX;
 
 /// A part of a read, which has an answer of its own.
 #[derive(Clone, Debug)]
@@ -29,6 +31,16 @@ pub(super) struct Piece {
 pub(super) enum Finished {
     Piece(Piece, Result<Lent>),
     Status(u64, Result<Vec<StatusExtent>>),
+    /// A request without bytes in its reply. It had asked for so many.
+    Done(u64, u32, Result<()>),
+}
+
+/// The end of a wait.
+pub(super) enum Ended {
+    /// There is a reply to it.
+    Reply(Finished),
+    /// A part of a write has ended. The number is that of the write.
+    Part(u64, Result<()>),
 }
 
 impl Piece {
@@ -50,9 +62,9 @@ impl Piece {
     }
 
     /// Reads the piece, or the beginning of it.
-    pub(super) async fn read(self, export: Arc<OpenExport>) -> Finished {
+    pub(super) async fn read(self, export: Arc<OpenExport>) -> Ended {
         let result = export.read(self.offset, self.len.min(PIECE_BYTES_MAX)).await;
-        Finished::Piece(self, result)
+        Ended::Reply(Finished::Piece(self, result))
     }
 }
 
@@ -63,8 +75,31 @@ pub(super) async fn block_status(
     offset: u64,
     len: u32,
     count_max: usize,
-) -> Finished {
-    Finished::Status(cookie, export.block_status(offset, len, count_max).await)
+) -> Ended {
+    Ended::Reply(Finished::Status(cookie, export.block_status(offset, len, count_max).await))
+}
+
+/// Writes a part.
+pub(super) async fn write(export: Arc<OpenExport>, part: ReadyPart) -> Ended {
+    let ReadyPart { write, offset, bytes, room } = part;
+    let written = match room {
+        Ok(room) => export.write(offset, bytes, room).await,
+        Err(error) => Err(error),
+    };
+    Ended::Part(write, written)
+}
+
+/// Changes the export by `change`, which `cookie` asked for. It lasts before it is answered, if `is_durable`.
+pub(super) async fn change(
+    export: Arc<OpenExport>,
+    (cookie, weight, is_durable): (u64, u32, bool),
+    change: impl Future<Output = Result<()>>,
+) -> Ended {
+    let mut done = change.await;
+    if is_durable && done.is_ok() {
+        done = export.flush().await;
+    }
+    Ended::Reply(Finished::Done(cookie, weight, done))
 }
 
 impl Finished {
@@ -74,7 +109,7 @@ impl Finished {
             Finished::Piece(piece, Ok(lent)) => {
                 let Piece { cookie, offset, len, .. } = piece;
                 let is_last = piece.is_last();
-                let hole = is_zero(&lent).then(|| replies.hole(cookie, offset, len, is_last)).flatten();
+                let hole = lent.is_zero().then(|| replies.hole(cookie, offset, len, is_last)).flatten();
                 match hole {
                     Some(head) => Outgoing::head(cookie, head, is_last, len),
                     None => {
@@ -95,14 +130,13 @@ impl Finished {
                 let errno = report(name, &error);
                 Outgoing::head(cookie, replies.error(cookie, errno, &error.to_string()), true, 0)
             }
+            Finished::Done(cookie, weight, Ok(())) => {
+                Outgoing::head(cookie, replies.done(cookie), true, weight)
+            }
+            Finished::Done(cookie, weight, Err(error)) => {
+                let errno = report(name, &error);
+                Outgoing::head(cookie, replies.error(cookie, errno, &error.to_string()), true, weight)
+            }
         }
     }
-}
-
-/// Whether a client can be told of zeros instead.
-fn is_zero(lent: &Lent) -> bool {
-    // Sums of words: the compiler makes them wide, and bytes that are not zero end them early.
-    lent.lease
-        .slices()
-        .all(|slice| slice.chunks(256).all(|bytes| bytes.iter().fold(0, |sum, byte| sum | byte) == 0))
 }

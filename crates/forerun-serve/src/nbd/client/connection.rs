@@ -2,23 +2,26 @@
 
 use std::future::Future;
 use std::io;
-use std::pin::pin;
+use std::pin::{Pin, pin};
 use std::sync::Arc;
 use std::task::{Context, Poll};
+use std::time::Duration;
 
 use bytes::BytesMut;
 use forerun::Error;
 use futures::StreamExt;
 use futures::future::BoxFuture;
 use futures::stream::FuturesUnordered;
-use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite};
+use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 
-use super::failure::report;
-use super::open::{Lent, OpenExport};
+use super::super::failure::report;
+use super::super::lent::Lent;
+use super::super::open::OpenExport;
+use super::super::protocol::{Broken, Incoming, Replies, Requests, Session};
 use super::outbox::{Outbox, Outgoing};
 use super::patience::Patience;
-use super::protocol::{Broken, Command, Replies, Request, Requests, Session};
-use super::work::{self, Finished, PIECE_BYTES_MAX, Piece};
+use super::payloads::Writes;
+use super::work::{Ended, PIECE_BYTES_MAX};
 
 /// Requests of a client that have no complete reply yet, at which no more are taken. QEMU has 16 at
 /// most, and nbdcopy 64 a connection.
@@ -27,11 +30,13 @@ const REQUESTS_MAX: usize = 128;
 const BYTES_MAX: u64 = 32 << 20;
 /// Room for requests that come together.
 const INPUT_BYTES: usize = 64 << 10;
-/// Extents in one reply to BLOCK_STATUS.
-const EXTENTS_MAX: usize = 1024;
+
+/// How long a client may take to take the end of TLS.
+const GOODBYE_TIME_MAX: Duration = Duration::from_secs(1);
+
 /// Why a connection has ended.
 #[derive(Debug)]
-pub(super) enum End {
+pub(in super::super) enum End {
     /// All that was asked for is answered, and the client or the server leaves.
     Done,
     /// The client hung up.
@@ -43,28 +48,31 @@ pub(super) enum End {
 }
 
 /// One client.
-pub(super) struct Connection<S> {
+pub(in super::super) struct Connection<S> {
     stream: S,
-    export: Arc<OpenExport>,
-    session: Session,
-    replies: Replies,
+    pub(super) export: Arc<OpenExport>,
+    pub(super) session: Session,
+    pub(super) replies: Replies,
     input: BytesMut,
-    requests: Requests,
+    pub(super) requests: Requests,
     /// Requests without a complete reply, and the bytes that they have asked for.
-    request_count: usize,
-    request_bytes: u64,
-    work: FuturesUnordered<BoxFuture<'static, Finished>>,
-    outbox: Outbox,
+    pub(super) request_count: usize,
+    pub(super) request_bytes: u64,
+    pub(super) writes: Writes,
+    pub(super) work: FuturesUnordered<BoxFuture<'static, Ended>>,
+    pub(super) outbox: Outbox,
     /// The bytes that the first reply lacks.
     refill: Option<BoxFuture<'static, Result<Lent, Error>>>,
     patience: Patience,
+    /// All replies have left this program.
+    is_flushed: bool,
     /// No more requests are taken.
-    is_ending: bool,
+    pub(super) is_ending: bool,
 }
 
 impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
     /// A client whose first requests may be in `input`.
-    pub(super) fn new(
+    pub(in super::super) fn new(
         stream: S,
         export: Arc<OpenExport>,
         session: Session,
@@ -79,36 +87,45 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
             requests: Requests::default(),
             request_count: 0,
             request_bytes: 0,
+            writes: Writes::default(),
             work: FuturesUnordered::new(),
             outbox: Outbox::default(),
             refill: None,
             patience: Patience::new(),
+            is_flushed: true,
             is_ending: false,
         }
     }
 
     /// Serves the client until it leaves, or until `stop`: then no more requests are taken.
-    pub(super) async fn serve(mut self, stop: impl Future<Output = ()>) -> End {
+    pub(in super::super) async fn serve(mut self, stop: impl Future<Output = ()>) -> End {
         let mut stop = pin!(stop);
-        std::future::poll_fn(|context| {
+        let end = std::future::poll_fn(|context| {
             if !self.is_ending {
                 self.is_ending = stop.as_mut().poll(context).is_ready();
             }
             match self.poll(context) {
                 Err(end) => Poll::Ready(end),
-                Ok(()) if self.is_ending && self.request_count == 0 => Poll::Ready(End::Done),
+                Ok(()) if self.is_ending && self.request_count == 0 && self.is_flushed => {
+                    Poll::Ready(End::Done)
+                }
                 Ok(()) => Poll::Pending,
             }
         })
-        .await
+        .await;
+        if let End::Done = end {
+            // The client can tell the end from one that somebody between has made.
+            let _ = tokio::time::timeout(GOODBYE_TIME_MAX, self.stream.shutdown()).await;
+        }
+        end
     }
 
     /// Does all that can be done now.
     fn poll(&mut self, context: &mut Context<'_>) -> Result<(), End> {
         loop {
             self.receive(context)?;
-            while let Poll::Ready(Some(finished)) = self.work.poll_next_unpin(context) {
-                self.finish(finished);
+            while let Poll::Ready(Some(ended)) = self.work.poll_next_unpin(context) {
+                self.end(ended);
             }
             if !self.send(context)? {
                 return Ok(());
@@ -118,13 +135,20 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
 
     /// Takes all requests that have come and that there is room for.
     fn receive(&mut self, context: &mut Context<'_>) -> Result<(), End> {
-        while !self.is_ending && self.request_count < REQUESTS_MAX && self.request_bytes < BYTES_MAX {
+        while self.is_receiving() && self.write_part(context).is_ready() {
             match self.requests.next(&mut self.input).map_err(End::Broken)? {
-                Some(request) => {
+                Some(Incoming::Request(request)) => {
                     self.start(request, context);
                     continue;
                 }
-                None => self.input.reserve(INPUT_BYTES),
+                Some(Incoming::Part { offset, bytes, is_last }) => {
+                    self.take_part(offset, bytes, is_last);
+                    continue;
+                }
+                None => {
+                    let needed = self.requests.needed_bytes().saturating_sub(self.input.len());
+                    self.input.reserve(needed.max(INPUT_BYTES));
+                }
             }
             match pin!(self.stream.read_buf(&mut self.input)).poll(context) {
                 Poll::Ready(Ok(0)) => return Err(End::Gone),
@@ -136,54 +160,16 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
         Ok(())
     }
 
-    fn start(&mut self, request: Request, context: &mut Context<'_>) {
-        self.request_count += 1;
-        let cookie = request.cookie;
-        let head = match request.command(self.export.shown.size, self.session) {
-            Err(refusal) => self.replies.error(cookie, refusal.errno, refusal.message),
-            Ok(Command::Read { offset, len, is_whole }) => {
-                return self.read(cookie, offset, len, is_whole, context);
-            }
-            Ok(Command::BlockStatus { offset, len, is_one }) => {
-                let count_max = if is_one { 1 } else { EXTENTS_MAX };
-                let export = Arc::clone(&self.export);
-                return self.work.push(Box::pin(work::block_status(export, cookie, offset, len, count_max)));
-            }
-            Ok(Command::Cache { offset, len }) => {
-                self.export.will_need(offset, len);
-                self.replies.done(cookie)
-            }
-            Ok(Command::Flush) => self.replies.done(cookie),
-            Ok(Command::Disconnect) => {
-                self.request_count -= 1;
-                self.is_ending = true;
-                return;
-            }
-        };
-        self.outbox.push(Outgoing::head(cookie, head, true, 0));
-    }
-
-    fn read(&mut self, cookie: u64, offset: u64, len: u32, is_whole: bool, context: &mut Context<'_>) {
-        self.request_bytes += u64::from(len);
-        let is_whole = is_whole || !self.session.has_structured_replies;
-        for piece in Piece::cut(cookie, offset, len, is_whole) {
-            let mut reading: BoxFuture<'static, Finished> = Box::pin(piece.read(Arc::clone(&self.export)));
-            // Bytes in memory are answered at once.
-            match reading.as_mut().poll(context) {
-                Poll::Ready(finished) => self.finish(finished),
-                Poll::Pending => self.work.push(reading),
-            }
-        }
-    }
-
-    fn finish(&mut self, finished: Finished) {
-        self.outbox.push(finished.into_reply(self.replies, &self.export.shown.name));
+    /// A write that has begun is taken to its end.
+    fn is_receiving(&self) -> bool {
+        let has_room = self.request_count < REQUESTS_MAX && self.request_bytes < BYTES_MAX;
+        self.requests.is_in_payload() || self.writes.is_waiting() || !self.is_ending && has_room
     }
 
     /// Sends replies. False if the rest has to wait.
     fn send(&mut self, context: &mut Context<'_>) -> Result<bool, End> {
         if self.outbox.is_empty() {
-            return Ok(false);
+            return self.flush(context).map(|()| false);
         }
         let sent = match self.refill(context)? {
             Poll::Ready(()) => self.outbox.poll_send(&mut self.stream, context),
@@ -194,6 +180,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
                 let sent = sent.map_err(End::Failed)?;
                 self.request_count -= sent.requests;
                 self.request_bytes -= sent.weight;
+                self.is_flushed = false;
                 self.patience.renew();
                 Ok(true)
             }
@@ -205,6 +192,17 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
                 Ok(false)
             }
         }
+    }
+
+    /// Lets replies leave that wait to be encrypted together.
+    fn flush(&mut self, context: &mut Context<'_>) -> Result<(), End> {
+        if !self.is_flushed
+            && let Poll::Ready(flushed) = Pin::new(&mut self.stream).poll_flush(context)
+        {
+            flushed.map_err(End::Failed)?;
+            self.is_flushed = true;
+        }
+        Ok(())
     }
 
     /// Reads the bytes that the first reply lacks.

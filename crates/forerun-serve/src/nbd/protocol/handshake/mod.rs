@@ -1,11 +1,15 @@
 //! The handshake: a client chooses an export and what it understands.
 
+mod answer;
+mod found;
+mod options;
+
 use bytes::{Buf, BytesMut};
 
-use super::answer::{Answer, Problem};
 use super::fields::Fields;
-use super::options::{self, Choice, Wanted};
 use super::{Broken, Session};
+use answer::{Answer, Problem};
+use options::{Choice, Wanted};
 
 /// Begins the greeting.
 const MAGIC: u64 = u64::from_be_bytes(*b"NBDMAGIC");
@@ -34,6 +38,8 @@ pub enum Step {
     List,
     /// The export that was found last is the client's: requests come next.
     Begin(Session),
+    /// The client waits for TLS. All that follows is encrypted.
+    BeginTls,
     /// The client leaves.
     End,
 }
@@ -42,18 +48,30 @@ pub enum Step {
 /// [`Step::Begin`] or [`Step::End`], and sends `output` whenever it waits.
 #[derive(Debug, Default)]
 pub struct Handshake {
-    pub(super) phase: Phase,
-    pub(super) session: Session,
+    phase: Phase,
+    session: Session,
+    tls: TlsState,
     /// The client wants no zeros after EXPORT_NAME.
-    pub(super) has_no_zeroes: bool,
+    has_no_zeroes: bool,
     /// The client keeps to the fixed handshake, in which every option has an answer.
     is_fixed: bool,
     /// Which export block status was asked for.
-    pub(super) contexts_of: Option<String>,
+    contexts_of: Option<String>,
+}
+
+/// Whether the connection is encrypted.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum TlsState {
+    /// The server has no certificate.
+    #[default]
+    Absent,
+    /// No other option is answered before.
+    Required,
+    Begun,
 }
 
 #[derive(Debug, Default)]
-pub(super) enum Phase {
+enum Phase {
     #[default]
     Flags,
     Option,
@@ -68,7 +86,7 @@ pub(super) enum Phase {
 }
 
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Question {
+enum Question {
     ExportName,
     Info(Wanted),
     Contexts { is_met: bool },
@@ -82,6 +100,11 @@ impl Handshake {
         output.extend_from_slice(&OPTION_MAGIC.to_be_bytes());
         output.extend_from_slice(&(FIXED_NEWSTYLE | NO_ZEROES).to_be_bytes());
         Handshake::default()
+    }
+
+    /// Greets the client, which has to begin TLS.
+    pub fn with_tls(output: &mut Vec<u8>) -> Handshake {
+        Handshake { tls: TlsState::Required, ..Handshake::new(output) }
     }
 
     /// Takes at most one message from `input`, and adds its answer to `output`.
@@ -151,6 +174,9 @@ impl Handshake {
         }
         input.advance(OPTION_HEAD_BYTES);
         let data = input.split_to(len as usize);
+        if self.tls == TlsState::Required {
+            return self.demand_tls(&data, &mut Answer { option, output });
+        }
         if option == options::EXPORT_NAME {
             let name = options::name(&data).map_err(|_| Broken::NoSuchExport)?;
             return Ok(Some(self.ask(option, name, Question::ExportName)));
@@ -163,6 +189,25 @@ impl Handshake {
                 Ok(None)
             }
         }
+    }
+
+    /// Answers an option before TLS.
+    fn demand_tls(&mut self, data: &[u8], answer: &mut Answer<'_>) -> Result<Option<Step>, Broken> {
+        match (answer.option, data) {
+            (options::STARTTLS, []) => {
+                answer.ack();
+                self.tls = TlsState::Begun;
+                return Ok(Some(Step::BeginTls));
+            }
+            (options::STARTTLS, _) => answer.refuse(Problem::Invalid),
+            (options::ABORT, _) => {
+                answer.ack();
+                return Ok(Some(Step::End));
+            }
+            (options::EXPORT_NAME, _) => return Err(Broken::NoTls),
+            _ => answer.refuse(Problem::TlsRequired),
+        }
+        Ok(None)
     }
 
     fn choose(&mut self, choice: Choice, answer: &mut Answer<'_>) -> Option<Step> {
@@ -186,6 +231,7 @@ impl Handshake {
                 self.session.has_structured_replies = true;
                 answer.ack();
             }
+            Choice::StartTls if self.tls == TlsState::Begun => answer.refuse(Problem::Invalid),
             Choice::StartTls => answer.refuse(Problem::Unsupported),
             Choice::Abort => {
                 answer.ack();

@@ -4,17 +4,19 @@ use std::io;
 use std::sync::Arc;
 
 use bytes::BytesMut;
-use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
 
-use super::exports::Exports;
-use super::open::OpenExport;
-use super::protocol::{Broken, Handshake, Session, Step};
+use super::super::exports::Exports;
+use super::super::open::OpenExport;
+use super::super::protocol::{Broken, Handshake, Session, Step};
+use super::super::tls::Tls;
+use crate::listener::Stream;
 
 /// The outcome of a handshake.
-#[derive(Debug)]
-pub(super) enum Greeted {
+pub(in super::super) enum Greeted {
     /// Requests come next; the first may be here already.
     Begun {
+        stream: Box<dyn Stream>,
         export: Arc<OpenExport>,
         session: Session,
         input: BytesMut,
@@ -24,16 +26,18 @@ pub(super) enum Greeted {
     Broken(Broken),
 }
 
-/// Lets the client on `stream` choose one of `exports`.
+/// Lets the client on `stream` choose one of `exports`, over `tls` if the server has it.
 ///
 /// # Errors
 /// If the stream fails.
-pub(super) async fn greet<S: AsyncRead + AsyncWrite + Unpin>(
-    stream: &mut S,
+pub(in super::super) async fn greet(
+    mut stream: Box<dyn Stream>,
     exports: &Exports,
+    tls: Option<&Tls>,
 ) -> io::Result<Greeted> {
     let (mut input, mut output) = (BytesMut::new(), Vec::new());
-    let mut handshake = Handshake::new(&mut output);
+    let new = if tls.is_some() { Handshake::with_tls } else { Handshake::new };
+    let mut handshake = new(&mut output);
     let mut export = None;
     loop {
         let (step, was_asked) = match handshake.step(&mut input, &mut output) {
@@ -48,8 +52,18 @@ pub(super) async fn greet<S: AsyncRead + AsyncWrite + Unpin>(
             step => (step, false),
         };
         stream.write_all(&output).await?;
+        stream.flush().await?;
         output.clear();
         match (step, &export) {
+            // They would pass for encrypted ones.
+            (Ok(Step::BeginTls), _) if !input.is_empty() => {
+                return Ok(Greeted::Broken(Broken::BytesBeforeTls));
+            }
+            (Ok(Step::BeginTls), _) => {
+                if let Some(tls) = tls {
+                    stream = tls.accept(stream).await?;
+                }
+            }
             // More may be here already.
             (Ok(Step::Receive), _) if was_asked => {}
             (Ok(Step::Receive), _) => {
@@ -58,7 +72,7 @@ pub(super) async fn greet<S: AsyncRead + AsyncWrite + Unpin>(
                 }
             }
             (Ok(Step::Begin(session)), Some(export)) => {
-                return Ok(Greeted::Begun { export: Arc::clone(export), session, input });
+                return Ok(Greeted::Begun { stream, export: Arc::clone(export), session, input });
             }
             (Ok(_), _) => return Ok(Greeted::Left),
             (Err(broken), _) => return Ok(Greeted::Broken(broken)),

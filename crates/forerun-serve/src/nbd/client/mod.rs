@@ -1,0 +1,13 @@
+//! One client, from its handshake to its end.
+
+mod answering;
+mod connection;
+mod greeting;
+mod outbox;
+mod patience;
+mod payloads;
+mod work;
+
+pub(super) use connection::{Connection, End};
+pub(super) use greeting::{Greeted, greet};
+pub(super) use work::PIECE_BYTES_MAX;

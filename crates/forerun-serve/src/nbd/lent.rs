@@ -1,0 +1,69 @@
+//! Bytes in memory on their way to a client, or from one.
+
+use std::sync::Arc;
+
+use forerun::Lease;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+
+/// Parts of an engine's memory. Each is for all connections together.
+#[derive(Clone, Debug)]
+pub(super) struct Shares {
+    /// Bytes of reads until they are sent.
+    pub(super) lending: Arc<Semaphore>,
+    /// Bytes of writes until they are written, besides the engine's memory.
+    pub(super) taking: Arc<Semaphore>,
+}
+
+/// Bytes of a read.
+#[derive(Debug)]
+pub(super) struct Lent {
+    bytes: Bytes,
+    _permit: OwnedSemaphorePermit,
+}
+
+#[derive(Debug)]
+enum Bytes {
+    Leased(Lease<'static>),
+    /// Of an overlay, besides the engine's memory.
+    Gathered(Vec<u8>),
+}
+
+impl Lent {
+    pub(super) fn leased(lease: Lease<'static>, permit: OwnedSemaphorePermit) -> Lent {
+        Lent { bytes: Bytes::Leased(lease), _permit: permit }
+    }
+
+    pub(super) fn gathered(bytes: Vec<u8>, permit: OwnedSemaphorePermit) -> Lent {
+        Lent { bytes: Bytes::Gathered(bytes), _permit: permit }
+    }
+
+    pub(super) fn len(&self) -> usize {
+        match &self.bytes {
+            Bytes::Leased(lease) => lease.len(),
+            Bytes::Gathered(bytes) => bytes.len(),
+        }
+    }
+
+    /// The bytes, in order, as they lie in memory.
+    pub(super) fn slices(&self) -> impl Iterator<Item = &[u8]> {
+        let (lease, gathered) = match &self.bytes {
+            Bytes::Leased(lease) => (Some(lease), None),
+            Bytes::Gathered(bytes) => (None, Some(bytes.as_slice())),
+        };
+        lease.into_iter().flat_map(Lease::slices).chain(gathered)
+    }
+
+    /// A copy of the bytes.
+    pub(super) fn to_vec(&self) -> Vec<u8> {
+        let mut bytes = Vec::with_capacity(self.len());
+        self.slices().for_each(|slice| bytes.extend_from_slice(slice));
+        bytes
+    }
+
+    /// Whether a client can be told of zeros instead.
+    pub(super) fn is_zero(&self) -> bool {
+        // Sums of words: the compiler makes them wide, and bytes that are not zero end them early.
+        self.slices()
+            .all(|slice| slice.chunks(256).all(|bytes| bytes.iter().fold(0, |sum, byte| sum | byte) == 0))
+    }
+}

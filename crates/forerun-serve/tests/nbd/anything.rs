@@ -130,7 +130,7 @@ fn follow(write: Option<(u64, usize)>, offset: u64, len: usize, is_last: bool) -
     };
     assert!(offset == from && len > 0 && len <= left && len <= PART_BYTES_MAX);
     assert_eq!(is_last, len == left);
-    assert!(is_last || (offset + len as u64) % PART_BYTES_MAX as u64 == 0, "a part cuts a block");
+    assert!(is_last || (offset + len as u64).is_multiple_of(PART_BYTES_MAX as u64), "a part cuts a block");
     (!is_last).then_some((offset + len as u64, left - len))
 }
 

@@ -1,5 +1,5 @@
 //! Writes what the targets begin with: valid files of their formats, and for `detect` all of
-//! them, one more for each compressed.
+//! them, one more for each compressed. For the NBD protocol, a handshake and requests.
 
 #[path = "../../crates/forerun-trace/tests/support/mod.rs"]
 mod support;
@@ -28,7 +28,35 @@ fn main() -> Result<()> {
         }
         pack(&corpus.join("detect").join(format!("{number}.frt.gz")), &bytes, format);
     }
+    for (target, bytes) in [("nbd_options", options()), ("nbd_requests", requests())] {
+        create_dir_all(corpus.join(target))?;
+        write(corpus.join(target).join("0"), bytes)?;
+    }
     Ok(())
+}
+
+/// A handshake that chooses structured replies, block status and an export. STARTTLS comes first.
+fn options() -> Vec<u8> {
+    let option = |option: u32, data: &[u8]| {
+        [&b"IHAVEOPT"[..], &option.to_be_bytes(), &(data.len() as u32).to_be_bytes(), data].concat()
+    };
+    let counted = |text: &str| [&(text.len() as u32).to_be_bytes()[..], text.as_bytes()].concat();
+    let contexts = [counted("disk"), 1_u32.to_be_bytes().to_vec(), counted("base:allocation")].concat();
+    let choice = [&counted("disk")[..], &[0, 1, 0, 3]].concat();
+    let options = [option(5, &[]), option(8, &[]), option(10, &contexts), option(3, &[]), option(7, &choice)];
+    [3_u32.to_be_bytes().to_vec(), options.concat()].concat()
+}
+
+/// One request of each kind; a write has its bytes.
+fn requests() -> Vec<u8> {
+    let request = |kind: u16, flags: u16, len: u32| {
+        let head = [&0x2560_9513_u32.to_be_bytes()[..], &flags.to_be_bytes(), &kind.to_be_bytes()].concat();
+        [&head[..], &1_u64.to_be_bytes(), &(u64::from(kind) << 12).to_be_bytes(), &len.to_be_bytes()].concat()
+    };
+    let write = [request(1, 1, 300), vec![7; 300]].concat();
+    let rest =
+        [request(0, 0, 100), request(4, 1, 5000), request(6, 19, 9000), request(5, 0, 1), request(7, 8, 1)];
+    [write, rest.concat(), request(3, 0, 0)[..16].to_vec(), vec![0; 12], request(2, 0, 0)].concat()
 }
 
 /// Saves what `bytes` tell, compressed.

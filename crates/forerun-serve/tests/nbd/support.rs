@@ -101,8 +101,10 @@ impl Served {
         let (end, ended) = mpsc::channel();
         let ended = Mutex::new(ended);
         runtime.spawn(async move {
-            server.serve(vec![listener], async { stopped.await.unwrap_or_default() }).await.unwrap();
-            let _ = end.send(());
+            let ended = server.serve(vec![listener], async { stopped.await.unwrap_or_default() }).await;
+            if ended.is_ok() {
+                let _ = end.send(());
+            }
         });
         Served { storage, forerun, socket, runtime, stop: Some(stop), ended, _folder: folder }
     }

@@ -74,7 +74,7 @@ impl Engine {
     /// for it.
     pub(super) fn dispatch_readahead(&mut self, now: Time) -> bool {
         // Room that a waiting reader could not use yet is kept for it.
-        if self.pending.is_empty() || self.next_waiting().is_some() || !self.has_place_for_readahead(now) {
+        if self.pending.count() == 0 || self.next_waiting().is_some() || !self.has_place_for_readahead(now) {
             return false;
         }
         let was_in_slice = self.pending.is_in_slice();
@@ -89,7 +89,6 @@ impl Engine {
         };
         if !self.launch(now, object, run, Extent::new(run.offset, 0), Cause::Readahead, class) {
             self.pending.put_front(window.from(run.offset));
-            self.pending.end_slice();
             // The slice is over, so reads that wait for its end can be admitted.
             return !self.waiting.is_empty();
         }

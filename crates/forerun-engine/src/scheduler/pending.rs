@@ -1,6 +1,6 @@
 //! Readahead that was decided and not dispatched yet.
 
-use alloc::collections::VecDeque;
+use alloc::collections::{BTreeMap, VecDeque};
 use alloc::vec::Vec;
 
 use crate::explain::Class;
@@ -26,8 +26,7 @@ impl Queued {
 
     /// Whether it has some of `extent` of `object`, or begins or ends beside it.
     fn touches(&self, object: ObjectId, extent: Extent) -> bool {
-        let Queued { object: owner, extent: own, .. } = *self;
-        owner == object && own.offset <= extent.end() && extent.offset <= own.end()
+        self.object == object && self.extent.offset <= extent.end() && extent.offset <= self.extent.end()
     }
 }
 
@@ -37,6 +36,8 @@ impl Queued {
 #[derive(Debug)]
 pub(crate) struct Pending {
     windows: VecDeque<Queued>,
+    /// The bytes of each object's windows, if it has any: every decision asks for them.
+    bytes: BTreeMap<ObjectId, u64>,
     slice: Option<Slice>,
     /// Objects whose windows are one batch: their slice goes on upward from one window to the next.
     sweeps: Vec<ObjectId>,
@@ -54,23 +55,20 @@ struct Slice {
 impl Slice {
     /// Whether its stream continues with `window`.
     fn takes(&self, window: &Queued) -> bool {
-        let Queued { object, extent, .. } = *window;
-        object == self.object && extent.offset <= self.offset && self.offset < extent.end()
+        window.object == self.object && window.extent.overlaps(&Extent::new(self.offset, 1))
     }
 }
 
 impl Pending {
     pub(crate) fn new() -> Pending {
-        Pending { windows: VecDeque::new(), slice: None, sweeps: Vec::new() }
+        Pending { windows: VecDeque::new(), bytes: BTreeMap::new(), slice: None, sweeps: Vec::new() }
     }
 
     /// Whether the windows of `object` are one batch, to be fetched in order of address.
     pub(crate) fn set_sweep(&mut self, object: ObjectId, on: bool) {
-        let place = self.sweeps.iter().position(|sweep| *sweep == object);
-        match place {
-            None if on => self.sweeps.push(object),
-            Some(place) if !on => drop(self.sweeps.swap_remove(place)),
-            _ => {}
+        self.sweeps.retain(|sweep| *sweep != object);
+        if on {
+            self.sweeps.push(object);
         }
     }
 
@@ -79,14 +77,18 @@ impl Pending {
         PENDING_MAX.saturating_sub(self.windows.len())
     }
 
-    pub(crate) fn is_empty(&self) -> bool {
-        self.windows.is_empty()
-    }
-
     /// Bytes of `object` that wait to be dispatched.
     pub(crate) fn bytes_of(&self, object: ObjectId) -> u64 {
-        let of_object = self.windows.iter().filter(|window| window.object == object);
-        of_object.map(|window| window.extent.len).sum()
+        self.bytes.get(&object).copied().unwrap_or(0)
+    }
+
+    /// The windows of `object` have `before` bytes less and `after` bytes more.
+    fn count_bytes(&mut self, object: ObjectId, before: u64, after: u64) {
+        let bytes = self.bytes.entry(object).or_default();
+        *bytes = *bytes + after - before;
+        if *bytes == 0 {
+            self.bytes.remove(&object);
+        }
     }
 
     /// How many windows wait.
@@ -103,27 +105,26 @@ impl Pending {
     /// it.
     pub(crate) fn push(&mut self, window: Queued) -> bool {
         let Queued { object, extent, class } = window;
+        let has_room = self.room() > 0;
         let joined = self.windows.iter_mut().find(|other| {
             other.object == object && other.extent.end() == extent.offset && other.class == class
         });
-        if let Some(other) = joined {
-            other.extent.len += extent.len;
-            return true;
+        match joined {
+            Some(other) => other.extent.len += extent.len,
+            None if has_room => self.windows.push_back(window),
+            None => return false,
         }
-        let has_room = self.room() > 0;
-        if has_room {
-            self.windows.push_back(window);
-        }
-        has_room
+        self.count_bytes(object, 0, extent.len);
+        true
     }
 
     /// The next window of the slice, or else the one that waits longest.
     pub(crate) fn pop(&mut self) -> Option<Queued> {
         let place = self.slice.and_then(|slice| self.next_of(&slice));
-        if place.is_none() {
-            self.slice = None;
-        }
-        self.windows.remove(place.unwrap_or(0))
+        self.slice = self.slice.filter(|_| place.is_some());
+        let window = self.windows.remove(place.unwrap_or(0))?;
+        self.count_bytes(window.object, window.extent.len, 0);
+        Some(window)
     }
 
     /// `run` was dispatched. If it begins a slice, the slice has `slice_bytes`.
@@ -151,55 +152,54 @@ impl Pending {
         if exact.is_some() || !self.sweeps.contains(&slice.object) {
             return exact;
         }
-        let above = self
-            .windows
-            .iter()
-            .enumerate()
-            .filter(|(_, window)| window.object == slice.object && window.extent.offset >= slice.offset);
+        let is_above =
+            |window: &Queued| window.object == slice.object && window.extent.offset >= slice.offset;
+        let above = self.windows.iter().enumerate().filter(|(_, window)| is_above(window));
         above.min_by_key(|(_, window)| window.extent.offset).map(|(place, _)| place)
-    }
-
-    /// Ends the current slice.
-    pub(crate) fn end_slice(&mut self) {
-        self.slice = None;
     }
 
     /// Whether a read of the blocks `extent` waits during the current slice. It belongs to another stream,
     /// or the slice will get there.
     pub(crate) fn is_out_of_slice(&self, object: ObjectId, extent: Extent) -> bool {
         let Some(slice) = self.slice else { return false };
-        self.windows.iter().any(|window| {
-            let is_next =
-                extent.offset <= slice.offset || extent.offset > slice.offset.saturating_add(slice.left);
-            window.touches(object, extent) && !(slice.takes(window) && is_next)
-        })
+        let is_next =
+            extent.offset <= slice.offset || extent.offset > slice.offset.saturating_add(slice.left);
+        self.windows.iter().any(|window| window.touches(object, extent) && !(slice.takes(window) && is_next))
     }
 
     pub(crate) fn put_back(&mut self, window: Queued) {
         if !window.extent.is_empty() {
             self.windows.push_back(window);
+            self.count_bytes(window.object, 0, window.extent.len);
         }
     }
 
+    /// `window` waits again, before all others, and the current slice ends.
     pub(crate) fn put_front(&mut self, window: Queued) {
         self.windows.push_front(window);
+        self.slice = None;
+        self.count_bytes(window.object, 0, window.extent.len);
     }
 
     /// `extent` is fetched for a waiting reader, perhaps with readahead, or lies behind its reader. Windows
     /// that begin or end within it become shorter. Otherwise they would be fetched again if they were
     /// evicted after they were read.
     pub(crate) fn pass(&mut self, object: ObjectId, extent: Extent) {
+        let mut passed = 0;
         for Queued { object: owner, extent: window, .. } in &mut self.windows {
             if *owner != object || !window.overlaps(&extent) {
                 continue;
             }
+            let before = window.len;
             if extent.offset <= window.offset {
                 *window = Extent::between(extent.end().min(window.end()), window.end());
             } else if extent.end() >= window.end() {
                 *window = Extent::between(window.offset, extent.offset);
             }
+            passed += before - window.len;
         }
         self.windows.retain(|window| !window.extent.is_empty());
+        self.count_bytes(object, passed, 0);
     }
 
     /// The window that continues from `offset`: of several, the longest.
@@ -221,6 +221,7 @@ impl Pending {
             }
         }
         self.windows.retain(|window| !window.extent.is_empty());
+        self.count_bytes(object, dropped.iter().map(|window| window.extent.len).sum(), 0);
         dropped
     }
 }

@@ -13,7 +13,7 @@ use tokio::runtime::Handle;
 use tokio::time::Instant;
 
 use super::content;
-use super::scripted::Scripted;
+use super::parquet::slow::SlowStore;
 
 /// As a Parquet file: groups of rows, each with a chunk of every column.
 const GROUPS: u64 = 24;
@@ -22,7 +22,7 @@ const CHUNK_BYTES: u64 = 512 << 10;
 
 #[tokio::test(start_paused = true)]
 async fn scans_are_the_same_and_of_all_columns_three_times_as_fast() {
-    let inner = Arc::new(Scripted { is_far: true, ..Scripted::default() });
+    let inner = Arc::new(SlowStore::default());
     let location = Path::from("columns");
     let size = (GROUPS * COLUMNS * CHUNK_BYTES) as usize;
     inner.objects.put(&location, content(1, size).into()).await.unwrap();

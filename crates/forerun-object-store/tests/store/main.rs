@@ -5,6 +5,8 @@
 mod far;
 mod http;
 mod matrix;
+#[path = "../../examples/parquet/main.rs"]
+mod parquet;
 mod replaced;
 mod scripted;
 mod troubled;
@@ -24,4 +26,9 @@ fn content(seed: u8, len: usize) -> Bytes {
 
 fn over(inner: Arc<dyn ObjectStore>) -> ForerunStore {
     ForerunStore::new(inner, Options::default()).expect("default options can be kept")
+}
+
+#[test]
+fn parquet_reads_the_same_rows_three_times_as_fast() {
+    parquet::main().unwrap();
 }

@@ -3,7 +3,6 @@
 use std::fmt;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::time::Duration;
 
 use async_trait::async_trait;
 use bytes::Bytes;
@@ -19,11 +18,6 @@ use object_store::{
 /// The error of a get instead of its answer.
 pub(crate) type Trouble = Box<dyn Fn(&GetOptions) -> Option<Error> + Send + Sync>;
 
-const LATENCY: Duration = Duration::from_millis(10);
-const CHUNK_BYTES: usize = 64 << 10;
-/// For 80 MB/s.
-const CHUNK_TIME: Duration = Duration::from_nanos(CHUNK_BYTES as u64 * 1000 / 80);
-
 #[derive(Default)]
 pub(crate) struct Scripted {
     pub(crate) objects: InMemory,
@@ -34,8 +28,6 @@ pub(crate) struct Scripted {
     pub(crate) get_count: AtomicUsize,
     /// Whether objects have neither ETag nor an exact time.
     pub(crate) is_coarse: bool,
-    /// Whether each get waits [`LATENCY`], and then [`CHUNK_TIME`] for each chunk of its body.
-    pub(crate) is_far: bool,
 }
 
 impl Scripted {
@@ -72,16 +64,9 @@ impl ObjectStore for Scripted {
         if let Some(error) = self.trouble.lock().unwrap().as_ref().and_then(|trouble| trouble(&options)) {
             return Err(error);
         }
-        let is_head = options.head;
-        if self.is_far {
-            tokio::time::sleep(LATENCY).await;
-        }
         let mut got = self.objects.get_opts(location, options).await?;
         if self.is_coarse {
             got.meta = ObjectMeta { e_tag: None, last_modified: std::time::UNIX_EPOCH.into(), ..got.meta };
-        }
-        if self.is_far && !is_head {
-            got = slowed(got).await?;
         }
         let breaks = *self.breaks.lock().unwrap();
         if let Some(error) = breaks {
@@ -118,18 +103,4 @@ impl ObjectStore for Scripted {
     async fn copy_opts(&self, from: &Path, to: &Path, options: CopyOptions) -> Result<()> {
         self.objects.copy_opts(from, to, options).await
     }
-}
-
-/// The same, with a body that takes its time.
-async fn slowed(got: GetResult) -> Result<GetResult> {
-    let (meta, range) = (got.meta.clone(), got.range.clone());
-    let (attributes, extensions) = (got.attributes.clone(), got.extensions.clone());
-    let bytes = got.bytes().await?;
-    let starts = (0..bytes.len()).step_by(CHUNK_BYTES);
-    let chunks: Vec<Bytes> = starts.map(|at| bytes.slice(at..bytes.len().min(at + CHUNK_BYTES))).collect();
-    let body = futures::stream::iter(chunks).then(|chunk| async move {
-        tokio::time::sleep(CHUNK_TIME).await;
-        Ok(chunk)
-    });
-    Ok(GetResult { payload: GetResultPayload::Stream(body.boxed()), meta, range, attributes, extensions })
 }

@@ -39,3 +39,34 @@ fn windows_of_one_class_join() {
     assert_eq!(pending.window_from(OBJECT, 2 * MIB), Some(window(0, 0, 3 * MIB)));
     assert_eq!(pending.window_from(OBJECT, 3 * MIB), Some(filled));
 }
+
+#[test]
+fn the_bytes_of_an_object_are_those_of_its_windows() {
+    let mut pending = Pending::new();
+    let check = |pending: &Pending, bytes: [u64; 2]| {
+        assert_eq!([0, 1].map(|object| pending.bytes_of(ObjectId(object))), bytes.map(|mib| mib * MIB));
+        let of_object = |object: &u64| pending.windows.iter().any(|window| window.object.0 == *object);
+        assert_eq!(
+            pending.bytes.len(),
+            (0..2).filter(of_object).count(),
+            "an object without windows is kept"
+        );
+    };
+    check(&pending, [0, 0]);
+    for window in [window(0, 0, 4 * MIB), window(1, 0, 8 * MIB), window(0, 4 * MIB, 4 * MIB)] {
+        assert!(pending.push(window));
+    }
+    check(&pending, [8, 8]);
+    let first = pending.pop().expect("the joined window of the first object");
+    check(&pending, [0, 8]);
+    pending.put_back(first.from(2 * MIB));
+    check(&pending, [6, 8]);
+    pending.pass(OBJECT, Extent::new(0, 3 * MIB));
+    check(&pending, [5, 8]);
+    assert_eq!(pending.cut(ObjectId(1), Extent::new(6 * MIB, MIB)).len(), 1);
+    check(&pending, [5, 6]);
+    pending.put_front(window(1, 8 * MIB, MIB));
+    check(&pending, [5, 7]);
+    (0..3).for_each(|_| assert!(pending.pop().is_some()));
+    check(&pending, [0, 0]);
+}

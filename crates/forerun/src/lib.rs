@@ -113,6 +113,7 @@ pub use lease::Lease;
 pub use options::Options;
 pub use part::Part;
 pub use prefetch::ListProgress;
+pub use profile::{Profile, ProfileMerge, ProfiledObject};
 pub use reader::Reader;
 pub use report::Explained;
 pub use start::open;

@@ -31,7 +31,7 @@ impl Driver {
     pub(crate) fn consume(self: &Arc<Driver>, object: &Object, reader: ReaderId, extents: &[Extent]) {
         let now = self.now();
         if let Some(learner) = &self.learner {
-            extents.iter().for_each(|extent| learner.note(object.id, &object.name, *extent));
+            extents.iter().for_each(|extent| learner.note(now, object.id, &object.name, *extent));
         }
         self.step(|state, _| {
             state.advance(now);

@@ -118,7 +118,7 @@ impl Driver {
     ) -> Result<Begun> {
         let now = self.now();
         if let Some(learner) = &self.learner {
-            learner.note(object.id, &object.name, extent);
+            learner.note(now, object.id, &object.name, extent);
         }
         self.step(|state, _| {
             state.advance(now);

@@ -18,7 +18,7 @@ use super::lock::Loans;
 use super::objects::{Object, Objects};
 use super::waiter::Waiter;
 use super::work::{Begun, Work};
-use crate::profile::Profiles;
+use crate::profile::Profile;
 
 pub(crate) struct State {
     pub(crate) engine: Engine,
@@ -27,7 +27,7 @@ pub(crate) struct State {
     pub(super) lists: Lists,
     listings: Listings,
     /// Of earlier runs.
-    known: Arc<Profiles>,
+    known: Arc<Profile>,
     /// Objects that are read ahead before they are opened, until their first bytes are fetched.
     pub(super) expected: HashSet<ObjectId>,
     // In order, so that equal runs end waits in the same order.
@@ -45,8 +45,8 @@ pub(crate) struct State {
 }
 
 impl State {
-    pub(crate) fn new(mut engine: Engine, known: Arc<Profiles>) -> State {
-        engine.set_trail(known.touched());
+    pub(crate) fn new(mut engine: Engine, known: Arc<Profile>) -> State {
+        engine.set_trail(known.iter().map(|(_, touched)| touched.bytes()));
         State {
             engine,
             known,
@@ -84,12 +84,12 @@ impl State {
         if let Some((directory, index)) = self.listings.find(&entry.path) {
             self.engine.enter(self.now, directory, index, object.id);
         }
-        if let Some((place, extents)) = self.known.get(&object.name)
+        if let Some((place, touched)) = self.known.get(&object.name)
             && is_first
             && !self.closed
             && object.changed.get().is_none()
         {
-            self.engine.plan(self.now, object.id, extents);
+            self.engine.plan(self.now, object.id, touched.extents());
             self.engine.enter_step(self.now, place, object.id);
         }
         self.enter_lists(entry, object.id);
@@ -118,9 +118,9 @@ impl State {
             }
         }
         while let Some(place) = self.engine.poll_step() {
-            if let Some((name, extents)) = self.known.at(place) {
+            if let Some((name, touched)) = self.known.at(place) {
                 let object = self.objects.named(name.clone());
-                if self.engine.announce_step(self.now, place, object.id, name.size, extents) {
+                if self.engine.announce_step(self.now, place, object.id, name.size, touched.extents()) {
                     self.expected.insert(object.id);
                 }
             }

@@ -1,4 +1,4 @@
-//! The file that profiles are kept in.
+//! The file that a profile is kept in.
 
 use std::fs;
 use std::io::{self, Write};
@@ -6,16 +6,16 @@ use std::path::{Path, PathBuf};
 
 use forerun_backend::{Error, ErrorKind, Result};
 
-use super::{Profiles, text};
+use super::{Profile, text};
 
 /// A file past it is none of ours: it would hold more than is kept.
 const BYTES_MAX: u64 = 256 << 20;
 
-/// The profiles in the file at `path`; none if there is no file.
-pub(super) fn read(path: &Path) -> Result<Option<Profiles>> {
+/// The profile in the file at `path`; none if there is no file.
+pub(super) fn read(path: &Path) -> Result<Option<Profile>> {
     let shown = path.display();
     let invalid = |what: String| {
-        let advice = "give --learn another name, or move that file away to start a new profile";
+        let advice = "name a profile, or for --learn move that file away to start a new one";
         Error::new(ErrorKind::Invalid, format!("{shown} is not a profile of Forerun: {what}; {advice}"))
     };
     let text = match fs::metadata(path) {
@@ -25,14 +25,14 @@ pub(super) fn read(path: &Path) -> Result<Option<Profiles>> {
             return Err(invalid(format!("it is too large ({} bytes)", file.len())));
         }
         _ => fs::read(path).map_err(|error| {
-            let advice = "make it readable, or give --learn another name";
+            let advice = "make it readable, or name another file";
             let message = format!("the profile {shown} cannot be read: {error}; {advice}");
             Error::new(ErrorKind::Invalid, message).with_source(error)
         })?,
     };
     let text = String::from_utf8(text).map_err(|_| invalid("it is not text".to_owned()))?;
     match text::read(&text) {
-        Ok(profiles) => Ok(Some(profiles)),
+        Ok(profile) => Ok(Some(profile)),
         Err(text::Flaw { line, what }) => Err(invalid(format!("in line {line}, {what}"))),
     }
 }
@@ -43,10 +43,10 @@ pub(super) fn check_writable(path: &Path) -> Result<()> {
     fs::File::create(&new).and_then(|_| fs::remove_file(&new)).map_err(|error| not_written(path, error))
 }
 
-/// Puts `profiles` in the place of what was at `path`, as a whole or not at all.
-pub(super) fn write(path: &Path, profiles: &Profiles) -> Result<()> {
+/// Puts `profile` in the place of what was at `path`, as a whole or not at all.
+pub(super) fn write(path: &Path, profile: &Profile) -> Result<()> {
     let new = beside(path);
-    let written = write_all(&new, text::write(profiles).as_bytes()).and_then(|()| fs::rename(&new, path));
+    let written = write_all(&new, text::write(profile).as_bytes()).and_then(|()| fs::rename(&new, path));
     written.map_err(|error| {
         // It may not even be there.
         let _ = fs::remove_file(&new);
@@ -63,7 +63,7 @@ fn beside(path: &Path) -> PathBuf {
 
 fn not_written(path: &Path, error: io::Error) -> Error {
     let shown = path.display();
-    let advice = "give --learn a file in a directory that you may write";
+    let advice = "name a file in a directory that you may write";
     let message = format!("the profile {shown} cannot be written: {error}; {advice}");
     Error::new(ErrorKind::Permanent, message).with_source(error)
 }

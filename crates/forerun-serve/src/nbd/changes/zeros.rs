@@ -49,10 +49,12 @@ fn allocate(file: &File, mode: FallocateFlags, offset: u64, len: u64) -> io::Res
 mod tests {
     use super::*;
 
+    type Way = fn(&File, u64, u64) -> io::Result<bool>;
+
     #[test]
     fn each_way_writes_the_zeros_that_were_asked_for_and_no_others() {
         const LEN: usize = 3 << 20;
-        let ways: [fn(&File, u64, u64) -> io::Result<bool>; 3] =
+        let ways: [Way; 3] =
             [punch, zero_in_place, |file, offset, len| write_zeros(file, offset, len).map(|()| true)];
         for way in ways {
             let file = tempfile::tempfile().unwrap();

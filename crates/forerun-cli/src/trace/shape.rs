@@ -119,7 +119,7 @@ impl CutCommand {
         }
         report(writer.finish(reader.files())?, self.output.path());
         if is_empty {
-            fs::remove_file(&self.output.path())?;
+            fs::remove_file(self.output.path())?;
             return Err(format!(
                 "{} has no access in that part; its {} accesses are within {:.6} s",
                 self.input_path.display(),

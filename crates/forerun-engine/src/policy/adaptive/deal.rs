@@ -2,8 +2,7 @@
 
 use alloc::vec::Vec;
 
-use super::budget::{Account, Expected};
-use super::budget::{Balance, Credit};
+use super::budget::{Account, Balance, Credit, Expected};
 use super::common::Common;
 use super::detect::Stream;
 use crate::device::Costs;

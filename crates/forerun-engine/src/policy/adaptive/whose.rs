@@ -193,12 +193,14 @@ impl Object {
     /// The stream at `at` is over; how long it was says how long the next one will be.
     fn end(&mut self, at: usize, cause: End, deal: &mut Deal<'_>) {
         let stream = &mut self.streams[at];
-        self.ahead -= stream.expected();
+        let ahead = stream.expected();
+        self.ahead -= ahead;
         if core::mem::replace(&mut stream.is_over, true) {
             return;
         }
-        // Its part of the memory and of the device is free for others.
-        deal.common.shares.leave(&mut stream.counted);
+        if ahead == 0 {
+            deal.common.shares.release(&mut stream.counted);
+        }
         deal.common.ends.record_end(deal.access.object, stream, self.size, cause);
         if stream.shape.is_dense() && stream.start > 0 {
             let bytes = if cause == End::LeftOut {

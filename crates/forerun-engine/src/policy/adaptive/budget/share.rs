@@ -38,6 +38,11 @@ impl Shares {
         self.holding.leave(holding);
     }
 
+    /// The stream that is remembered as `counted` holds no memory any more.
+    pub(crate) fn release(&mut self, counted: &mut [Option<u32>; 2]) {
+        self.holding.leave(&mut counted[1]);
+    }
+
     /// The same with `followed` orders read beside the streams.
     pub(crate) fn beside(self, followed: u64) -> Shares {
         Shares { followed, ..self }

@@ -21,7 +21,7 @@
 # `make dist` builds a .deb and its checksum in `dist/` (docs/packages.md). `make dist-test` uses it in a fresh
 # Debian, as root.
 
-.PHONY: demo test test-shared bench check release-check version-check gates ablate fidelity bench-kernel bench-programs bench-attacks real-programs nbd-programs nbd-integrity fuzz soak \
+.PHONY: demo test test-shared bench check release-check semver-check version-check gates ablate fidelity bench-kernel bench-programs bench-attacks real-programs nbd-programs nbd-integrity fuzz soak \
 	release dist dist-test install install-program install-library uninstall header header-check fuse nbd nginx python3 typos valgrind pkg-config
 
 # A change of user only where one is needed.
@@ -196,14 +196,22 @@ dist-test: dist fuse
 	cd dist && sha256sum --quiet --check SHA256SUMS
 	$(as_root) packaging/test.sh dist $(program)
 
-# The checks of docs/contributing/release.md; `semver=no` before the first release.
-semver ?= yes
-release-check: test version-check header-check dist-test
+# The checks of docs/contributing/release.md.
+release-check: test version-check header-check dist-test semver-check
 	@command -v cargo-deny >/dev/null || cargo install --locked cargo-deny
 	cargo deny check
 	cargo publish --workspace --dry-run --no-verify --locked
-	@if [ "$(semver)" = yes ] && command -v cargo-semver-checks >/dev/null; then \
-		cargo semver-checks --workspace; else echo "cargo semver-checks was left out"; fi
+
+# Compares the interfaces of the libraries with those of the last release, or of another commit, as in
+# `make semver-check baseline=HEAD~1`.
+baseline ?= $(shell git describe --tags --abbrev=0 --match 'v*' 2>/dev/null)
+semver-check:
+ifeq ($(baseline),)
+	@echo "no release is tagged vVERSION yet, so the interfaces of the libraries are compared with nothing"
+else
+	@command -v cargo-semver-checks >/dev/null || cargo install --locked cargo-semver-checks
+	cargo semver-checks --workspace --baseline-rev $(baseline)
+endif
 
 version-check:
 	@version=$$(sed -n 's/^version = "\(.*\)"/\1/p' Cargo.toml | head -n 1); \

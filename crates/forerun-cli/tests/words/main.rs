@@ -75,7 +75,8 @@ fn documents_are_in_plain_words() {
     let root = root();
     let documents = files_below(&root.join("docs"), ".md");
     assert!(documents.len() > 5, "only {} documents in docs/", documents.len());
-    let named = DOCUMENTS.iter().map(|name| root.join(name));
+    let named =
+        DOCUMENTS.iter().map(|name| root.join(name)).chain(files_below(&root.join("crates"), "README.md"));
     assert_plain(named.chain(documents).map(|path| {
         let name = path.strip_prefix(&root).unwrap_or(&path).display().to_string();
         (name, markdown::passages(&read(&path)))

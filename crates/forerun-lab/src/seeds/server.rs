@@ -32,7 +32,7 @@ const PAGE_COST_NS: u64 = 1000;
 const MEMBERS: usize = 7;
 const CHUNK_BYTES: u64 = 64 << 10;
 
-const RECORDING: &[u8] = include_bytes!("../../../../samples/lighttpd-sendfile-200.frt.gz");
+const RECORDING: &[u8] = include_bytes!("../../data/recordings/lighttpd-sendfile-200.frt.gz");
 
 /// The readahead of the server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

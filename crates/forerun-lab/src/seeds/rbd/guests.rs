@@ -8,9 +8,9 @@
 use forerun_trace::generate::Numbers;
 use forerun_trace::{Access, Dependency, Extent, FileId, Moment, Op, ReadOptions, Reader};
 
-const BOOT_IDE: &[u8] = include_bytes!("../../../../../samples/boot-ide.frt.gz");
-const BOOT_VIRTIO: &[u8] = include_bytes!("../../../../../samples/boot-virtio.frt.gz");
-const GREP_VIRTIO: &[u8] = include_bytes!("../../../../../samples/grep-virtio.frt.gz");
+const BOOT_IDE: &[u8] = include_bytes!("../../../data/recordings/boot-ide.frt.gz");
+const BOOT_VIRTIO: &[u8] = include_bytes!("../../../data/recordings/boot-virtio.frt.gz");
+const GREP_VIRTIO: &[u8] = include_bytes!("../../../data/recordings/grep-virtio.frt.gz");
 
 /// The largest request of an IDE disk: 256 sectors.
 const IDE_BYTES_MAX: u64 = 128 << 10;

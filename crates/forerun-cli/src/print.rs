@@ -6,13 +6,15 @@ use std::sync::Once;
 
 use terminal_size::{Width, terminal_size_of};
 
+use crate::progress::above;
+
 /// Writes `text`, or nothing if the reader has closed the output.
 ///
 /// # Errors
 /// If it cannot be written for another reason, such as a full disk.
 pub(crate) fn show(text: &str) -> io::Result<()> {
     let mut out = io::stdout().lock();
-    match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
+    match above(|| out.write_all(text.as_bytes()).and_then(|()| out.flush())) {
         Err(error) if error.kind() == ErrorKind::BrokenPipe => return Ok(()),
         done => done?,
     }
@@ -36,7 +38,7 @@ fn advice(text: &str, width: usize) -> Option<String> {
 /// Writes a line to standard error, which may be closed: a terminal that was closed is no
 /// reason to leave a mount behind.
 pub(crate) fn tell(line: &str) {
-    let _ = io::stderr().write_all(format!("{line}\n").as_bytes());
+    let _ = above(|| io::stderr().write_all(format!("{line}\n").as_bytes()));
 }
 
 /// Tells that the program says so.

@@ -49,6 +49,19 @@ pub(crate) fn parse_duration(text: &str) -> Result<Duration, String> {
         .ok_or_else(|| "expected a length of time with its unit, as in 500ms, 1s, 5m or 2h".to_owned())
 }
 
+/// As [`parse_duration`], and microseconds.
+pub(crate) fn parse_time(text: &str) -> Result<Duration, String> {
+    match text.strip_suffix("us").map(str::parse) {
+        Some(Ok(microseconds)) => Ok(Duration::from_micros(microseconds)),
+        _ => parse_duration(text),
+    }
+}
+
+/// `duration` for the lab and its recordings.
+pub(crate) fn nanoseconds(duration: Duration) -> u64 {
+    u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX)
+}
+
 /// `bytes` in the largest unit that shows it exactly.
 pub(crate) fn show_size(bytes: u64) -> String {
     let units = [(1_u64 << 40, "TiB"), (1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB")];

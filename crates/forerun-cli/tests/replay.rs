@@ -186,7 +186,7 @@ fn a_quick_table_compares_with_an_earlier_build() {
         (output.status.success(), shown, told)
     };
     let (passed, shown, told) = lab("--csv before.csv");
-    assert!(passed && told.contains("2 of 2 rows are done"), "{told}");
+    assert!(passed && told.is_empty(), "a pipe hears of no progress: {told}");
     assert!(shown.contains("ide-2006") && !shown.contains("to the other"), "{shown}");
     let (passed, shown, told) = lab("--against before.csv");
     assert!(passed, "{told}");

@@ -70,6 +70,30 @@ fn generated_then_looked_at_converted_cut_and_merged() {
 }
 
 #[test]
+fn scripts_get_json() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    good(folder, "generate sequential --size 1MiB --request 4KiB --think 1ms -o mix.frt");
+    good(folder, "convert mix.frt mix.csv");
+    let json = good(folder, "info --json mix.frt mix.csv");
+    for line in [
+        "[",
+        "    \"path\": \"mix.csv\",",
+        "    \"format\": \"csv\",",
+        "    \"sequential_count\": 255,",
+        "    \"read_bytes\": 1048576,",
+        "        \"bytes_max\": 4096,",
+        "        \"count\": 256",
+    ] {
+        assert!(json.lines().any(|shown| shown == line), "{line} is not in {json}");
+    }
+    assert_eq!(json.matches("\"record_count\": 256,").count(), 2, "{json}");
+    let formats = good(folder, "formats --json");
+    assert!(formats.contains("\"name\": \"strace\",\n    \"access\": \"read\"\n"), "{formats}");
+    bad(folder, "info --json mix.frt none", "none: cannot open it");
+}
+
+#[test]
 fn accesses_that_a_format_cannot_express_are_counted() {
     let folder = tempfile::tempdir().unwrap();
     let folder = folder.path();

@@ -55,7 +55,7 @@ fn replay(paths: &[PathBuf], device: &str) {
         learned: false,
         settings: Settings { repeat: 1, ..Settings::default() },
     };
-    let outcomes = plan.run().unwrap();
+    let outcomes = plan.run(|_, _| ()).unwrap();
     for outcome in &outcomes {
         let workload = plan.workloads.iter().find(|workload| workload.name() == outcome.workload).unwrap();
         let (run, scan) = (&outcome.runs[0], workload.scan());

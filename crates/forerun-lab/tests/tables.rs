@@ -35,7 +35,7 @@ fn text(plan: &Plan, outcomes: &[Outcome]) -> String {
 #[test]
 fn a_boot_gives_the_table_of_the_snapshot() {
     let plan = plan("boot-virtio.frt.gz", &["demo", "s3"]);
-    let outcomes = plan.run().unwrap();
+    let outcomes = plan.run(|_, _| ()).unwrap();
     snapshot::check("boot-virtio.txt", &text(&plan, &outcomes));
 }
 
@@ -56,7 +56,7 @@ fn a_page_shows_the_streams_of_the_snapshot() {
     let mix = Workload::held("mix", mix.generate().unwrap().collect());
     let mut plan = Plan { workloads: vec![mix], ..plan("nfs4-two-32k-w8.frt.gz", &["s3"]) };
     plan.policies.retain(|policy| ["none", "plain", "adaptive"].contains(&policy.name()));
-    let (outcomes, timelines) = (plan.run().unwrap(), plan.timelines().unwrap());
+    let (outcomes, timelines) = (plan.run(|_, _| ()).unwrap(), plan.timelines(|_, _| ()).unwrap());
     let page = html("streams", &outcomes, &timelines);
     let start = page.find("<section id=\"streams\">").unwrap();
     let section = &page[start..][..page[start..].find("</section>").unwrap()];
@@ -92,9 +92,9 @@ fn words(html: &str) -> String {
 fn two_runs_give_the_same_tables_and_files() {
     let plan = plan("nfs4-two-32k-w8.frt.gz", &["s3"]);
     let all = || {
-        let outcomes = plan.run().unwrap();
+        let outcomes = plan.run(|_, _| ()).unwrap();
         let (json, csv) = (
-            export::json(&outcomes, &plan.settings, &plan.timelines().unwrap()),
+            export::json(&outcomes, &plan.settings, &plan.timelines(|_, _| ()).unwrap()),
             export::csv(&outcomes, &plan.settings),
         );
         [text(&plan, &outcomes), json, csv]

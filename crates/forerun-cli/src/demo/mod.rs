@@ -32,6 +32,7 @@ use self::reader::Pattern;
 use self::session::{Measured, Run, Session};
 use self::store::{Attack, Bucket, Store};
 use crate::print::{show, tell};
+use crate::progress::Progress;
 use crate::units::{parse_duration, parse_size, show_size};
 
 /// Show the gain from readahead, on this machine
@@ -74,13 +75,15 @@ impl DemoCommand {
     pub(crate) fn run(self) -> Result<ExitCode, Box<dyn Error>> {
         let shape = Shape { latency: self.latency, ..Shape::default() };
         let patterns = if self.only.is_empty() { Pattern::DEMO.to_vec() } else { self.only.clone() };
+        let progress = Progress::steps("demo", patterns.len() * self.policy.len());
         let measured = Session::with(self.size, async |session| {
             let mut rows = Vec::new();
             for pattern in patterns {
-                rows.push((pattern, self.measure(session, pattern, shape).await?));
+                rows.push((pattern, self.measure(session, pattern, shape, &progress).await?));
             }
             Ok(rows)
         })?;
+        drop(progress);
         let is_correct = measured.iter().flat_map(|(_, cells)| cells).all(Measured::is_correct);
         show(&self.report(&measured, shape))?;
         Ok(if is_correct { ExitCode::SUCCESS } else { ExitCode::FAILURE })
@@ -92,6 +95,7 @@ impl DemoCommand {
         session: &mut Session,
         pattern: Pattern,
         shape: Shape,
+        progress: &Progress,
     ) -> Result<Vec<Measured>, String> {
         let mut cells = Vec::new();
         for policy in &self.policy {
@@ -107,6 +111,7 @@ impl DemoCommand {
             let measured = session.measure(&run).await?;
             tell(&format!("{}, policy {policy}: {}", pattern.title(), cell(&measured, shape)));
             cells.push(measured);
+            progress.advance();
         }
         Ok(cells)
     }

@@ -9,7 +9,8 @@ use forerun_lab::quick::{DEVICES, Survey};
 
 use super::gates::Workloads;
 use super::quick::MIXED;
-use crate::print::{show, tell};
+use crate::print::show;
+use crate::progress::Progress;
 use crate::replay::lists::Devices;
 
 /// Take one rule of adaptive away after the other
@@ -49,7 +50,9 @@ impl AblateCommand {
             devices: self.device.0.clone(),
             policies: vec![PolicyKind::Adaptive],
         };
-        let effects = effects(&plan, rules, |rule| tell(&format!("{} is done", rule.name())))?;
+        let progress = Progress::steps("ablate", rules.len());
+        let effects = effects(&plan, rules, |_| progress.advance())?;
+        drop(progress);
         show(&table(&effects).to_string())?;
         Ok(ExitCode::SUCCESS)
     }

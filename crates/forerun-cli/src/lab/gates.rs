@@ -11,17 +11,16 @@ use forerun_lab::quick::DEVICES;
 use forerun_lab::replay::Settings;
 
 use super::quick;
+use crate::new_file::check_folder;
 use crate::print::say as tell;
 use crate::print::show as print;
+use crate::progress::Progress;
 use crate::replay::lists::{Devices, Policies};
-use crate::replay::output::{check_folder, put};
+use crate::replay::output::put;
 use crate::units::parse_size;
 
 /// The repository's recordings.
 const SAMPLES: &str = "samples";
-
-/// The number of progress messages.
-const STEPS: usize = 10;
 
 /// Check that adaptive is never worse
 ///
@@ -132,7 +131,9 @@ impl GatesCommand {
         let plan = self.plan()?;
         let key = self.key()?;
         let kept = self.resume.as_ref().map(|path| Kept::open(path, &key)).transpose()?;
-        let findings = plan.run(kept.as_ref(), tell_progress)?;
+        let progress = Progress::steps("gates", 0);
+        let findings = plan.run(kept.as_ref(), |done, all| progress.set(done, all))?;
+        drop(progress);
         print(&table(&plan, &findings))?;
         let settings = Settings { repeat: self.seeds, ..Settings::default() };
         if let Some(path) = &self.csv {
@@ -164,12 +165,5 @@ impl GatesCommand {
             seeds: self.seeds,
             seeds_max: self.seeds_max,
         })
-    }
-}
-
-/// Reports progress whenever one more of [`STEPS`] parts is `done`.
-pub(super) fn tell_progress(done: usize, all: usize) {
-    if done * STEPS / all > (done - 1) * STEPS / all {
-        crate::print::tell(&format!("{done} of {all} rows are done"));
     }
 }

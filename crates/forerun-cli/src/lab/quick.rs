@@ -6,8 +6,9 @@ use std::process::ExitCode;
 use forerun::PolicyKind;
 use forerun_lab::quick::{Survey, file, table};
 
-use super::gates::{GatesCommand, tell_progress};
+use super::gates::GatesCommand;
 use crate::print::show;
+use crate::progress::Progress;
 use crate::replay::output::put;
 
 /// The number of mixed workloads on each device.
@@ -38,7 +39,9 @@ pub(super) fn run(command: &GatesCommand) -> Result<ExitCode, Box<dyn Error>> {
         devices: command.device.0.clone(),
         policies: std::iter::once(PolicyKind::None).chain(others_than_none).collect(),
     };
-    let cells = plan.run(tell_progress)?;
+    let progress = Progress::steps("gates", 0);
+    let cells = plan.run(|done, all| progress.set(done, all))?;
+    drop(progress);
     let other = match (&before, others) {
         (Some((cells, title)), _) => Some((policy.name(), cells.as_slice(), title.as_str())),
         (None, [other]) => Some((other.name(), cells.as_slice(), other.name())),

@@ -3,10 +3,13 @@
 use std::error::Error;
 use std::process::ExitCode;
 
+use forerun_lab::export;
+use forerun_lab::replay::Settings;
 use forerun_lab::rows::{Matrix, Scenario, run, tables};
 use forerun_sim::device::Preset;
 
 use crate::print::show;
+use crate::progress::Progress;
 use crate::replay::lists::Policies;
 use crate::units::parse_size;
 
@@ -32,6 +35,10 @@ pub(crate) struct RowsCommand {
     /// Only the workloads whose names contain these words
     #[arg(long, value_name = "WORDS")]
     only: Option<String>,
+
+    /// Print every run's numbers as JSON instead of tables
+    #[arg(long)]
+    json: bool,
 }
 
 impl RowsCommand {
@@ -42,7 +49,11 @@ impl RowsCommand {
         if let Some(words) = &self.only {
             plan.rows = Scenario::named(words)?;
         }
-        show(&tables(&run(&plan)?))?;
+        let progress = Progress::steps("rows", 0);
+        let outcomes = run(&plan, |done, all| progress.set(done, all))?;
+        drop(progress);
+        let settings = Settings { repeat: 1, ..Settings::default() };
+        show(&if self.json { export::json(&outcomes, &settings, &[]) } else { tables(&outcomes) })?;
         Ok(ExitCode::SUCCESS)
     }
 }

@@ -9,6 +9,7 @@ use forerun_lab::seeds::{self, EXPERIMENTS, Experiment};
 
 use crate::print::say as tell;
 use crate::print::show as print;
+use crate::progress::Progress;
 
 /// Reproduce the tables of the readahead literature
 ///
@@ -44,7 +45,10 @@ impl SeedsCommand {
             std::fs::create_dir_all(directory)
                 .map_err(|error| format!("the directory {}: {error}", directory.display()))?;
         }
-        for (experiment, findings) in chosen.iter().zip(seeds::run(&chosen)) {
+        let progress = Progress::steps("seeds", chosen.len());
+        let findings = seeds::run(&chosen, |done, all| progress.set(done, all));
+        drop(progress);
+        for (experiment, findings) in chosen.iter().zip(findings) {
             let text = seeds::show(experiment, &findings);
             print(&format!("{text}\n"))?;
             if let Some(directory) = &self.out {

@@ -10,7 +10,6 @@ use std::path::{Path, PathBuf};
 use forerun::{Forerun, Part};
 
 use super::mounted::{MountedDirectory, not_in_mount, too_many};
-use super::text;
 
 /// A longer line names nothing: paths have 4096 bytes at most.
 const LINE_BYTES_MAX: u64 = 8192;
@@ -107,4 +106,14 @@ impl Places {
         let Some(mounted) = &self.mounted else { return Ok(PathBuf::new()) };
         Ok(mounted.place(&canonical)?)
     }
+}
+
+/// `path` as a line of a list has it.
+pub(super) fn text(path: &Path) -> Result<&str, Box<dyn Error>> {
+    let shown = path.display();
+    let text = path.to_str().ok_or_else(|| format!("{shown} is not UTF-8, so that no mount has it"))?;
+    if text.contains(['\t', '\n', '\r', '\0']) {
+        return Err(format!("{text:?} holds a tab or a line break, which no list can name").into());
+    }
+    Ok(text)
 }

@@ -8,9 +8,11 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use forerun::Part;
+use forerun_lab::export::json::Json;
 
-use crate::print::say;
-use list_file::Input;
+use crate::print::{say, show};
+use crate::progress::Progress;
+use list_file::{Input, text};
 use mounted::MountedDirectory;
 
 const EXAMPLES: &str = "\
@@ -40,6 +42,10 @@ pub(crate) struct PrefetchCommand {
     /// The directory that the paths of a list are relative to, instead of the current directory
     #[arg(long, value_name = "DIR")]
     base: Option<PathBuf>,
+
+    /// Print what the mount was told as JSON
+    #[arg(long)]
+    json: bool,
 }
 
 impl PrefetchCommand {
@@ -56,9 +62,19 @@ impl PrefetchCommand {
             }
             files => whole(files)?,
         };
+        let progress = Progress::unknown("the mount looks up the files");
         let left_out = mounted.prefetch(&parts)?;
-        if left_out > 0 {
-            let of = parts.len();
+        drop(progress);
+        let of = parts.len();
+        if self.json {
+            let mut json = Json::default();
+            json.object(|json| {
+                json.key("directory").text(&mounted.directory().display().to_string());
+                json.key("part_count").number(of as u64);
+                json.key("left_out_count").number(left_out);
+            });
+            show(&json.finish())?;
+        } else if left_out > 0 {
             say(&format!("{left_out} of {of} parts were left out: no such file, or it ends before them"));
         }
         Ok(ExitCode::SUCCESS)
@@ -89,14 +105,4 @@ fn whole(files: &[PathBuf]) -> Result<(MountedDirectory, Vec<Part>), Box<dyn Err
     }
     let mounted = mounted.ok_or("name a file")?;
     Ok((mounted, parts))
-}
-
-/// `path` as a line of a list has it.
-fn text(path: &Path) -> Result<&str, Box<dyn Error>> {
-    let shown = path.display();
-    let text = path.to_str().ok_or_else(|| format!("{shown} is not UTF-8, so that no mount has it"))?;
-    if text.contains(['\t', '\n', '\r', '\0']) {
-        return Err(format!("{text:?} holds a tab or a line break, which no list can name").into());
-    }
-    Ok(text)
 }

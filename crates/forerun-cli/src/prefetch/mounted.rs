@@ -49,6 +49,11 @@ impl MountedDirectory {
         })
     }
 
+    /// Where the mount is, as far as it can be seen from here.
+    pub(super) fn directory(&self) -> &Path {
+        &self.root
+    }
+
     /// Has `parts` read ahead, and says how many were left out.
     ///
     /// # Errors

@@ -14,8 +14,9 @@ use forerun_lab::replay::{Plan, Settings};
 use forerun_lab::workload::{Workload, tell_apart};
 use forerun_sim::source::Pace;
 
-use crate::trace::{RecordingInput, nanoseconds, parse_time};
-use crate::units::parse_size;
+use crate::progress::Progress;
+use crate::trace::RecordingInput;
+use crate::units::{nanoseconds, parse_size, parse_time};
 use lists::{Devices, Policies};
 use live::LiveOptions;
 use output::ReportOutput;
@@ -124,8 +125,10 @@ impl ReplayCommand {
     pub(crate) fn run(self) -> Result<ExitCode, Box<dyn Error>> {
         self.output.check(&self.traces)?;
         let options = self.input.options();
+        let reading = Progress::unknown("reading the recordings");
         let mut workloads =
             self.traces.iter().map(|path| Workload::open(path, options)).collect::<Result<Vec<_>, _>>()?;
+        drop(reading);
         tell_apart(&mut workloads)?;
         workloads.iter().try_for_each(|workload| self.check_pace(workload))?;
         let plan = Plan {
@@ -141,7 +144,9 @@ impl ReplayCommand {
             self.output.write_numbers(&plan, &played.outcomes, &[], || played.tables(&plan))?;
             return Ok(ExitCode::SUCCESS);
         }
-        let outcomes = plan.run()?;
+        let progress = Progress::steps("replay", 0);
+        let outcomes = plan.run(|done, all| progress.set(done, all))?;
+        drop(progress);
         self.output.write(&plan, &outcomes)?;
         Ok(ExitCode::SUCCESS)
     }

@@ -11,8 +11,9 @@ use forerun_lab::report::{Imprint, Report};
 use forerun_lab::timeline::Timeline;
 use forerun_lab::{export, show};
 
+use crate::new_file::{check_folder, check_output};
 use crate::print::show as print;
-use crate::trace::check_output;
+use crate::progress::Progress;
 use crate::units::show_size;
 
 #[derive(Debug, clap::Args)]
@@ -64,7 +65,7 @@ impl ReportOutput {
             format!("{tables}\n{}", show::legend(plan.settings.repeat as usize))
         };
         let wants_timelines = self.html.is_some() || self.json.is_some();
-        let timelines = if wants_timelines { plan.timelines()? } else { Vec::new() };
+        let timelines = if wants_timelines { timelines(plan)? } else { Vec::new() };
         self.write_numbers(plan, outcomes, &timelines, tables)?;
         if let Some(path) = &self.html {
             put(path, &page(plan, outcomes, &timelines))?;
@@ -91,6 +92,11 @@ impl ReportOutput {
         }
         Ok(())
     }
+}
+
+fn timelines(plan: &Plan) -> Result<Vec<(String, Timeline)>, forerun_lab::error::Error> {
+    let progress = Progress::steps("timelines", 0);
+    plan.timelines(|done, all| progress.set(done, all))
 }
 
 /// When, by which version and by which command the page is made.
@@ -133,18 +139,6 @@ fn seeds(settings: &Settings) -> String {
     match settings.repeat {
         1 => settings.seed.to_string(),
         _ => format!("{} to {}", settings.seed, settings.seed + settings.repeat - 1),
-    }
-}
-
-/// Refuses a path in a missing folder.
-pub(crate) fn check_folder(path: &Path) -> Result<(), String> {
-    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
-    match folder.filter(|folder| !folder.is_dir()) {
-        Some(folder) => {
-            Err(format!("cannot write {}: there is no folder {}", path.display(), folder.display()))
-        }
-        None if path.is_dir() => Err(format!("cannot write {}: it is a folder", path.display())),
-        None => Ok(()),
     }
 }
 

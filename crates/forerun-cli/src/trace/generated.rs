@@ -6,9 +6,9 @@ use std::time::Duration;
 use clap::ValueEnum;
 use forerun_trace::generate::{Pattern, Plan};
 
-use super::shape::RecordingOutput;
-use super::{nanoseconds, parse_time, report};
-use crate::units::parse_size;
+use super::recording::{RecordingOutput, report};
+use crate::progress::Progress;
+use crate::units::{nanoseconds, parse_size, parse_time};
 
 /// Write accesses of a known pattern
 ///
@@ -113,6 +113,7 @@ impl GenerateRecordingCommand {
         };
         let mut accesses = plan.generate()?;
         let mut writer = self.output.create(&[])?;
+        let _progress = Progress::unknown("trace generate");
         while let Some(access) = accesses.next() {
             writer.write(&access, accesses.files())?;
         }

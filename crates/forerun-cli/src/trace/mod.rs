@@ -1,19 +1,17 @@
 //! `forerun trace`.
 
+mod formats;
 mod generated;
 mod info;
+mod recording;
 mod shape;
 
 use std::error::Error;
-use std::path::Path;
 use std::process::ExitCode;
-use std::time::Duration;
 
 use clap::Subcommand;
-use forerun_trace::{Format, ReadOptions, Reader, Written};
 
-use crate::print::{say, show};
-use crate::units::parse_duration;
+pub(crate) use self::recording::RecordingInput;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -48,8 +46,7 @@ enum RecordingCommand {
     Cut(shape::CutCommand),
     Merge(shape::MergeCommand),
     Generate(generated::GenerateRecordingCommand),
-    /// List the formats
-    Formats,
+    Formats(formats::FormatsCommand),
 }
 
 impl TraceCommand {
@@ -61,82 +58,8 @@ impl TraceCommand {
             RecordingCommand::Cut(cut) => cut.run()?,
             RecordingCommand::Merge(merge) => merge.run()?,
             RecordingCommand::Generate(generate) => generate.run()?,
-            RecordingCommand::Formats => show(&formats())?,
+            RecordingCommand::Formats(formats) => formats.run()?,
         }
         Ok(ExitCode::SUCCESS)
     }
-}
-
-/// Options for reading recordings, shared by several commands.
-#[derive(Debug, clap::Args)]
-pub(crate) struct RecordingInput {
-    /// The format of the input, if its content and its name do not tell
-    #[arg(long, value_name = "FORMAT")]
-    format: Option<Format>,
-
-    /// Read the dispatched requests of block layer recordings, with service times
-    ///
-    /// Recordings of blktrace and ftrace have the requests that programs queued, which are read by
-    /// default. They also have the merged requests that the device received, which this option reads.
-    #[arg(long)]
-    dispatched: bool,
-}
-
-impl RecordingInput {
-    /// As options of the trace crate.
-    pub(crate) fn options(&self) -> ReadOptions {
-        ReadOptions { format: self.format, dispatched: self.dispatched }
-    }
-
-    fn open(&self, path: &Path) -> Result<Reader, forerun_trace::Error> {
-        Reader::open(path, self.options())
-    }
-}
-
-/// Refuses to overwrite an input.
-pub(crate) fn check_output(output: &Path, inputs: &[&Path]) -> Result<(), String> {
-    let real = |path: &Path| std::fs::canonicalize(path).ok();
-    match real(output).is_some_and(|output| inputs.iter().any(|input| real(input) == Some(output.clone()))) {
-        true => Err(format!("{} is both read and written; write to another file", output.display())),
-        false => Ok(()),
-    }
-}
-
-/// Refuses to overwrite a recording without `--force`.
-fn check_new(output: &Path, force: bool) -> Result<(), String> {
-    match !force && output.is_file() {
-        true => Err(format!("{} exists: write to another file, or replace it by --force", output.display())),
-        false => Ok(()),
-    }
-}
-
-/// Reports accesses that the output's format cannot express.
-fn report(written: Written, output: &Path) {
-    if written.left_out > 0 {
-        say(&format!(
-            "{} of {} accesses are not in {}: its format cannot express them",
-            written.left_out,
-            written.left_out + written.written,
-            output.display()
-        ));
-    }
-}
-
-fn formats() -> String {
-    let row = |format: Format| {
-        format!("{format:<14} {}\n", if format.is_writable() { "read, write" } else { "read" })
-    };
-    Format::all().map(row).collect()
-}
-
-/// As [`parse_duration`], and microseconds.
-pub(crate) fn parse_time(text: &str) -> Result<Duration, String> {
-    match text.strip_suffix("us").map(str::parse) {
-        Some(Ok(microseconds)) => Ok(Duration::from_micros(microseconds)),
-        _ => parse_duration(text),
-    }
-}
-
-pub(crate) fn nanoseconds(duration: Duration) -> u64 {
-    u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX)
 }

@@ -7,8 +7,10 @@ use std::time::Duration;
 
 use forerun_trace::{Cut, Format, Merge, Repair, Summary, Writer};
 
-use super::{RecordingInput, check_new, check_output, nanoseconds, parse_time, report};
+use super::recording::{RecordingInput, RecordingOutput, reading, report};
+use crate::new_file::{check_new, check_output};
 use crate::print::say;
+use crate::units::{nanoseconds, parse_time};
 
 /// Write a recording in another format
 #[derive(Debug, clap::Args)]
@@ -45,7 +47,8 @@ impl ConvertCommand {
     pub(super) fn run(self) -> Result<(), Box<dyn Error>> {
         check_output(&self.output, &[&self.input_path])?;
         check_new(&self.output, self.force)?;
-        let mut reader = self.input.open(&self.input_path)?;
+        let progress = reading("trace convert", &[&self.input_path]);
+        let mut reader = self.input.open(&self.input_path, &progress)?;
         let mut writer = Writer::create(&self.output, self.to_format)?;
         let mut repair = self.repair.map(|service| Repair::new(nanoseconds(service)));
         let mut mended = 0;
@@ -93,7 +96,8 @@ pub(super) struct CutCommand {
 impl CutCommand {
     pub(super) fn run(self) -> Result<(), Box<dyn Error>> {
         let mut writer = self.output.create(&[&self.input_path])?;
-        let mut reader = self.input.open(&self.input_path)?;
+        let progress = reading("trace cut", &[&self.input_path]);
+        let mut reader = self.input.open(&self.input_path, &progress)?;
         let mut cut = Cut::new(nanoseconds(self.from), self.to.map(nanoseconds), self.files);
         let (mut summary, mut is_empty) = (Summary::default(), true);
         while let Some(access) = reader.next() {
@@ -113,9 +117,9 @@ impl CutCommand {
             )
             .into());
         }
-        report(writer.finish(reader.files())?, &self.output.path);
+        report(writer.finish(reader.files())?, self.output.path());
         if is_empty {
-            fs::remove_file(&self.output.path)?;
+            fs::remove_file(self.output.path())?;
             return Err(format!(
                 "{} has no access in that part; its {} accesses are within {:.6} s",
                 self.input_path.display(),
@@ -152,40 +156,14 @@ impl MergeCommand {
     pub(super) fn run(self) -> Result<(), Box<dyn Error>> {
         let inputs: Vec<&Path> = self.inputs.iter().map(PathBuf::as_path).collect();
         let mut writer = self.output.create(&inputs)?;
-        let readers = inputs.iter().map(|input| self.input.open(input)).collect::<Result<Vec<_>, _>>()?;
+        let progress = reading("trace merge", &inputs);
+        let readers =
+            inputs.iter().map(|input| self.input.open(input, &progress)).collect::<Result<Vec<_>, _>>()?;
         let mut merge = Merge::new(readers, self.same_clock)?;
         while let Some(access) = merge.next() {
             writer.write(&access?, merge.files())?;
         }
-        report(writer.finish(merge.files())?, &self.output.path);
+        report(writer.finish(merge.files())?, self.output.path());
         Ok(())
-    }
-}
-
-/// Options for the output, shared by the commands that have one.
-#[derive(Debug, clap::Args)]
-pub(super) struct RecordingOutput {
-    /// The file to write; its name tells the format unless --to-format does
-    #[arg(short = 'o', long = "output", value_name = "OUT")]
-    path: PathBuf,
-
-    /// The format to write
-    #[arg(long, value_name = "FORMAT")]
-    to_format: Option<Format>,
-
-    /// Replace OUT if it exists
-    #[arg(long)]
-    force: bool,
-}
-
-impl RecordingOutput {
-    pub(super) fn path(&self) -> &Path {
-        &self.path
-    }
-
-    pub(super) fn create(&self, inputs: &[&Path]) -> Result<Writer, Box<dyn Error>> {
-        check_output(&self.path, inputs)?;
-        check_new(&self.path, self.force)?;
-        Ok(Writer::create(&self.path, self.to_format)?)
     }
 }

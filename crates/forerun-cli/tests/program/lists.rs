@@ -105,6 +105,11 @@ fn a_list_names_parts_relative_to_a_directory() {
     let said = bed.prefetch(bed.outside.path(), &["--base", base, list.to_str().unwrap()], "");
     assert!(succeeded(&said).contains("1 of 4 parts were left out"), "{said:?}");
     assert!(bed.explained().contains("\"bytes\": 126976"), "{}", bed.explained());
+    let told = bed.prefetch(bed.outside.path(), &["--json", "--base", base, list.to_str().unwrap()], "");
+    let json = String::from_utf8(told.stdout.clone()).unwrap();
+    let expected =
+        format!("{{\n  \"directory\": \"{base}\",\n  \"part_count\": 4,\n  \"left_out_count\": 1\n}}\n");
+    assert_eq!((succeeded(&told), json), (String::new(), expected));
     // From a directory within it, and from standard input; one path is absolute.
     let inside = bed.directory.join("with space");
     let input = format!("../c\t0\t4096\n{base}/a\nd e\n");

@@ -29,6 +29,7 @@ mod numbers;
 mod overlays;
 mod passed;
 mod passthrough;
+mod progress;
 mod redirects;
 mod remount;
 mod run;

@@ -153,7 +153,11 @@ pub(crate) fn unmount_leftovers(directory: &Path) {
     }
 }
 
-fn within<T: Send + 'static>(deadline: Duration, work: impl FnOnce() -> T + Send + 'static) -> Option<T> {
+/// The result of `work`, unless it takes too long.
+pub(crate) fn within<T: Send + 'static>(
+    deadline: Duration,
+    work: impl FnOnce() -> T + Send + 'static,
+) -> Option<T> {
     let (done, result) = mpsc::channel();
     thread::spawn(move || done.send(work()));
     result.recv_timeout(deadline).ok()

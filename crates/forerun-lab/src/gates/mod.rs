@@ -20,14 +20,12 @@ mod repeat;
 mod row;
 mod verdicts;
 
-use std::sync::atomic::{AtomicUsize, Ordering};
-
 use forerun_sim::device::Preset;
 
 use crate::error::Error;
 use crate::outcome::Outcome;
 use crate::replay::{Cell, Settings};
-use crate::work::on_all_cores;
+use crate::work::on_all_cores_with;
 use crate::workload::Workload;
 use best::Best;
 pub use contender::{Against, CONTENDERS, Contender};
@@ -93,13 +91,7 @@ impl Inspection {
     ) -> Result<Judgement, Error> {
         let mut findings = Judgement::default();
         let cells = self.cells(&mut findings.left_out)?;
-        let done = AtomicUsize::new(0);
-        let run = |cell: &(Cell<'_>, Kind)| {
-            let found = self.run_one(cell, kept)?;
-            progress(done.fetch_add(1, Ordering::Relaxed) + 1, cells.len());
-            Ok::<_, Error>(found)
-        };
-        for (row, outcomes) in on_all_cores(&cells, run)? {
+        for (row, outcomes) in on_all_cores_with(&cells, |cell| self.run_one(cell, kept), progress)? {
             findings.rows.push(row);
             findings.outcomes.extend(outcomes);
         }

@@ -13,8 +13,6 @@ pub mod file;
 mod means;
 mod mixed;
 
-use std::sync::atomic::{AtomicUsize, Ordering};
-
 use forerun_engine::PolicyKind;
 use forerun_sim::device::Preset;
 use forerun_sim::run::Run;
@@ -22,7 +20,7 @@ use forerun_sim::run::Run;
 use crate::error::Error;
 use crate::gates::Case;
 use crate::replay::{self, Settings};
-use crate::work::on_all_cores;
+use crate::work::on_all_cores_with;
 pub use means::table;
 
 /// The devices of the table, from a disk of 2001 to a store far away.
@@ -113,12 +111,7 @@ impl Survey {
     /// A recording cannot be read any more, or a reader hangs.
     pub fn run(&self, progress: impl Fn(usize, usize) + Sync) -> Result<Vec<Score>, Error> {
         let jobs = self.jobs();
-        let done = AtomicUsize::new(0);
-        let cells = on_all_cores(&jobs, |job| {
-            let cells = self.run_one(job)?;
-            progress(done.fetch_add(1, Ordering::Relaxed) + 1, jobs.len());
-            Ok::<_, Error>(cells)
-        })?;
+        let cells = on_all_cores_with(&jobs, |job| self.run_one(job), progress)?;
         Ok(cells.into_iter().flatten().collect())
     }
 

@@ -12,7 +12,7 @@ use forerun_sim::source::Pace;
 
 use crate::error::Error;
 use crate::outcome::Outcome;
-use crate::work::on_all_cores;
+use crate::work::on_all_cores_with;
 use crate::workload::Workload;
 pub use caption::describe;
 pub(crate) use cell::Cell;
@@ -73,17 +73,17 @@ impl Settings {
 
 impl Plan {
     /// Replays all of it, on all cores. The outcomes are in the order of workloads, devices,
-    /// budgets and policies, and the same each time.
+    /// budgets and policies, and the same each time. `progress` hears how many of all runs are done.
     ///
     /// # Errors
     /// A trace cannot be read any more or is larger than a device; a budget that no
     /// engine can keep.
-    pub fn run(&self) -> Result<Vec<Outcome>, Error> {
+    pub fn run(&self, progress: impl Fn(usize, usize) + Sync) -> Result<Vec<Outcome>, Error> {
         let cells = self.cells();
         cells.iter().try_for_each(Cell::check)?;
         let jobs: Vec<Job<'_>> =
             cells.iter().flat_map(|cell| cell.jobs(&self.policies, self.learned)).collect();
-        let mut parts = on_all_cores(&jobs, Job::run)?.into_iter();
+        let mut parts = on_all_cores_with(&jobs, Job::run, progress)?.into_iter();
         let mut outcomes = Vec::new();
         for cell in &cells {
             let bounds = parts.next().and_then(Part::bounds).unwrap_or_default();

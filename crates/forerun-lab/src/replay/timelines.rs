@@ -6,18 +6,22 @@ use super::Plan;
 use super::cell::Cell;
 use crate::error::Error;
 use crate::timeline::Timeline;
-use crate::work::on_all_cores;
+use crate::work::on_all_cores_with;
 
 /// Events that the engine keeps until they are looked at, which is after each step.
 const EVENTS_MAX: usize = 1 << 16;
 
 impl Plan {
     /// A timeline of each workload, on the first device with the first budget and seed, under each
-    /// policy, labelled `workload/policy`. The runs are made once more for it.
+    /// policy, labelled `workload/policy`. The runs are made once more for it, and
+    /// `progress` hears how many are done.
     ///
     /// # Errors
     /// As [`Plan::run`].
-    pub fn timelines(&self) -> Result<Vec<(String, Timeline)>, Error> {
+    pub fn timelines(
+        &self,
+        progress: impl Fn(usize, usize) + Sync,
+    ) -> Result<Vec<(String, Timeline)>, Error> {
         let (Some(device), Some(memory_bytes)) = (self.devices.first(), self.memory_bytes.first()) else {
             return Ok(Vec::new());
         };
@@ -26,13 +30,14 @@ impl Plan {
             let cell = Cell { workload, device, memory_bytes: *memory_bytes, settings: self.settings };
             jobs.extend(self.policies.iter().map(|policy| (cell, *policy)));
         }
-        on_all_cores(&jobs, |(cell, policy)| {
+        let watch = |(cell, policy): &(Cell<'_>, PolicyKind)| {
             let mut timeline = Timeline::default();
             let config = Config { events_max: EVENTS_MAX, ..cell.config(*policy) };
             let run =
                 cell.run(config, self.settings.seed, |world| world.observe(|event| timeline.observe(event)))?;
             timeline.finish(Time(run.elapsed_ns));
             Ok((format!("{}/{}", cell.workload.name(), policy.name()), timeline))
-        })
+        };
+        on_all_cores_with(&jobs, watch, progress)
     }
 }

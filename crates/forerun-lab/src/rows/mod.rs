@@ -15,7 +15,7 @@ use forerun_sim::world::{Stuck, World};
 
 use crate::error::Error;
 use crate::outcome::Outcome;
-use crate::work::on_all_cores;
+use crate::work::on_all_cores_with;
 pub use tables::tables;
 pub use workloads::{ROWS, Scenario};
 
@@ -51,19 +51,20 @@ impl Matrix {
 }
 
 /// Runs all of `plan` on all cores. The outcomes are in the order of workloads and
-/// policies, a run each, and the same each time.
+/// policies, a run each, and the same each time. `progress` hears how many of all runs are done.
 ///
 /// # Errors
 /// A budget that no engine can keep.
-pub fn run(plan: &Matrix) -> Result<Vec<Outcome>, Error> {
+pub fn run(plan: &Matrix, progress: impl Fn(usize, usize) + Sync) -> Result<Vec<Outcome>, Error> {
     Engine::new(Config::new(plan.memory_bytes))?;
     let columns = || std::iter::once(None).chain(plan.policies.iter().copied().map(Some));
     let jobs: Vec<(Scenario, Option<PolicyKind>)> =
         plan.rows.iter().flat_map(|row| columns().map(|policy| (*row, policy))).collect();
-    let parts = on_all_cores(&jobs, |(row, policy)| match policy {
+    let work = |(row, policy): &(Scenario, Option<PolicyKind>)| match policy {
         None => best(plan, *row).map(Piece::Bounds),
         Some(policy) => serve(plan, *row, *policy).map(|run| Piece::Run(*policy, Box::new(run))),
-    })?;
+    };
+    let parts = on_all_cores_with(&jobs, work, progress)?;
     let mut outcomes = Vec::new();
     let mut known = Bounds::default();
     for ((row, _), part) in jobs.iter().zip(parts) {

@@ -28,7 +28,7 @@ use std::convert::Infallible;
 
 pub use findings::{Claim, Findings, Ruling};
 
-use crate::work::on_all_cores;
+use crate::work::on_all_cores_with;
 
 /// One experiment.
 #[derive(Clone, Copy, Debug)]
@@ -191,9 +191,11 @@ pub const EXPERIMENTS: &[Experiment] = &[
     },
 ];
 
-/// Makes the tables of `experiments` again, on all processors; in their order.
-pub fn run(experiments: &[Experiment]) -> Vec<Findings> {
-    on_all_cores(experiments, |experiment| Ok::<_, Infallible>((experiment.run)())).unwrap_or_default()
+/// Makes the tables of `experiments` again, on all processors; in their order. `progress` hears how many are
+/// done.
+pub fn run(experiments: &[Experiment], progress: impl Fn(usize, usize) + Sync) -> Vec<Findings> {
+    on_all_cores_with(experiments, |experiment| Ok::<_, Infallible>((experiment.run)()), progress)
+        .unwrap_or_default()
 }
 
 /// An experiment's findings below its name.

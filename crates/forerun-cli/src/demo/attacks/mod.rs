@@ -14,6 +14,7 @@ use self::mounted_store::{AttackOutcome, MountedStore};
 use super::session::{on_threads_of_its_own, stop_asked};
 use super::store::Attack;
 use crate::print::{show, tell};
+use crate::progress::Progress;
 use crate::units::parse_duration;
 
 /// The least share of their pace for other readers.
@@ -48,6 +49,7 @@ impl AttacksCommand {
         // The first row is without an attack, for comparison.
         let rows: Vec<_> = std::iter::once(None).chain(attacks.into_iter().map(Some)).collect();
         let time = self.time;
+        let progress = Progress::steps("attacks", rows.len());
         let outcomes = on_threads_of_its_own(async {
             let stop = stop_asked()?;
             let measured = async {
@@ -56,6 +58,7 @@ impl AttacksCommand {
                     let outcome = MountedStore::measure(*attack, time).await?;
                     tell(&attack_table::line(*attack, &outcome));
                     outcomes.push((*attack, outcome));
+                    progress.advance();
                 }
                 Ok(outcomes)
             };
@@ -64,6 +67,7 @@ impl AttacksCommand {
                 () = stop => Err("interrupted".to_owned()),
             }
         })?;
+        drop(progress);
         show(&attack_table::report(&outcomes))?;
         let holds = outcomes.iter().all(|(_, outcome)| outcome.holds());
         Ok(if holds { ExitCode::SUCCESS } else { ExitCode::FAILURE })

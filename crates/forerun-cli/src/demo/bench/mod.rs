@@ -17,6 +17,7 @@ use super::session::{Measured, Run, Session};
 use super::soak::SoakCommand;
 use super::{parse_bytes, parse_pattern};
 use crate::print::{show, tell};
+use crate::progress::Progress;
 use crate::units::{parse_duration, parse_size};
 
 const MEMORY_BYTES: u64 = 256 << 20;
@@ -94,20 +95,27 @@ impl BenchCommand {
             None => {}
         }
         let rows = self.rows();
+        let progress = Progress::steps(
+            "bench",
+            rows.iter().map(BenchCase::measurements).sum::<usize>() * self.repeat as usize,
+        );
         let measured = Session::with(self.size, async |session| {
             // Runs all rows once, then again: a temporary disturbance then affects one measurement
             // of each row, not all of one.
             let mut measured = vec![(Vec::new(), Vec::new()); rows.len()];
             for _ in 0..self.repeat {
                 for (row, (adaptive, none)) in rows.iter().zip(&mut measured) {
-                    if row.pattern == Pattern::Random && !row.is_learned {
+                    if row.has_comparison() {
                         none.push(row.measure(session, "none").await?);
+                        progress.advance();
                     }
                     adaptive.push(row.measure(session, "adaptive").await?);
+                    progress.advance();
                 }
             }
             Ok(measured)
         })?;
+        drop(progress);
         let judged: Vec<_> = rows
             .iter()
             .zip(&measured)
@@ -152,6 +160,16 @@ impl BenchCase {
     fn title(&self) -> String {
         let learned = if self.is_learned { ", learned" } else { "" };
         format!("{}{learned}", self.pattern.title())
+    }
+
+    /// Whether it is measured without readahead too.
+    fn has_comparison(&self) -> bool {
+        self.pattern == Pattern::Random && !self.is_learned
+    }
+
+    /// How often it is measured in one round.
+    fn measurements(&self) -> usize {
+        1 + usize::from(self.has_comparison())
     }
 
     async fn measure(&self, session: &mut Session, policy: &str) -> Result<Measured, String> {

@@ -22,6 +22,7 @@ use self::outcome::Summary;
 use self::program_bench::{ProgramBench, RunOutcome};
 use super::session::{on_threads_of_its_own, stop_asked};
 use crate::print::{show, tell};
+use crate::progress::Progress;
 use crate::units::parse_duration;
 
 /// Measure real programs on the mount, beside other ways to mount
@@ -90,9 +91,11 @@ impl ProgramsCommand {
 
     async fn measure_all(&self, stand: &mut ProgramBench) -> Result<Vec<Comparison>, String> {
         let rows = if self.only.is_empty() { PROGRAMS.to_vec() } else { self.only.clone() };
+        let progress = Progress::steps("bench programs", rows.len());
         let mut groups = Vec::new();
         for row in rows {
             groups.push((row, self.measure_row(stand, row).await?));
+            progress.advance();
         }
         Ok(groups)
     }

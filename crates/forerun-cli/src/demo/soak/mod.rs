@@ -13,6 +13,7 @@ use std::time::{Duration, Instant};
 use super::process::{MountProcess, Ready, this_program};
 use super::session::{on_threads_of_its_own, stop_asked};
 use crate::print::{show, tell};
+use crate::progress::Progress;
 use crate::units::parse_duration;
 
 const READERS: u64 = 4;
@@ -75,6 +76,7 @@ impl SoakCommand {
         });
         let readers: Vec<_> = readers.collect();
         let mut samples = Vec::new();
+        let progress = Progress::steps("soak", SAMPLES as usize);
         for sample in 1..=SAMPLES {
             tokio::time::sleep_until((begun + self.time * sample / SAMPLES).into()).await;
             samples.push(mount.memory_bytes()?);
@@ -84,6 +86,7 @@ impl SoakCommand {
                 opened.load(Ordering::Relaxed),
                 samples[samples.len() - 1] as f64 / 1e6
             ));
+            progress.advance();
         }
         for reader in readers {
             reader.await.map_err(|error| format!("a reader: {error}"))??;

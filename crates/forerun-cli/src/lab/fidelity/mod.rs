@@ -19,6 +19,7 @@ use crate::demo::reader::Pattern;
 use crate::demo::session::Session;
 use crate::demo::{parse_bytes, parse_demo_pattern};
 use crate::print::{show, tell};
+use crate::progress::Progress;
 use crate::units::{parse_duration, parse_size};
 
 /// Compare the simulator with a real mount
@@ -87,11 +88,14 @@ impl FidelityCommand {
             let mut cells = on_all_cores(&points, |point| Cell::predict(*point, session.contents()))?;
             // Runs all cells once, then again: a temporary disturbance then affects one measurement
             // of each cell, not all of one.
-            for round in 0..self.repeat * SPREAD_FACTOR {
+            let rounds = self.repeat * SPREAD_FACTOR;
+            let progress = Progress::steps("fidelity", rounds as usize * cells.len());
+            for round in 0..rounds {
                 for cell in &mut cells {
                     if round < self.repeat || cell.is_spread() {
                         cell.measure(session).await?;
                     }
+                    progress.advance();
                 }
             }
             Ok((calibrations, cells))

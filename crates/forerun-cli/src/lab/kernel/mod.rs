@@ -16,6 +16,7 @@ use self::slow_disk::{Column, DiskRun, SlowDisk};
 use crate::demo::markdown;
 use crate::demo::session::stop_asked;
 use crate::print::{self, tell};
+use crate::progress::Progress;
 use crate::units::show_size;
 
 /// Measure real reads on a modelled disk, through the kernel and through a mount
@@ -85,6 +86,7 @@ impl BenchKernelCommand {
     async fn measure(&self, rows: &[&Job]) -> Result<(Vec<[Runs; 3]>, u64), String> {
         let stand = SlowDisk::new(&self.device, self.speed, self.below).await?;
         let mut measured: Vec<[Runs; 3]> = vec![Default::default(); rows.len()];
+        let progress = Progress::steps("bench-kernel", self.repeat as usize * rows.len() * Column::ALL.len());
         for _ in 0..self.repeat {
             for (row, cells) in rows.iter().zip(&mut measured) {
                 for (column, cell) in Column::ALL.into_iter().zip(cells) {
@@ -95,6 +97,7 @@ impl BenchKernelCommand {
                     };
                     tell(&format!("{}, {}: {shown}", row.name, column.name()));
                     cell.push(run);
+                    progress.advance();
                 }
             }
         }

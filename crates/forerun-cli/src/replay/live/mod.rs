@@ -19,6 +19,7 @@ use names::Names;
 use objects::Objects;
 
 use crate::print::tell;
+use crate::progress::Progress;
 
 /// Where `--live` reads from.
 #[derive(Clone, Debug, Default, clap::Args)]
@@ -71,11 +72,13 @@ impl LiveOptions {
     /// # Errors
     /// An object that cannot be read, or a recording and objects that do not match.
     pub(super) fn replay(&self, url: &str, plan: &Plan, read: ReadOptions) -> Result<Played, Box<dyn Error>> {
+        let runs = plan.workloads.len() * plan.memory_bytes.len() * plan.policies.len();
+        let progress = Progress::steps("replay", runs * plan.settings.repeat as usize);
         let mut played = Played { outcomes: Vec::new(), faiths: Vec::new(), url: url.to_owned() };
         for workload in &plan.workloads {
             let names = self.names(url, workload, read)?;
             for memory_bytes in &plan.memory_bytes {
-                self.replay_cell(plan, workload, &names, *memory_bytes, &mut played)?;
+                self.replay_cell(plan, workload, &names, *memory_bytes, &mut played, &progress)?;
             }
         }
         Ok(played)
@@ -90,6 +93,7 @@ impl LiveOptions {
         names: &Names,
         memory_bytes: u64,
         played: &mut Played,
+        progress: &Progress,
     ) -> Result<(), Box<dyn Error>> {
         let mut runs: Vec<(Vec<Run>, Vec<Faith>)> = vec![Default::default(); plan.policies.len()];
         for _ in 0..plan.settings.repeat {
@@ -107,6 +111,7 @@ impl LiveOptions {
                     policy.name(),
                     live.run.elapsed_ns as f64 / 1e9
                 ));
+                progress.advance();
                 faiths.push(live.faith.clone());
                 let readahead = forerun.readahead();
                 runs.push(Run { readahead, ..live.run.with_counters(&forerun.counters()) });

@@ -16,6 +16,7 @@ mod nbd;
 mod new_file;
 mod prefetch;
 mod print;
+mod profile;
 mod progress;
 mod replay;
 mod run;
@@ -48,6 +49,7 @@ enum Command {
     Unmount(mounts::UnmountCommand),
     Explain(explain::ExplainCommand),
     Prefetch(prefetch::PrefetchCommand),
+    Profile(profile::ProfileCommand),
     Doctor(doctor::DoctorCommand),
     Demo(demo::DemoCommand),
     Trace(trace::TraceCommand),
@@ -100,6 +102,7 @@ impl Command {
             Command::Unmount(unmount) => unmount.run(),
             Command::Explain(explain) => explain.run(),
             Command::Prefetch(prefetch) => prefetch.run(),
+            Command::Profile(profile) => profile.run(),
             Command::Doctor(doctor) => doctor.run(),
             Command::Demo(demo) => demo.run(),
             Command::Trace(trace) => trace.run(),

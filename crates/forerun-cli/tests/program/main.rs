@@ -29,6 +29,7 @@ mod numbers;
 mod overlays;
 mod passed;
 mod passthrough;
+mod profiles;
 mod progress;
 mod redirects;
 mod remount;

@@ -10,9 +10,9 @@ use std::io::{self, IsTerminal};
 use std::path::Path;
 use std::sync::{Arc, OnceLock};
 
-use tracing_subscriber::EnvFilter;
 use tracing_subscriber::layer::SubscriberExt;
 use tracing_subscriber::util::SubscriberInitExt;
+use tracing_subscriber::{EnvFilter, Registry, reload};
 
 use crate::mount::daemon;
 use crate::print::say;
@@ -22,6 +22,8 @@ use system::System;
 
 /// Each place of the log, with the warnings that may have been repeated since it showed them.
 static TELLERS: OnceLock<Vec<Arc<Repeats>>> = OnceLock::new();
+/// How much is logged.
+static FILTER: OnceLock<reload::Handle<EnvFilter, Registry>> = OnceLock::new();
 
 /// How records are written, and to which log.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
@@ -44,19 +46,7 @@ pub(crate) enum Format {
 /// # Errors
 /// If the log cannot be written there.
 pub(crate) fn start(verbose: u8, file: Option<&Path>, format: Option<Format>) -> Result<(), String> {
-    // All targets start with `forerun::`.
-    let usual = match verbose {
-        0 => "warn",
-        1 => "warn,forerun=info",
-        2 => "info,forerun=debug",
-        _ => "debug,forerun=trace",
-    };
-    let filter = match std::env::var("FORERUN_LOG") {
-        Ok(wanted) if !wanted.is_empty() => EnvFilter::try_new(&wanted).map_err(|error| {
-            format!("FORERUN_LOG=`{wanted}` cannot be used ({error}): try FORERUN_LOG=forerun=debug")
-        })?,
-        _ => EnvFilter::new(usual),
-    };
+    let (filter, handle) = reload::Layer::new(filter(verbose)?);
     let first = Repeats::new(sink(file, format)?);
     let is_unseen = daemon::is_daemon() && file.is_none() && format.is_none();
     let second = if is_unseen { syslog_of_daemon() } else { None };
@@ -64,8 +54,40 @@ pub(crate) fn start(verbose: u8, file: Option<&Path>, format: Option<Format>) ->
     let layers = (Records(first), second.map(Records));
     tracing_subscriber::registry().with(filter).with(layers.0).with(layers.1).init();
     // The log is started once.
-    let _ = TELLERS.set(all);
+    let _ = (TELLERS.set(all), FILTER.set(handle));
     Ok(())
+}
+
+/// Logs as much as `verbose` says from now on, unless `FORERUN_LOG` is set.
+pub(crate) fn change(verbose: u8) {
+    if let (Some(handle), None) = (FILTER.get(), chosen()) {
+        // The log of this program never ends before the program.
+        let _ = handle.reload(EnvFilter::new(usual(verbose)));
+        tracing::info!(target: "forerun::mount", "the log level is now {}", usual(verbose));
+    }
+}
+
+/// The first filter of the log.
+fn filter(verbose: u8) -> Result<EnvFilter, String> {
+    let Some(wanted) = chosen() else { return Ok(EnvFilter::new(usual(verbose))) };
+    EnvFilter::try_new(&wanted).map_err(|error| {
+        format!("FORERUN_LOG=`{wanted}` cannot be used ({error}): try FORERUN_LOG=forerun=debug")
+    })
+}
+
+/// The levels in `FORERUN_LOG`.
+fn chosen() -> Option<String> {
+    std::env::var("FORERUN_LOG").ok().filter(|wanted| !wanted.is_empty())
+}
+
+/// The levels with `-v` so often. All targets start with `forerun::`.
+fn usual(verbose: u8) -> &'static str {
+    match verbose {
+        0 => "warn",
+        1 => "warn,forerun=info",
+        2 => "info,forerun=debug",
+        _ => "debug,forerun=trace",
+    }
 }
 
 /// Shows the counts that are not shown yet. The program ends after that.

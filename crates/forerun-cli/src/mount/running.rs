@@ -44,6 +44,10 @@ pub(super) fn serve(url: &str, directory: &Path, settings: &Settings) -> Result<
     };
     let mount = place.mount(forerun.clone(), settings.kernel(is_local))?;
     greet(url, settings, &forerun, &mount, &runtime);
+    {
+        let _context = runtime.enter();
+        run::follow_log_level()?;
+    }
     if daemon::is_daemon() {
         daemon::ready()?;
     }

@@ -23,8 +23,10 @@ const TARGET: &str = "target";
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Mount {
     pub(super) target: PathBuf,
-    /// The arguments of `forerun mount`.
+    /// The arguments of `forerun mount`, without those that a running mount can change.
     pub(super) arguments: Vec<OsString>,
+    /// How much its process logs, which it can change.
+    pub(super) verbose: u8,
 }
 
 /// A correct file.
@@ -107,10 +109,14 @@ impl Reader<'_> {
         let (Some(url), Some(target)) = (url, target) else {
             return Err(self.wrong(&place, "a mount needs both url and target"));
         };
-        let mut arguments = given.or(&own.or(defaults)).arguments();
-        arguments.extend(["--", url, target].map(OsString::from));
-        self.parse(arguments.clone(), &place)?;
-        Ok(Mount { target: target.into(), arguments })
+        let options = given.or(&own.or(defaults));
+        let command = |options: &Given| {
+            let mut arguments = options.arguments();
+            arguments.extend(["--", url, target].map(OsString::from));
+            arguments
+        };
+        let verbose = self.parse(command(&options), &place)?.into_settings().log.verbose;
+        Ok(Mount { target: target.into(), arguments: command(&options.without("verbose")), verbose })
     }
 
     /// Adds the option in `entry` to `given`; `others` are further keys of its table.
@@ -172,19 +178,20 @@ mod tests {
 
     const TWO: &str = "memory = \"1GiB\"\nallow-other = true\nverbose = 1\n\
         [[mount]]\nurl = \"s3://a\"\ntarget = \"/a\"\nallow-other = false\n\
-        [[mount]]\nurl = \"/b b\"\ntarget = \"/c\"\nmemory = \"64MiB\"\nretry-timeout = 0\n";
+        [[mount]]\nurl = \"/b b\"\ntarget = \"/c\"\nmemory = \"64MiB\"\nretry-timeout = 0\nverbose = 3\n";
 
     #[test]
     fn a_mount_goes_before_the_defaults_and_the_command_line_before_both() {
         let mut given = Given::default();
         let lines = |given: &Given| {
             let found = read(TWO, given).unwrap();
-            let line = |mount: &Mount| mount.arguments.join(" ".as_ref()).into_string().unwrap();
+            let line =
+                |mount: &Mount| format!("{} {}", mount.arguments.join(" ".as_ref()).display(), mount.verbose);
             (found.settings.engine.memory, found.mounts.iter().map(line).collect::<Vec<_>>())
         };
         let (memory, mounts) = lines(&given);
-        assert_eq!((memory, &*mounts[0]), (1 << 30, "--memory=1GiB --verbose -- s3://a /a"));
-        assert_eq!(mounts[1], "--allow-other --memory=64MiB --retry-timeout=0 --verbose -- /b b /c");
+        assert_eq!((memory, &*mounts[0]), (1 << 30, "--memory=1GiB -- s3://a /a 1"));
+        assert_eq!(mounts[1], "--allow-other --memory=64MiB --retry-timeout=0 -- /b b /c 3");
         given.set("memory", Value::Text("2GiB".into()));
         assert!(lines(&given).1.iter().all(|line| line.contains("--memory=2GiB ")));
     }

@@ -33,6 +33,13 @@ impl Given {
         Given(all)
     }
 
+    /// These but the one called `name`.
+    pub(super) fn without(&self, name: &str) -> Given {
+        let mut rest = self.0.clone();
+        rest.remove(name);
+        Given(rest)
+    }
+
     /// The options that `matches` has from its command line, and not by default.
     fn of_command_line(matches: &ArgMatches) -> Given {
         let mut given = Given::default();

@@ -9,9 +9,10 @@ use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::{mpsc, watch};
 use tokio::task::JoinSet;
 
-use super::child::{self, News};
+use super::child::{self, Instruction, News};
 use super::configuration::{Configuration, Mount};
 use super::given::Given;
+use crate::log;
 use crate::mount::service::{Service, watchdog};
 use crate::print::say;
 use crate::status;
@@ -19,7 +20,7 @@ use crate::status;
 /// A mount whose process is kept.
 struct KeptMount {
     mount: Mount,
-    stop: watch::Sender<bool>,
+    instruction: watch::Sender<Instruction>,
 }
 
 /// All mounts.
@@ -79,8 +80,7 @@ pub(super) async fn keep(
     }
     service.iter().for_each(|service| service.stopping("unmounting"));
     for kept in keeper.kept.values() {
-        // Its task may have ended already.
-        let _ = kept.stop.send(true);
+        kept.end();
     }
     while let Some(ended) = keeper.tasks.join_next().await {
         is_well &= ended.is_ok_and(|(_, ended_well)| ended_well);
@@ -88,16 +88,29 @@ pub(super) async fn keep(
     Ok(if is_well { ExitCode::SUCCESS } else { status::FAILED.into() })
 }
 
+impl KeptMount {
+    /// Has it unmounted. Its task may have ended already.
+    fn end(&self) {
+        self.instruction.send_modify(|instruction| instruction.is_over = true);
+    }
+
+    /// Has its process log so much.
+    fn log_with(&self, verbose: u8) {
+        self.instruction
+            .send_if_modified(|instruction| std::mem::replace(&mut instruction.verbose, verbose) != verbose);
+    }
+}
+
 impl Keeper<'_> {
     fn start(&mut self, mount: Mount) {
-        let (stop, stopped) = watch::channel(false);
+        let (instruction, follow) = watch::channel(Instruction { is_over: false, verbose: mount.verbose });
         let (target, news, kept) = (mount.target.clone(), self.news.clone(), mount.clone());
         self.tasks.spawn(async move {
-            let is_well = child::keep(&kept, stopped, news).await;
+            let is_well = child::keep(&kept, follow, news).await;
             (kept.target, is_well)
         });
         self.starting.insert(target.clone());
-        self.kept.insert(target, KeptMount { mount, stop });
+        self.kept.insert(target, KeptMount { mount, instruction });
     }
 
     fn hear(&mut self, target: PathBuf, news: &News) {
@@ -127,11 +140,15 @@ impl Keeper<'_> {
         }
     }
 
-    /// Reads the file again. Mounts that it does not list any more are unmounted, and new ones mounted.
+    /// Reads the file again. Mounts that it does not list any more are unmounted, and new ones mounted. The
+    /// others log as much as it says now.
     fn reload(&mut self, file: &Path, given: &Given) {
         self.service.iter().for_each(|service| service.reloading());
         match Configuration::read(file, given) {
-            Ok(configuration) => self.change_to(configuration.mounts),
+            Ok(configuration) => {
+                log::change(configuration.settings.log.verbose);
+                self.change_to(configuration.mounts);
+            }
             Err(error) => say(&format!("nothing is changed: {error}")),
         }
         self.report();
@@ -141,7 +158,7 @@ impl Keeper<'_> {
         let is_listed = |target: &Path| mounts.iter().any(|mount| mount.target == target);
         let mut removed = 0;
         for (_, kept) in self.kept.iter().filter(|(target, _)| !is_listed(target)) {
-            let _ = kept.stop.send(true);
+            kept.end();
             removed += 1;
         }
         let mut added = 0;
@@ -151,15 +168,17 @@ impl Keeper<'_> {
                     self.start(mount);
                     added += 1;
                 }
-                Some(kept) if *kept.stop.borrow() => {
+                Some(kept) if kept.instruction.borrow().is_over => {
                     say(&format!("{} is being unmounted: reload again after that", mount.target.display()));
                 }
-                Some(kept) if kept.mount == mount => {}
-                Some(_) => {
-                    let shown = mount.target.display();
-                    say(&format!(
-                        "the mount on {shown} keeps its options: run `forerun unmount {shown}` and reload again"
-                    ));
+                Some(kept) => {
+                    kept.log_with(mount.verbose);
+                    if kept.mount.arguments != mount.arguments {
+                        let shown = mount.target.display();
+                        say(&format!(
+                            "the mount on {shown} keeps its options: run `forerun unmount {shown}` and reload again"
+                        ));
+                    }
                 }
             }
         }

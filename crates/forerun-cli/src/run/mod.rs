@@ -5,6 +5,7 @@ mod configuration;
 mod given;
 mod keeper;
 mod keys;
+mod part;
 
 use std::error::Error;
 use std::path::PathBuf;
@@ -12,9 +13,9 @@ use std::process::ExitCode;
 
 use crate::mount::service::Service;
 use crate::print::say;
-pub(crate) use child::end_with_run;
 use configuration::Configuration;
 use given::Given;
+pub(crate) use part::{end_with_run, follow_log_level};
 
 const EXAMPLES: &str = "\
 Example of a file:
@@ -30,7 +31,7 @@ Example of a file:
   target = \"/mnt/pub\"
   memory = \"1GiB\"
 
-Signals: SIGHUP reads the file again, and adds and removes mounts. SIGTERM and SIGINT unmount all.";
+Signals: SIGHUP reads the file again, adds and removes mounts, and changes log levels. SIGTERM and SIGINT unmount all.";
 
 /// Mount what a configuration file lists
 ///

@@ -1,6 +1,7 @@
 //! `forerun run`.
 
 use std::fs;
+use std::io::{BufRead, BufReader};
 use std::os::unix::net::UnixDatagram;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Stdio};
@@ -10,7 +11,7 @@ use tempfile::TempDir;
 
 use super::mount::{HELLO, source_and_directory};
 use super::service::notice;
-use super::support::{cat, forerun, is_mounted, output, send, unmount, unmount_leftovers};
+use super::support::{DEADLINE, cat, forerun, is_mounted, output, send, unmount, unmount_leftovers, within};
 
 /// `forerun run` of a file that a test writes.
 struct Run {
@@ -30,13 +31,18 @@ fn listed(places: &[&(TempDir, TempDir)]) -> String {
 
 impl Run {
     fn start(text: &str, directories: &[&(TempDir, TempDir)]) -> Run {
+        Run::saying(text, directories, Stdio::null())
+    }
+
+    /// Standard error of it and of its mounts goes to `said`.
+    fn saying(text: &str, directories: &[&(TempDir, TempDir)], said: Stdio) -> Run {
         let folder = tempfile::tempdir().unwrap();
         let (file, socket) = (folder.path().join("f.toml"), folder.path().join("notify"));
         fs::write(&file, text).unwrap();
         let manager = UnixDatagram::bind(&socket).unwrap();
         let mut command = forerun();
         command.env("NOTIFY_SOCKET", &socket).args(["run", "--memory", "16MiB", "--config"]).arg(&file);
-        let child = command.stderr(Stdio::null()).spawn().unwrap();
+        let child = command.stderr(said).spawn().unwrap();
         let directories = directories.iter().map(|place| place.1.path().to_owned()).collect();
         Run { child, manager, folder, directories }
     }
@@ -94,15 +100,40 @@ fn a_process_that_is_killed_is_started_again_and_an_unmounted_one_is_not() {
     let place = source_and_directory();
     let mut run = Run::start(&listed(&[&place]), &[&place]);
     run.wait_for("1 of 1");
-    let list = String::from_utf8(output(forerun().arg("list")).stdout).unwrap();
-    let line = list.lines().find(|line| line.starts_with(place.1.path().to_str().unwrap())).unwrap();
-    let (_, rest) = line.split_once("process ").unwrap();
-    send(rest.split(',').next().unwrap().parse().unwrap(), Signal::KILL);
+    send(process_of(place.1.path()), Signal::KILL);
     run.wait_for("0 of 1");
     run.wait_for("1 of 1");
     assert_eq!(hello(place.1.path()), HELLO);
     unmount(place.1.path());
     assert_eq!(run.child.wait().unwrap().code(), Some(0), "no mount is left");
+}
+
+/// The process that serves `directory`.
+fn process_of(directory: &Path) -> u32 {
+    let list = String::from_utf8(output(forerun().arg("list")).stdout).unwrap();
+    let line = list.lines().find(|line| line.starts_with(directory.to_str().unwrap())).unwrap();
+    let (_, rest) = line.split_once("process ").unwrap();
+    rest.split(',').next().unwrap().parse().unwrap()
+}
+
+#[test]
+fn a_file_that_is_read_again_changes_log_levels_of_mounts_that_run() {
+    let place = source_and_directory();
+    let text = listed(&[&place]);
+    let mut run = Run::saying(&text, &[&place], Stdio::piped());
+    run.wait_for("1 of 1");
+    let process = process_of(place.1.path());
+    let mut said = BufReader::new(run.child.stderr.take().unwrap()).lines();
+    let level = " INFO forerun::mount: the log level is now warn,forerun=info";
+    run.change(&format!("verbose = 1\n{text}"));
+    let told = within(DEADLINE, move || {
+        let is_level = |line: &String| line.ends_with(level);
+        // Of the mount, and of `forerun run` itself.
+        said.by_ref().map(Result::unwrap).filter(is_level).take(2).count()
+    });
+    assert_eq!(told, Some(2));
+    assert_eq!(process_of(place.1.path()), process, "it was not mounted anew");
+    assert_eq!(run.end(), Some(0));
 }
 
 #[test]

@@ -1,5 +1,6 @@
 //! The notices of a mount to the service manager that has started it.
 
+use std::io::ErrorKind;
 use std::os::linux::net::SocketAddrExt;
 use std::os::unix::net::{SocketAddr, UnixDatagram};
 
@@ -12,7 +13,14 @@ use super::support::{DEADLINE, Foreground, cat, forerun, is_mounted, unmount};
 pub(crate) fn notice(manager: &UnixDatagram) -> String {
     manager.set_read_timeout(Some(DEADLINE)).unwrap();
     let mut bytes = [0; 4096];
-    let len = manager.recv(&mut bytes).expect("a notice comes");
+    let received = loop {
+        match manager.recv(&mut bytes) {
+            // A signal of another test may end the wait.
+            Err(error) if error.kind() == ErrorKind::Interrupted => {}
+            received => break received,
+        }
+    };
+    let len = received.expect("a notice comes");
     String::from_utf8(bytes[..len].to_vec()).unwrap()
 }
 

@@ -124,7 +124,7 @@ fn a_file_that_is_read_again_changes_log_levels_of_mounts_that_run() {
     run.wait_for("1 of 1");
     let process = process_of(place.1.path());
     let mut said = BufReader::new(run.child.stderr.take().unwrap()).lines();
-    let level = " INFO forerun::mount: the log level is now warn,forerun=info";
+    let level = " INFO forerun::mount: the log level is now warn,s3s=off,forerun=info";
     run.change(&format!("verbose = 1\n{text}"));
     let told = within(DEADLINE, move || {
         let is_level = |line: &String| line.ends_with(level);

@@ -9,7 +9,7 @@ use forerun_lab::seeds::{EXPERIMENTS, run, show};
 
 #[test]
 fn experiments_give_the_tables_of_the_snapshots() {
-    for (experiment, findings) in EXPERIMENTS.iter().zip(run(EXPERIMENTS)) {
+    for (experiment, findings) in EXPERIMENTS.iter().zip(run(EXPERIMENTS, |_, _| {})) {
         snapshot::check(&format!("seeds/{}.txt", experiment.id), &show(experiment, &findings));
     }
 }

@@ -229,6 +229,7 @@ soak: fuse
 	cargo run --release --package forerun-faults -- --schedules $(schedules)
 	cargo test --release --package forerun-faults --test planted -- --ignored --nocapture
 	PROPTEST_CASES=$(soak_cases) cargo test --package forerun-engine --test properties --test walks
+	PROPTEST_CASES=$(soak_cases) cargo test --package forerun-policies --test policies
 	PROPTEST_CASES=$(soak_cases) cargo test --package forerun-trace --test malformed --test round_trip
 	PROPTEST_CASES=$(soak_cases) cargo test --release --package forerun-sim --test kernel --test regret
 	$(MAKE) fuzz fuzz_seconds=$(soak_fuzz_seconds)

@@ -6,14 +6,15 @@ use std::collections::{BTreeMap, BTreeSet};
 const ARROWS: &[(&str, &[&str])] = &[
     ("forerun-engine", &[]),
     ("forerun-backend", &[]),
-    ("forerun", &["forerun-engine", "forerun-backend"]),
+    ("forerun-policies", &["forerun-engine"]),
+    ("forerun", &["forerun-engine", "forerun-policies", "forerun-backend"]),
     ("forerun-object-store", &["forerun"]),
     ("forerun-serve", &["forerun"]),
     ("forerun-c", &["forerun"]),
     ("forerun-faults", &["forerun", "forerun-backend"]),
     ("forerun-trace", &[]),
-    ("forerun-sim", &["forerun-engine", "forerun-trace"]),
-    ("forerun-lab", &["forerun-engine", "forerun-sim", "forerun-trace", "forerun"]),
+    ("forerun-sim", &["forerun-engine", "forerun-policies", "forerun-trace"]),
+    ("forerun-lab", &["forerun-engine", "forerun-policies", "forerun-sim", "forerun-trace", "forerun"]),
     (
         "forerun-cli",
         &[
@@ -28,8 +29,8 @@ const ARROWS: &[(&str, &[&str])] = &[
     ),
 ];
 
-/// The engine is `no_std` and decides with integers: what it may use at all.
-const ENGINE_USES: &[&str] = &[];
+/// These are `no_std` and decide with integers.
+const DECIDERS: [&str; 2] = ["forerun-engine", "forerun-policies"];
 
 #[test]
 fn crates_use_only_what_the_architecture_allows() {
@@ -47,8 +48,8 @@ fn crates_use_only_what_the_architecture_allows() {
             }
             if ours.contains(used) {
                 assert!(allowed[name].contains(used), "{name} must not use {used}");
-            } else if name == "forerun-engine" {
-                assert!(ENGINE_USES.contains(&used), "the engine must not use {used}");
+            } else {
+                assert!(!DECIDERS.contains(&name), "{name} must not use {used}");
             }
         }
     }
@@ -56,7 +57,16 @@ fn crates_use_only_what_the_architecture_allows() {
 
 #[test]
 fn the_engine_sees_no_floats_clocks_threads_or_hash_order() {
-    let sources = concat!(env!("CARGO_MANIFEST_DIR"), "/../forerun-engine/src");
+    for (name, least) in DECIDERS.into_iter().zip([20, 15]) {
+        let sources = format!("{}/../{name}/src", env!("CARGO_MANIFEST_DIR"));
+        decides_alike_everywhere(&sources, least);
+        let root = std::fs::read_to_string(format!("{sources}/lib.rs")).expect("a readable source");
+        assert!(root.contains("#![no_std]"), "{name} has `std` again");
+    }
+}
+
+/// The sources below `sources`, of which there are more than `least`, see nothing that differs by machine.
+fn decides_alike_everywhere(sources: &str, least: usize) {
     let mut folders = vec![std::path::PathBuf::from(sources)];
     let mut seen = 0;
     while let Some(folder) = folders.pop() {
@@ -83,7 +93,5 @@ fn the_engine_sees_no_floats_clocks_threads_or_hash_order() {
             }
         }
     }
-    assert!(seen > 20, "only {seen} sources found");
-    let root = std::fs::read_to_string(format!("{sources}/lib.rs")).expect("a readable source");
-    assert!(root.contains("#![no_std]"), "the engine has `std` again");
+    assert!(seen > least, "only {seen} sources found");
 }

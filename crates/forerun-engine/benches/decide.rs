@@ -7,7 +7,7 @@
 use std::process::{Command, ExitCode};
 use std::time::Instant;
 
-use forerun_engine::PolicyKind;
+use forerun_engine::PolicyChoice;
 use patterns::Pattern;
 
 #[path = "../tests/support/bed.rs"]
@@ -51,9 +51,9 @@ fn main() -> ExitCode {
         is_within &= adaptive.0 <= GOAL_NS;
         let verdict = if adaptive.0 <= GOAL_NS { "within" } else { "MORE THAN" };
         let counts = [
-            counted(pattern, PolicyKind::Adaptive, Some(DECIDES)),
-            counted(pattern, PolicyKind::Adaptive, None),
-            counted(pattern, PolicyKind::None, None),
+            counted(pattern, PolicyChoice::Adaptive, Some(DECIDES)),
+            counted(pattern, PolicyChoice::Adaptive, None),
+            counted(pattern, PolicyChoice::None, None),
         ]
         .map(|count| count.map_or("?".to_owned(), |count| count.to_string()));
         println!(
@@ -81,7 +81,7 @@ fn main() -> ExitCode {
 /// The part that valgrind runs.
 fn repeat(pattern: &str, policy: &str, count: &str) {
     let pattern = Pattern::ALL.into_iter().find(|known| known.name() == pattern).expect("a known pattern");
-    let policy: PolicyKind = policy.parse().expect("a known policy");
+    let policy = if policy == "none" { PolicyChoice::None } else { PolicyChoice::Adaptive };
     let count = count.parse().expect("a number");
     let mut bed = pattern.bed(policy, 2 * COUNTED);
     (0..count).for_each(|index| _ = pattern.read(&mut bed, index));
@@ -96,7 +96,7 @@ fn timed(clock: u64) -> Vec<[Times; 2]> {
     let mut runs = vec![[const { Vec::new() }; 2]; Pattern::ALL.len()];
     for _ in 0..RUNS {
         for (pattern, both) in Pattern::ALL.into_iter().zip(&mut runs) {
-            for (policy, times) in [PolicyKind::Adaptive, PolicyKind::None].into_iter().zip(both) {
+            for (policy, times) in [PolicyChoice::Adaptive, PolicyChoice::None].into_iter().zip(both) {
                 times.push(run(pattern, policy, clock));
             }
         }
@@ -113,7 +113,7 @@ fn medians(mut runs: Vec<Times>) -> Times {
 }
 
 /// The median of the reads, and the mean of the turns.
-fn run(pattern: Pattern, policy: PolicyKind, clock: u64) -> Times {
+fn run(pattern: Pattern, policy: PolicyChoice, clock: u64) -> Times {
     let mut bed = pattern.bed(policy, READS_PER_RUN);
     let begun = Instant::now();
     let mut took: Vec<u64> = (0..READS_PER_RUN).map(|index| pattern.read(&mut bed, index)).collect();
@@ -130,13 +130,14 @@ fn clock_ns() -> u64 {
 }
 
 /// Instructions of one read, in `function` or in all; none without valgrind.
-fn counted(pattern: Pattern, policy: PolicyKind, function: Option<&str>) -> Option<u64> {
+fn counted(pattern: Pattern, policy: PolicyChoice, function: Option<&str>) -> Option<u64> {
     let reads = |count: u64| {
         let mut valgrind = Command::new("valgrind");
         valgrind.args(["--tool=callgrind", "--callgrind-out-file=/dev/null"]);
         valgrind.args(function.map(|name| format!("--toggle-collect={name}")));
         valgrind.arg(std::env::current_exe().ok()?);
-        valgrind.args(["--reads", &pattern.name(), policy.name(), &count.to_string()]);
+        let policy = if matches!(policy, PolicyChoice::None) { "none" } else { "adaptive" };
+        valgrind.args(["--reads", &pattern.name(), policy, &count.to_string()]);
         let said = String::from_utf8(valgrind.output().ok()?.stderr).ok()?;
         let line = said.lines().find_map(|line| line.split_once("Collected :"))?;
         line.1.trim().parse::<u64>().ok()

@@ -1,111 +1,30 @@
 //! Settings of an engine, given once, when it is made.
 
+use alloc::boxed::Box;
 use core::fmt;
-use core::str::FromStr;
 
 use crate::BLOCK_BYTES;
-use crate::kernel::AraTuning;
+use crate::policy::CustomPolicy;
 
-/// Which idea decides what to read ahead.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+/// The policy that decides what to read ahead.
+#[derive(Clone, Copy, Debug, Default)]
 #[non_exhaustive]
-pub enum PolicyKind {
+pub enum PolicyChoice {
     /// Nothing is ever read ahead.
     None,
-    /// Ceph RBD's readahead: one detector per object, doubling windows.
-    Plain,
-    /// [`PolicyKind::Plain`] with windows rounded to the object size.
-    Aligned,
-    /// Ceph RBD's: once triggered, read to the end of the storage object.
-    Eager,
-    /// Linux 2.6.10 to 2.6.22: two windows per reader.
-    Stock,
-    /// Linux 2.6.23: on-demand readahead as it began.
-    OnDemand2623,
-    /// Linux 2.6.31: on-demand readahead with the cache as history.
-    Context2631,
-    /// Linux 6.12's on-demand readahead, one state per reader.
-    OnDemand,
-    /// Adaptive readahead of 2006: windows from measured thrashing thresholds.
-    Ara,
-    /// AMP of 2007: each stream has a degree and a trigger distance, which follow the outcomes of its
-    /// readahead.
-    Amp,
     /// Several streams per object, windows from measured latency and rate.
     #[default]
     Adaptive,
+    /// The policy that this makes.
+    Made(fn(&Config) -> Box<dyn CustomPolicy>),
 }
 
-impl PolicyKind {
-    /// Every policy, in the order tables show them.
-    pub const ALL: [PolicyKind; 11] = [
-        PolicyKind::None,
-        PolicyKind::Plain,
-        PolicyKind::Aligned,
-        PolicyKind::Eager,
-        PolicyKind::Stock,
-        PolicyKind::OnDemand2623,
-        PolicyKind::Context2631,
-        PolicyKind::OnDemand,
-        PolicyKind::Ara,
-        PolicyKind::Amp,
-        PolicyKind::Adaptive,
-    ];
-
-    /// The name users write.
-    pub fn name(self) -> &'static str {
-        match self {
-            PolicyKind::None => "none",
-            PolicyKind::Plain => "plain",
-            PolicyKind::Aligned => "aligned",
-            PolicyKind::Eager => "eager",
-            PolicyKind::Stock => "stock",
-            PolicyKind::OnDemand2623 => "ondemand-2.6.23",
-            PolicyKind::Context2631 => "context-2.6.31",
-            PolicyKind::OnDemand => "ondemand",
-            PolicyKind::Ara => "ara",
-            PolicyKind::Amp => "amp",
-            PolicyKind::Adaptive => "adaptive",
-        }
-    }
-
-    /// Whether it follows advice, profiles, lists and listings of directories. Policies of other software
-    /// do not.
-    pub const fn is_told(self) -> bool {
-        matches!(self, PolicyKind::Adaptive)
+impl PolicyChoice {
+    /// Whether it follows advice, profiles, lists and listings of directories.
+    pub(crate) fn is_told(self) -> bool {
+        matches!(self, PolicyChoice::Adaptive)
     }
 }
-
-impl fmt::Display for PolicyKind {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.name())
-    }
-}
-
-/// Takes the name that [`PolicyKind::name`] gives.
-impl FromStr for PolicyKind {
-    type Err = UnknownPolicy;
-
-    fn from_str(name: &str) -> Result<PolicyKind, UnknownPolicy> {
-        PolicyKind::ALL.into_iter().find(|kind| kind.name() == name).ok_or(UnknownPolicy)
-    }
-}
-
-/// No policy has that name.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct UnknownPolicy;
-
-impl fmt::Display for UnknownPolicy {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("no policy has that name; give one of")?;
-        PolicyKind::ALL.iter().enumerate().try_for_each(|(place, kind)| {
-            let mark = if place == 0 { " " } else { ", " };
-            write!(f, "{mark}{kind}")
-        })
-    }
-}
-
-impl core::error::Error for UnknownPolicy {}
 
 /// Limits and choices of one engine.
 #[derive(Clone, Debug)]
@@ -114,7 +33,7 @@ pub struct Config {
     /// [`Config::MEMORY_BYTES_MIN`].
     pub memory_bytes_max: u64,
     /// The policy.
-    pub policy: PolicyKind,
+    pub policy: PolicyChoice,
     /// The least size of a readahead fetch, in bytes, if its window is that large.
     pub fetch_bytes_min: u64,
     /// Ceiling of a fetch, in bytes.
@@ -122,14 +41,11 @@ pub struct Config {
     /// Fetches in flight at which no more are started. A read whose bytes lie in
     /// many pieces may pass it by its pieces.
     pub in_flight_count_max: usize,
-    /// Ceiling of a window of every policy but `none`, `ara` and `adaptive`,
-    /// in bytes. The last sizes its windows itself.
+    /// Ceiling of a window in bytes, for policies that have one. `adaptive` sizes its windows itself.
     pub window_bytes_max: u64,
-    /// The size of the storage objects that an object is striped over, for `aligned`
-    /// and `eager`, in bytes.
+    /// The size of the storage objects that an object is striped over, in bytes, for policies that ask for
+    /// it.
     pub storage_object_bytes: u64,
-    /// How `ara` works, its ceiling included.
-    pub ara: AraTuning,
     /// Objects remembered after their last close, and their cached bytes.
     pub closed_objects_max: usize,
     /// Events kept for [`Engine::poll_event`](crate::Engine::poll_event), the
@@ -175,7 +91,7 @@ impl Config {
     pub fn new(memory_bytes_max: u64) -> Config {
         Config {
             memory_bytes_max,
-            policy: PolicyKind::default(),
+            policy: PolicyChoice::default(),
             // Below it, requests to a store cost more than their bytes.
             fetch_bytes_min: 256 << 10,
             fetch_bytes_max: 8 << 20,
@@ -183,7 +99,6 @@ impl Config {
             window_bytes_max: 4 << 20,
             //= seed 003
             storage_object_bytes: 4 << 20,
-            ara: AraTuning::default(),
             closed_objects_max: 16_384,
             events_max: 0,
         }

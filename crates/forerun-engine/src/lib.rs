@@ -45,7 +45,6 @@ mod device;
 mod engine;
 mod events;
 mod explain;
-pub mod kernel;
 mod objects;
 mod policy;
 pub mod profile;
@@ -58,11 +57,11 @@ mod types;
 mod walk;
 
 pub use advice::Advice;
-pub use config::{Config, ConfigError, PolicyKind, UnknownPolicy};
+pub use config::{Config, ConfigError, PolicyChoice};
 pub use engine::Engine;
 pub use events::{Counters, Event};
 pub use explain::{
     AccountReport, ByClass, Class, ClassCounters, End, ListReport, ObjectReport, StreamReport, Why,
 };
-pub use policy::{CustomPolicy, List, PolicyRead, PolicyView};
+pub use policy::{CustomPolicy, List, PolicyRead, PolicyRules, PolicyView, Wishes};
 pub use types::*;

@@ -1,12 +1,15 @@
 //! The engine when the backend fails or memory is short.
 
+#[path = "support/others.rs"]
+mod others;
+
 use forerun_engine::*;
 
 const MIB: u64 = 1 << 20;
 const OBJECT: ObjectId = ObjectId(1);
 const READER: ReaderId = ReaderId(1);
 
-fn engine(memory_bytes: u64, policy: PolicyKind) -> Engine {
+fn engine(memory_bytes: u64, policy: PolicyChoice) -> Engine {
     let mut config = Config::new(memory_bytes);
     config.policy = policy;
     Engine::new(config).expect("a configuration that works")
@@ -42,7 +45,7 @@ fn read(engine: &mut Engine, now: Time, extent: Extent, bad: u64, failures: &mut
 
 #[test]
 fn failed_readahead_is_not_repeated_over_and_over() {
-    let mut engine = engine(64 * MIB, PolicyKind::Adaptive);
+    let mut engine = engine(64 * MIB, PolicyChoice::Adaptive);
     engine.open(OBJECT, 64 * MIB);
     let (bad, mut failures) = (4 * MIB, Vec::new());
     for index in 0..bad / 4096 {
@@ -58,7 +61,7 @@ fn failed_readahead_is_not_repeated_over_and_over() {
 
 #[test]
 fn a_reader_does_not_pay_for_readahead_that_rode_along() {
-    let mut engine = engine(64 * MIB, PolicyKind::Adaptive);
+    let mut engine = engine(64 * MIB, PolicyChoice::Adaptive);
     engine.open(OBJECT, 64 * MIB);
     let mut failures = Vec::new();
     assert!(read(&mut engine, Time(0), Extent::new(0, 4096), 4096, &mut failures));
@@ -67,7 +70,7 @@ fn a_reader_does_not_pay_for_readahead_that_rode_along() {
 
 #[test]
 fn readahead_leaves_the_room_that_a_waiting_reader_needs() {
-    let mut engine = engine(4 * MIB, PolicyKind::Eager);
+    let mut engine = engine(4 * MIB, others::LIBRBD);
     let now = Time(0);
     let mut memory = Vec::new();
     // Half of the memory is being copied from.
@@ -89,9 +92,10 @@ fn readahead_leaves_the_room_that_a_waiting_reader_needs() {
         for index in 0..11 {
             let outcome = engine.read(now, object, reader, Extent::new(index * 4096, 4096), &mut memory);
             while let Some(fetch) = engine.poll_fetch(now) {
-                match fetch.cause {
-                    Cause::Demand => engine.handle_fetched(now, fetch.id),
-                    Cause::Readahead => in_flight.push_back(fetch.id),
+                if fetch.cause == Cause::Demand {
+                    engine.handle_fetched(now, fetch.id);
+                } else {
+                    in_flight.push_back(fetch.id);
                 }
             }
             while engine.poll_reply().is_some() {}
@@ -116,7 +120,7 @@ fn readahead_leaves_the_room_that_a_waiting_reader_needs() {
 #[test]
 fn a_store_that_asks_for_fewer_fetches_gets_half_as_many() {
     const COUNT: u64 = 40;
-    let mut engine = engine(64 * MIB, PolicyKind::Adaptive);
+    let mut engine = engine(64 * MIB, PolicyChoice::Adaptive);
     let read_all = |engine: &mut Engine, offset: u64| {
         let mut memory = Vec::new();
         for object in 0..COUNT {

@@ -28,7 +28,7 @@ enum Way {
 /// Copies `slices` of bytes one after the other; nanoseconds that it took, and bytes fetched for
 /// each 100 touched.
 fn copy(slices: &[Extent], way: Way) -> (u64, u64) {
-    let mut bed = Bed::new(PolicyKind::Adaptive, 128 * MIB);
+    let mut bed = Bed::new(PolicyChoice::Adaptive, 128 * MIB);
     bed.engine.open(OBJECT, 1024 * MIB);
     let mut touched = 0;
     for (index, slice) in slices.iter().enumerate() {

@@ -1,5 +1,8 @@
 //! Lists: parts of many objects that a program says it will read, in this order.
 
+#[path = "support/others.rs"]
+mod others;
+
 use std::collections::BTreeMap;
 
 use forerun_engine::*;
@@ -345,8 +348,7 @@ fn a_second_reader_of_the_same_files_is_read_ahead_of_as_without_a_list() {
 
 #[test]
 fn other_policies_follow_no_lists() {
-    let policy = PolicyKind::Plain;
-    let mut bed = Bed::with(Config { policy, ..Config::new(64 * MIB) }, MIB);
+    let mut bed = Bed::with(Config { policy: others::LIBRBD, ..Config::new(64 * MIB) }, MIB);
     bed.tell_whole(LIST, 10);
     assert!(!bed.engine.follows_lists() && bed.bytes() == 0);
 }

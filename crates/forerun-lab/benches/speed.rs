@@ -5,9 +5,10 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Duration;
 
-use forerun_engine::{Config, PolicyKind};
+use forerun_engine::Config;
 use forerun_lab::table::{Column, Table};
 use forerun_lab::workload::{Failure, Workload};
+use forerun_policies::PolicyKind;
 use forerun_sim::device::Preset;
 use forerun_sim::source::{Pace, Replay, Scan};
 use forerun_sim::world::World;
@@ -73,7 +74,7 @@ fn find(trace: &str, sample: &str) -> PathBuf {
 }
 
 fn world(preset: &Preset, memory_bytes: u64) -> World<'static> {
-    let config = Config { policy: PolicyKind::Adaptive, ..Config::new(memory_bytes) };
+    let config = Config { policy: PolicyKind::Adaptive.into(), ..Config::new(memory_bytes) };
     World::new(config, preset.build(1)).expect("a good configuration")
 }
 

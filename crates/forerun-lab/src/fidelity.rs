@@ -9,8 +9,9 @@ mod replies;
 use std::cell::RefCell;
 use std::rc::Rc;
 
-use forerun_engine::kernel::OnDemand;
-use forerun_engine::{Config, PolicyKind};
+use forerun_engine::Config;
+use forerun_policies::PolicyKind;
+use forerun_policies::kernel::OnDemand;
 use forerun_sim::device::Preset;
 use forerun_sim::kernel::{FileState, KernelConfig, KernelWorld, Unplug};
 use forerun_sim::run::Run;
@@ -74,7 +75,7 @@ pub struct Readers {
 /// An engine that cannot be, or a defect of the simulator.
 pub fn predict(stack: &Stack, readers: &[Readers], until_ns: u64, seed: u64) -> Result<Run, Error> {
     let objects = place(readers.iter().map(|readers| readers.file_bytes), PAGE_BYTES);
-    let engine = Config { policy: stack.policy, ..Config::new(stack.memory_bytes) };
+    let engine = Config { policy: stack.policy.into(), ..Config::new(stack.memory_bytes) };
     let served = Served::new(engine, stack.store.build(seed), &objects)?;
     let mount = Replies::new(served, stack.costs, stack.replier_count, seed);
     let algorithm = OnDemand::linux_6_12(stack.kernel_readahead_bytes / PAGE_BYTES).with_io_pages(IO_PAGES);

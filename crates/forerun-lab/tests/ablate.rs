@@ -1,9 +1,9 @@
 //! Every rule can be switched off, and the table says what that costs.
 
-use forerun_engine::PolicyKind;
 use forerun_lab::gates::generated;
 use forerun_lab::quick::Survey;
 use forerun_lab::quick::ablate::{Rule, effects, table};
+use forerun_policies::PolicyKind;
 use forerun_sim::device::Preset;
 
 /// Rules that cost something measurable on these few rows.

@@ -5,11 +5,11 @@ mod snapshot;
 
 use std::path::{Path, PathBuf};
 
-use forerun_engine::PolicyKind;
 use forerun_lab::export;
 use forerun_lab::gates::{CONTENDERS, Gate, Inspection, Kept, Kind, generated, recordings, table};
 use forerun_lab::quick;
 use forerun_lab::replay::{LEARNED, Settings};
+use forerun_policies::PolicyKind;
 use forerun_sim::device::Preset;
 
 const ACCESSES_MAX: u64 = 5000;

@@ -2,9 +2,10 @@
 //! lab rows` shows the behaviour of a historic policy's kernel, whatever the engine's own scheduler
 //! and memory are like.
 
-use forerun_engine::kernel::{Algorithm, OnDemand, Stock};
-use forerun_engine::{Config, PolicyKind};
+use forerun_engine::Config;
 use forerun_lab::rows::ROWS;
+use forerun_policies::PolicyKind;
+use forerun_policies::kernel::{Algorithm, OnDemand, Stock};
 use forerun_sim::device::Preset;
 use forerun_sim::kernel::{KernelConfig, KernelWorld};
 use forerun_sim::run::Run;
@@ -31,8 +32,11 @@ fn algorithm(policy: PolicyKind) -> Box<dyn Algorithm> {
 fn check(words: &[&str], memory_bytes: u64, percent: u64) {
     for row in ROWS.iter().filter(|row| words.iter().any(|words| row.name.contains(words))) {
         for policy in [PolicyKind::Stock, PolicyKind::Context2631, PolicyKind::OnDemand] {
-            let config =
-                Config { policy, window_bytes_max: WINDOW_PAGES * 4096, ..Config::new(memory_bytes) };
+            let config = Config {
+                policy: policy.into(),
+                window_bytes_max: WINDOW_PAGES * 4096,
+                ..Config::new(memory_bytes)
+            };
             let world = World::new(config, device().build(1)).expect("the budget works");
             let engine = world.run(&mut row.source(SHRINK)).expect("nobody hangs");
             let config = KernelConfig::linux_2_6(memory_bytes / 4096);

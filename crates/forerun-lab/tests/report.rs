@@ -1,9 +1,10 @@
 //! The page of a real run: well formed, complete, self-contained, and always the same.
 
-use forerun_engine::{Config, PolicyKind, Time};
+use forerun_engine::{Config, Time};
 use forerun_lab::outcome::Outcome;
 use forerun_lab::report::{Imprint, Report, html};
 use forerun_lab::timeline::Timeline;
+use forerun_policies::PolicyKind;
 use forerun_sim::bound::Bounds;
 use forerun_sim::device::Preset;
 use forerun_sim::run::Run;
@@ -30,7 +31,7 @@ fn plan(patterns: Vec<Pattern>, file_mib: u64, request_kib: u64, count: Option<u
 }
 
 fn run(accesses: &[Access], policy: PolicyKind, seed: u64) -> (Run, Timeline) {
-    let config = Config { policy, events_max: 1 << 16, ..Config::new(MEMORY_BYTES) };
+    let config = Config { policy: policy.into(), events_max: 1 << 16, ..Config::new(MEMORY_BYTES) };
     let device = Preset::from_name("s3").expect("there is such a device").build(seed);
     let mut timeline = Timeline::default();
     let world = World::new(config, device).expect("a configuration that works");

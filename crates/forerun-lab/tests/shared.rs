@@ -5,9 +5,9 @@ mod recordings;
 
 use std::path::{Path, PathBuf};
 
-use forerun_engine::PolicyKind;
 use forerun_lab::replay::{Plan, Settings};
 use forerun_lab::workload::{Workload, tell_apart};
+use forerun_policies::PolicyKind;
 use forerun_sim::device::Preset;
 use forerun_trace::{Format, Op, ReadOptions, Reader, Writer};
 use recordings::shared;

@@ -1,6 +1,7 @@
 //! `adaptive` beside not reading ahead, whatever is read and from how many objects.
 
-use forerun_engine::{Config, PolicyKind};
+use forerun_engine::Config;
+use forerun_policies::PolicyKind;
 use forerun_sim::device::Preset;
 use forerun_sim::source::Mixed;
 use forerun_sim::world::World;
@@ -9,7 +10,7 @@ const READ_COST_NS: u64 = 2000;
 
 fn elapsed_ns(workload: &Mixed, device: &str, policy: PolicyKind) -> f64 {
     let device = Preset::from_name(device).expect("a device by its name").build(1);
-    let config = Config { policy, ..Config::new(256 << 20) };
+    let config = Config { policy: policy.into(), ..Config::new(256 << 20) };
     let world = World::new(config, device).expect("a configuration that works").read_cost_ns(READ_COST_NS);
     world.run(&mut workload.source()).expect("nobody hangs").elapsed_ns as f64
 }

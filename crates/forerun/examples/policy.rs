@@ -2,16 +2,16 @@
 
 use std::sync::Arc;
 
-use forerun::{CustomPolicy, Extent, Forerun, Options, PolicyRead, PolicyView, Result};
+use forerun::{CustomPolicy, Extent, Forerun, Options, PolicyRead, PolicyView, Result, Wishes};
 use forerun_backend::MemoryBackend;
 
 #[derive(Debug)]
 struct OppositeRecord;
 
 impl CustomPolicy for OppositeRecord {
-    fn on_read(&mut self, read: &PolicyRead, _view: &PolicyView<'_>, windows: &mut Vec<Extent>) {
+    fn on_read(&mut self, read: &PolicyRead, _view: &PolicyView<'_>, wishes: &mut Wishes) {
         let offset = (read.extent.offset + read.size / 2) % read.size;
-        windows.push(Extent::new(offset, read.extent.len));
+        wishes.read_ahead(Extent::new(offset, read.extent.len));
     }
 }
 

@@ -105,9 +105,10 @@ pub use forerun_backend::{
 };
 pub use forerun_engine::{
     AccountReport, Advice, ByClass, Class, ClassCounters, Counters, CustomPolicy, DeviceEstimate, Extent,
-    ListId, ListReport, ObjectId, ObjectReport, PolicyKind, PolicyRead, PolicyView, ReaderId, StreamReport,
-    Time, UnknownPolicy, Why,
+    ListId, ListReport, ObjectId, ObjectReport, PolicyRead, PolicyRules, PolicyView, ReaderId, StreamReport,
+    Time, Why, Wishes,
 };
+pub use forerun_policies::{PolicyKind, UnknownPolicy};
 pub use instance::Forerun;
 pub use lease::Lease;
 pub use options::Options;

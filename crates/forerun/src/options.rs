@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use forerun_backend::ConnectOptions;
-use forerun_engine::PolicyKind;
+use forerun_policies::PolicyKind;
 use tokio::runtime::Handle;
 
 /// Choices of one [`Forerun`](crate::Forerun): `Options::default().with_memory_bytes(64 << 20)`.

@@ -61,7 +61,7 @@ impl Forerun {
     }
 
     fn new(connected: Connected, options: &Options, runtime: Background) -> Result<Forerun> {
-        let config = Config { policy: options.policy, ..Config::new(options.memory_bytes) };
+        let config = Config { policy: options.policy.into(), ..Config::new(options.memory_bytes) };
         let engine = Engine::new(config).map_err(invalid)?;
         Forerun::with_engine(engine, connected, options, runtime)
     }

@@ -4,13 +4,10 @@
 //! ignores what is in memory, in flight or past the object's end. The scheduler leaves those out.
 
 mod adaptive;
-mod amp;
 mod census;
 mod custom;
 mod follower;
-mod kernel_policy;
 mod none;
-mod rbd;
 mod rules;
 
 use alloc::boxed::Box;
@@ -18,18 +15,16 @@ use alloc::vec::Vec;
 use core::fmt::Debug;
 
 use crate::cache::Cache;
-use crate::config::{Config, PolicyKind};
+use crate::config::{Config, PolicyChoice};
 use crate::device::Device;
 use crate::explain::{AccountReport, Class, End, StreamReport, Why};
-use crate::kernel::{Ara, OnDemand, Stock};
 use crate::scheduler::Pending;
-use crate::types::{BLOCK_BYTES, Extent, ListId, ObjectId, ReaderId, StreamId, Time};
+use crate::types::{Extent, ListId, ObjectId, ReaderId, StreamId, Time};
 pub(crate) use custom::Custom;
-pub use custom::{CustomPolicy, PolicyRead, PolicyView};
+pub use custom::{CustomPolicy, PolicyRead, PolicyRules, PolicyView, Wishes};
 pub use follower::List;
 pub(crate) use follower::Lists;
 use follower::{Grant, Grants};
-use kernel_policy::KernelPolicy;
 pub(crate) use rules::Rules;
 
 /// An extent to read ahead. A read at or past `mark`, the trigger, starts the next window.
@@ -208,19 +203,9 @@ pub(crate) trait Policy: Debug + Send {
 }
 
 pub(crate) fn build(config: &Config) -> Box<dyn Policy> {
-    let window = config.window_bytes_max;
-    let pages = window / BLOCK_BYTES;
     match config.policy {
-        PolicyKind::None => Box::new(none::None),
-        PolicyKind::Plain => Box::new(rbd::Rbd::plain(window)),
-        PolicyKind::Aligned => Box::new(rbd::Rbd::aligned(window, config.storage_object_bytes)),
-        PolicyKind::Eager => Box::new(rbd::Eager::new(config.storage_object_bytes)),
-        PolicyKind::Stock => Box::new(KernelPolicy::new(Stock::new(pages))),
-        PolicyKind::OnDemand2623 => Box::new(KernelPolicy::new(OnDemand::linux_2_6_23(pages))),
-        PolicyKind::Context2631 => Box::new(KernelPolicy::new(OnDemand::linux_2_6_31(pages))),
-        PolicyKind::OnDemand => Box::new(KernelPolicy::new(OnDemand::linux_6_12(pages))),
-        PolicyKind::Ara => Box::new(KernelPolicy::new(Ara::new(config.ara))),
-        PolicyKind::Amp => Box::new(amp::Amp::new(window)),
-        PolicyKind::Adaptive => Box::new(adaptive::Adaptive::new(config)),
+        PolicyChoice::None => Box::new(none::None),
+        PolicyChoice::Adaptive => Box::new(adaptive::Adaptive::new(config)),
+        PolicyChoice::Made(make) => Box::new(Custom::new(make(config))),
     }
 }

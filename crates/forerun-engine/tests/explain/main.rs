@@ -1,6 +1,8 @@
 //! The engine's report of its streams and of the outcomes of its readahead.
 
 mod bed;
+#[path = "../support/others.rs"]
+mod others;
 mod outcomes;
 
 use bed::Bed;
@@ -185,8 +187,7 @@ fn a_reader_that_returns_continues_its_stream() {
 
 #[test]
 fn other_policies_have_their_own_rules() {
-    let mut bed =
-        Bed::with(Config { policy: PolicyKind::Plain, events_max: 1 << 16, ..Config::new(64 * MIB) });
+    let mut bed = Bed::with(Config { policy: others::LIBRBD, events_max: 1 << 16, ..Config::new(64 * MIB) });
     (0..64).for_each(|index| bed.read(index * 64 * KIB, 64 * KIB));
     assert!(bed.report().streams.is_empty());
     assert!(bed.report().readahead.of(Class::Other).in_time_bytes > 0);

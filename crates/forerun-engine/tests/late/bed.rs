@@ -33,10 +33,10 @@ pub(crate) struct Bed<F> {
 
 impl<F: FnMut(u64, Time) -> u64> Bed<F> {
     pub(crate) fn new(budget: u64, latency_ns: F) -> Bed<F> {
-        Bed::under(PolicyKind::Adaptive, budget, latency_ns)
+        Bed::under(PolicyChoice::Adaptive, budget, latency_ns)
     }
 
-    pub(crate) fn under(policy: PolicyKind, budget: u64, latency_ns: F) -> Bed<F> {
+    pub(crate) fn under(policy: PolicyChoice, budget: u64, latency_ns: F) -> Bed<F> {
         let config = Config { policy, ..Config::new(budget) };
         let mut engine = Engine::new(config).expect("a configuration that works");
         engine.open(OBJECT, 1 << 40);

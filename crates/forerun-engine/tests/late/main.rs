@@ -2,6 +2,8 @@
 //! any number of fetches at once.
 
 mod bed;
+#[path = "../support/others.rs"]
+mod others;
 
 use bed::*;
 use forerun_engine::*;
@@ -153,7 +155,7 @@ fn where_all_stall_nothing_is_asked_for_again() {
 #[test]
 fn other_policies_ask_for_nothing_again() {
     let mut bed =
-        Bed::under(PolicyKind::OnDemand, 64 * MIB, |at, _| if at % 50 == 25 { 500 * MS } else { 10 * MS });
+        Bed::under(others::KERNEL, 64 * MIB, |at, _| if at % 50 == 25 { 500 * MS } else { 10 * MS });
     bed.stalls = (1..5).map(|at| (60 * at, 500 * MS)).collect();
     bed.stream(0, 128 * MIB);
     bed.random(100);

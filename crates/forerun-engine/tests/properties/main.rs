@@ -4,22 +4,22 @@
 mod bytes;
 #[path = "../support/calls.rs"]
 mod calls;
+mod limits;
 mod model;
+#[path = "../support/others.rs"]
+mod others;
 #[path = "../../../forerun-trace/tests/support/property.rs"]
 mod property;
 
 use calls::{Call, calls, far_calls};
-use forerun_engine::PolicyKind;
+use forerun_engine::PolicyChoice;
+use limits::*;
 use model::Model;
 use proptest::prelude::*;
 
-const OBJECTS: u64 = 4;
-/// More than there are objects: each is several steps.
-const STEPS: u32 = 12;
-const SIZE: u64 = 3 * (1 << 20) + 777;
-const SIZE_MAX: u64 = 4 << 20;
-/// Objects of small numbers, across half of the largest size, and up to the largest size.
-const BASES: [u64; 3] = [0, (1 << 62) - (2 << 20), (1 << 63) - SIZE_MAX];
+/// The engine's own policies, and others under all rules.
+const POLICIES: [PolicyChoice; 5] =
+    [PolicyChoice::Adaptive, PolicyChoice::None, others::KERNEL, others::LIBRBD, others::OWN];
 
 proptest! {
     #![proptest_config(property::config(1500))]
@@ -27,12 +27,12 @@ proptest! {
     #[test]
     fn any_calls_keep_every_promise(
         calls in calls(),
-        policy in 0..PolicyKind::ALL.len(),
+        policy in 0..POLICIES.len(),
         extra_bytes in prop_oneof![Just(0), 1..4_000_000u64],
         step_ns in prop_oneof![Just(1000), Just(2_000_000)],
         base in 0..BASES.len(),
     ) {
-        let mut model = Model::new(PolicyKind::ALL[policy], extra_bytes, step_ns, BASES[base]);
+        let mut model = Model::new(POLICIES[policy], extra_bytes, step_ns, BASES[base]);
         for call in calls {
             model.call(call);
         }
@@ -44,7 +44,7 @@ proptest! {
         calls in far_calls(),
         extra_bytes in 0..8_000_000u64,
     ) {
-        let mut model = Model::new(PolicyKind::Adaptive, extra_bytes, 2_000_000, 0);
+        let mut model = Model::new(PolicyChoice::Adaptive, extra_bytes, 2_000_000, 0);
         (0..2).for_each(|object| model.call(Call::Open(object)));
         for call in calls {
             model.call(call);

@@ -32,7 +32,7 @@ pub(crate) struct Model {
 }
 
 impl Model {
-    pub(crate) fn new(policy: PolicyKind, extra_bytes: u64, step_ns: u64, base: u64) -> Model {
+    pub(crate) fn new(policy: PolicyChoice, extra_bytes: u64, step_ns: u64, base: u64) -> Model {
         let mut config = Config::new(Config::MEMORY_BYTES_MIN + extra_bytes);
         config.policy = policy;
         config.in_flight_count_max = 6;

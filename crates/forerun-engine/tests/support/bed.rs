@@ -25,7 +25,7 @@ pub(crate) struct Bed {
 
 #[allow(dead_code, reason = "a test needs only some")]
 impl Bed {
-    pub(crate) fn new(policy: PolicyKind, memory_bytes: u64) -> Bed {
+    pub(crate) fn new(policy: PolicyChoice, memory_bytes: u64) -> Bed {
         Bed::with(Config { policy, ..Config::new(memory_bytes) })
     }
 

@@ -96,6 +96,7 @@ pub(crate) fn calls() -> impl Strategy<Value = Vec<Call>> {
 }
 
 /// Those of a store far away of which some fetches are slow.
+#[allow(dead_code, reason = "a test needs only some")]
 pub(crate) fn far_calls() -> impl Strategy<Value = Vec<Call>> {
     let call = prop_oneof![
         8 => (0..2u64, 1..200_000u64).prop_map(|(object, len)| Call::ReadOn { object, len }),

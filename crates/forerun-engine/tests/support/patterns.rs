@@ -1,6 +1,6 @@
 //! The patterns whose decisions are measured.
 
-use forerun_engine::{Extent, ObjectId, PolicyKind};
+use forerun_engine::{Extent, ObjectId, PolicyChoice};
 
 use super::bed::Bed;
 
@@ -53,7 +53,7 @@ impl Pattern {
     }
 
     /// A bed on which `count` reads are about to be made.
-    pub(crate) fn bed(self, policy: PolicyKind, count: u64) -> Bed {
+    pub(crate) fn bed(self, policy: PolicyChoice, count: u64) -> Bed {
         let mut bed = Bed::new(policy, 256 * MIB);
         match self {
             Pattern::Walk => bed.list(vec![FILE_BYTES; count as usize]),

@@ -1,6 +1,6 @@
 //! The policies that are compared.
 
-use forerun_engine::PolicyKind;
+use forerun_policies::PolicyKind;
 
 /// The purpose of a contender.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

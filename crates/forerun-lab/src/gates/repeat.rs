@@ -52,5 +52,7 @@ pub(super) fn outcome(cell: &Cell<'_>, policy: &str, runs: Vec<Run>, bounds: Bou
 fn serve(cell: &Cell<'_>, contender: &Contender, more: u64) -> Result<Run, Error> {
     let config = cell.config(contender.policy);
     let window_bytes_max = contender.window_bytes_max.unwrap_or(config.window_bytes_max);
-    cell.run(Config { window_bytes_max, ..config }, cell.settings.seed + more, |world| world)
+    cell.run(contender.policy, Config { window_bytes_max, ..config }, cell.settings.seed + more, |world| {
+        world
+    })
 }

@@ -6,8 +6,8 @@
 use std::collections::HashMap;
 use std::collections::HashSet;
 
-use forerun_engine::PolicyKind;
 use forerun_engine::ablation::switch_off;
+use forerun_policies::PolicyKind;
 
 pub use forerun_engine::ablation::Rule;
 

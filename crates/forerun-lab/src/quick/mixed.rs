@@ -1,6 +1,7 @@
 //! Workloads that are made of a number.
 
-use forerun_engine::{Config, PolicyKind};
+use forerun_engine::Config;
+use forerun_policies::PolicyKind;
 use forerun_sim::device::Preset;
 use forerun_sim::source::Mixed;
 use forerun_sim::world::World;
@@ -21,7 +22,7 @@ pub(super) fn run(seed: u64, device: &Preset, memory_bytes: u64, policy: PolicyK
     };
     let workload = Mixed::new(seed);
     let run = |seed| {
-        let config = Config { policy, ..Config::new(memory_bytes) };
+        let config = Config { policy: policy.into(), ..Config::new(memory_bytes) };
         let world = World::new(config, device.build(seed))?.read_cost_ns(READ_COST_NS);
         world.run(&mut workload.source()).map_err(|stuck| Error::Stuck {
             cell: format!("{} on {}, {}", place.workload, place.device, policy.name()),

@@ -13,7 +13,7 @@ pub mod file;
 mod means;
 mod mixed;
 
-use forerun_engine::PolicyKind;
+use forerun_policies::PolicyKind;
 use forerun_sim::device::Preset;
 use forerun_sim::run::Run;
 
@@ -137,7 +137,7 @@ impl Survey {
                     let (workload, memory_bytes) = (&case.workload, *memory_bytes);
                     let settings = Settings::default();
                     let cell = replay::Cell { workload, device, memory_bytes, settings };
-                    let run = |seed| cell.run(cell.config(*policy), seed, |world| world);
+                    let run = |seed| cell.run(*policy, cell.config(*policy), seed, |world| world);
                     let runs = seeds(device).map(run).collect::<Result<Vec<_>, _>>()?;
                     let place = Place {
                         device: device.name().to_owned(),

@@ -1,7 +1,8 @@
 //! One workload on one device with one budget, cut into jobs that do not depend on one
 //! another.
 
-use forerun_engine::{Config, PolicyKind};
+use forerun_engine::Config;
+use forerun_policies::PolicyKind;
 use forerun_sim::bound::{Bounds, Clairvoyance, bounds};
 use forerun_sim::device::Preset;
 use forerun_sim::run::Run;
@@ -71,24 +72,24 @@ impl<'a> Cell<'a> {
     }
 
     pub(crate) fn config(&self, policy: PolicyKind) -> Config {
-        let config = Config { policy, ..Config::new(self.memory_bytes) };
+        let config = Config { policy: policy.into(), ..Config::new(self.memory_bytes) };
         let window_bytes_max = self.settings.window_bytes_max.unwrap_or(config.window_bytes_max);
         Config { window_bytes_max, ..config }
     }
 
-    /// Lets an engine of `config` replay the workload, in a world that `prepare` has had.
+    /// Lets an engine of `config`, which has `policy`, replay the workload, in a world that `prepare` has had.
     pub(crate) fn run<'w>(
         &'w self,
+        policy: PolicyKind,
         config: Config,
         seed: u64,
         prepare: impl FnOnce(World<'w>) -> World<'w>,
     ) -> Result<Run, Error> {
-        let policy = config.policy.name();
         let world = prepare(World::new(config, self.device.build(seed))?);
         let failure = Failure::default();
         let mut source = self.workload.source(self.settings.pace_of(self.workload), &failure);
         let run = world.read_cost_ns(self.settings.read_cost_ns).run(&mut source);
-        failure.or(run.map_err(|stuck| self.stuck(policy, stuck)))
+        failure.or(run.map_err(|stuck| self.stuck(policy.name(), stuck)))
     }
 
     /// The bracket of the best possible time, with the device's first seed.
@@ -120,7 +121,7 @@ impl Job<'_> {
         Ok(match self {
             Job::Bounds(cell) => Part::Bounds(cell.bounds()?),
             Job::Run { cell, policy, seed } => {
-                let run = cell.run(cell.config(*policy), *seed, |world| world)?;
+                let run = cell.run(*policy, cell.config(*policy), *seed, |world| world)?;
                 Part::Run(Box::new(run))
             }
             Job::Learned { cell, seed } => Part::Run(Box::new(cell.run_learned(*seed)?)),

@@ -3,7 +3,8 @@
 use std::collections::HashMap;
 
 use forerun_engine::profile::Recorder;
-use forerun_engine::{Config, Event, Extent, ObjectId, PolicyKind};
+use forerun_engine::{Config, Event, Extent, ObjectId};
+use forerun_policies::PolicyKind;
 use forerun_sim::run::Run;
 
 use super::cell::Cell;
@@ -16,7 +17,9 @@ impl Cell<'_> {
     /// `adaptive` with the profiles that a run before it teaches.
     pub(crate) fn run_learned(&self, seed: u64) -> Result<Run, Error> {
         let profiles = self.learn(seed)?;
-        self.run(self.config(PolicyKind::Adaptive), seed, |world| world.learned(profiles))
+        self.run(PolicyKind::Adaptive, self.config(PolicyKind::Adaptive), seed, |world| {
+            world.learned(profiles)
+        })
     }
 
     /// The bytes that readers of each object touch first, in a run under `adaptive`; the objects in the order
@@ -34,7 +37,7 @@ impl Cell<'_> {
                 recorder.record(extent);
             }
         };
-        self.run(config, seed, |world| world.observe(note))?;
+        self.run(PolicyKind::Adaptive, config, seed, |world| world.observe(note))?;
         let learned = order.into_iter().map(|object| (object, recorders[&object].extents().to_vec()));
         Ok(learned.collect())
     }

@@ -6,7 +6,7 @@ mod cell;
 mod learn;
 mod timelines;
 
-use forerun_engine::PolicyKind;
+use forerun_policies::PolicyKind;
 use forerun_sim::device::Preset;
 use forerun_sim::source::Pace;
 

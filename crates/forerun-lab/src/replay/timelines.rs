@@ -1,6 +1,7 @@
 //! The events of the first run of each workload under each policy.
 
-use forerun_engine::{Config, PolicyKind, Time};
+use forerun_engine::{Config, Time};
+use forerun_policies::PolicyKind;
 
 use super::Plan;
 use super::cell::Cell;
@@ -33,8 +34,9 @@ impl Plan {
         let watch = |(cell, policy): &(Cell<'_>, PolicyKind)| {
             let mut timeline = Timeline::default();
             let config = Config { events_max: EVENTS_MAX, ..cell.config(*policy) };
-            let run =
-                cell.run(config, self.settings.seed, |world| world.observe(|event| timeline.observe(event)))?;
+            let run = cell.run(*policy, config, self.settings.seed, |world| {
+                world.observe(|event| timeline.observe(event))
+            })?;
             timeline.finish(Time(run.elapsed_ns));
             Ok((format!("{}/{}", cell.workload.name(), policy.name()), timeline))
         };

@@ -7,7 +7,8 @@
 mod tables;
 pub mod workloads;
 
-use forerun_engine::{Config, Engine, PolicyKind};
+use forerun_engine::{Config, Engine};
+use forerun_policies::PolicyKind;
 use forerun_sim::bound::{Bounds, Clairvoyance, bounds};
 use forerun_sim::device::Preset;
 use forerun_sim::run::Run;
@@ -91,7 +92,7 @@ enum Piece {
 }
 
 fn serve(plan: &Matrix, row: Scenario, policy: PolicyKind) -> Result<Run, Error> {
-    let config = Config { policy, ..Config::new(plan.memory_bytes) };
+    let config = Config { policy: policy.into(), ..Config::new(plan.memory_bytes) };
     let world = World::new(config, plan.device.build(plan.seed))?;
     world.run(&mut row.source(plan.shrink)).map_err(|stuck| stuck_in(plan, row, policy.name(), stuck))
 }

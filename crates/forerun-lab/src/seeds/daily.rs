@@ -15,7 +15,7 @@
 //! as was the default.
 //= seed 000
 
-use forerun_engine::kernel::Algorithm;
+use forerun_policies::kernel::Algorithm;
 use forerun_sim::device::{Costs, Device, Preset};
 use forerun_sim::kernel::KernelConfig;
 use forerun_sim::source::{Clients, Placed, Source, place};

@@ -4,7 +4,7 @@ use std::cell::RefCell;
 use std::collections::HashMap;
 use std::rc::Rc;
 
-use forerun_engine::kernel::Algorithm;
+use forerun_policies::kernel::Algorithm;
 use forerun_sim::device::{Device, DeviceStats, Notice, Request, RequestId, Time};
 use forerun_sim::kernel::{KernelConfig, LoopDevice};
 use forerun_sim::source::Placed;

@@ -4,7 +4,7 @@
 //! through a loop device with a page cache and readahead of its own.
 //= seed 000
 
-use forerun_engine::kernel::{Algorithm, Ara, AraTuning};
+use forerun_policies::kernel::{Algorithm, Ara, AraTuning};
 use forerun_sim::device::Device;
 use forerun_sim::source::Source;
 

@@ -6,7 +6,7 @@
 //! Ethernet; disk, trees and images are those of [`daily`].
 //= seed 000
 
-use forerun_engine::kernel::{Algorithm, Ara, AraTuning};
+use forerun_policies::kernel::{Algorithm, Ara, AraTuning};
 use forerun_sim::kernel::{FileState, KernelConfig};
 use forerun_sim::source::{Clients, Disorder, Disordered, Link, Linked, Placed, Source, place};
 

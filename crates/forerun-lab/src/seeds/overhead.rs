@@ -7,8 +7,8 @@
 
 use std::cell::Cell;
 
-use forerun_engine::kernel::{Algorithm, Ara, AraTuning, PageCache, PageRead, Step};
 use forerun_engine::{ObjectId, ReaderId};
+use forerun_policies::kernel::{Algorithm, Ara, AraTuning, PageCache, PageRead, Step};
 use forerun_sim::device::{Device, Preset};
 use forerun_sim::kernel::KernelConfig;
 use forerun_sim::source::{Action, Clients, Placed, Source, place};

@@ -2,7 +2,7 @@
 //! again.
 //= seed 000
 
-use forerun_engine::kernel::Algorithm;
+use forerun_policies::kernel::Algorithm;
 use forerun_sim::device::Costs;
 use forerun_sim::kernel::KernelConfig;
 

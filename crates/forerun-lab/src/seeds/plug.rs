@@ -12,7 +12,7 @@ use std::convert::Infallible;
 use std::rc::Rc;
 
 use forerun_engine::Config;
-use forerun_engine::kernel::OnDemand;
+use forerun_policies::kernel::OnDemand;
 use forerun_sim::device::{Device, Level, Preset, Raid};
 use forerun_sim::kernel::{KernelConfig, KernelWorld, Unplug};
 use forerun_sim::queue::{Linus, Plug, Queue};

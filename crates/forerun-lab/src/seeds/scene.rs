@@ -3,8 +3,9 @@
 
 use std::sync::{Arc, Mutex, MutexGuard};
 
-use forerun_engine::kernel::{Algorithm, Ara, AraTuning, PageCache, PageRead, Step, Stock};
-use forerun_engine::{Config, ObjectId, PolicyKind, ReaderId};
+use forerun_engine::{Config, ObjectId, ReaderId};
+use forerun_policies::PolicyKind;
+use forerun_policies::kernel::{Algorithm, Ara, AraTuning, PageCache, PageRead, Step, Stock};
 use forerun_sim::bound::{Bounds, Clairvoyance, bounds};
 use forerun_sim::device::{Costs, Device, Preset};
 use forerun_sim::kernel::{KernelConfig, KernelWorld};
@@ -37,7 +38,10 @@ impl Scene<'_> {
 
     /// Forerun with any of its policies.
     pub(super) fn policy(&self, policy: PolicyKind) -> Run {
-        self.engine(Config { policy, ..Config::new(self.memory_bytes.max(Config::MEMORY_BYTES_MIN)) })
+        self.engine(Config {
+            policy: policy.into(),
+            ..Config::new(self.memory_bytes.max(Config::MEMORY_BYTES_MIN))
+        })
     }
 
     fn engine(&self, config: Config) -> Run {

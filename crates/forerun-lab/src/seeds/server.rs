@@ -9,7 +9,7 @@ mod clients;
 use std::convert::Infallible;
 use std::sync::Arc;
 
-use forerun_engine::kernel::{Algorithm, Ara, AraTuning};
+use forerun_policies::kernel::{Algorithm, Ara, AraTuning};
 use forerun_sim::device::{Device, Level, Raid};
 use forerun_sim::kernel::KernelConfig;
 use forerun_sim::run::Run;

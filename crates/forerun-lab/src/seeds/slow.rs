@@ -11,7 +11,7 @@ mod steady;
 
 use std::convert::Infallible;
 
-use forerun_engine::kernel::{Algorithm, AraClass, AraEvent};
+use forerun_policies::kernel::{Algorithm, AraClass, AraEvent};
 use forerun_sim::device::{Device, Preset};
 use forerun_sim::kernel::KernelConfig;
 use forerun_sim::run::Run;

@@ -1,7 +1,7 @@
 //! Whose readahead state a request finds.
 
 use forerun_engine::ReaderId;
-use forerun_engine::kernel::Algorithm;
+use forerun_policies::kernel::Algorithm;
 
 use super::config::FileState;
 use crate::source::ObjectId;

@@ -6,7 +6,7 @@ use super::config::KernelConfig;
 use super::machine::Kernel;
 use crate::device::{Device, DeviceStats, Direction, Notice, Request, RequestId, Time};
 use crate::source::{Deed, Extent, ObjectId, Placed, Step};
-use forerun_engine::kernel::Algorithm;
+use forerun_policies::kernel::Algorithm;
 
 /// A device whose bytes are a file. It reads and writes them through a page cache of its own, with its own
 /// readahead, one request after the other.

@@ -3,7 +3,7 @@
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
 
-use forerun_engine::kernel::{Algorithm, Step as Order};
+use forerun_policies::kernel::{Algorithm, Step as Order};
 
 use super::config::KernelConfig;
 use super::dirty::Dirty;

@@ -1,7 +1,7 @@
 //! A kernel of the past between a source and a device: it serves programs as they were served before
 //! Forerun.
 //!
-//! It has a page cache with the reclaim of 2.4 or 2.6, a readahead algorithm of `forerun_engine::kernel`,
+//! It has a page cache with the reclaim of 2.4 or 2.6, a readahead algorithm of `forerun_policies::kernel`,
 //! and writeback. Each client has a processor of its own. The same [`Source`] and the same [`Device`] can
 //! be given to a [`World`](crate::world::World), and the [`Run`]s compared.
 //!
@@ -20,7 +20,7 @@ mod task;
 mod write;
 
 pub use config::{FileState, KernelConfig, Reclaim, Unplug, Writeback};
-pub use forerun_engine::kernel::Algorithm;
+pub use forerun_policies::kernel::Algorithm;
 pub use layer::LoopDevice;
 
 use crate::device::{Device, Time};

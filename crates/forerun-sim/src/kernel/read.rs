@@ -1,6 +1,6 @@
 //! The read loop: page by page, as every Linux of the time.
 
-use forerun_engine::kernel::{PageCache, PageRead, Step as Order};
+use forerun_policies::kernel::{PageCache, PageRead, Step as Order};
 
 use super::config::Unplug;
 use super::machine::Kernel;

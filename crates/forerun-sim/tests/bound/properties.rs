@@ -1,6 +1,7 @@
 //! Properties that hold for any workload on any device.
 
-use forerun_engine::{Config, PolicyKind};
+use forerun_engine::Config;
+use forerun_policies::PolicyKind;
 use forerun_sim::bound::{Bounds, Clairvoyance, Future, bounds, lower};
 use forerun_sim::device::Preset;
 use forerun_sim::source::{Action, Client, Clients, Extent, ObjectId, Placed, Source, Time, place};
@@ -41,7 +42,7 @@ fn clairvoyance(preset: &Preset, memory_bytes: u64) -> Clairvoyance {
 }
 
 fn policy_ns(programs: &Programs, make_device: MakeDevice, policy: PolicyKind, read_cost_ns: u64) -> u64 {
-    let config = Config { policy, ..Config::new(Config::MEMORY_BYTES_MIN) };
+    let config = Config { policy: policy.into(), ..Config::new(Config::MEMORY_BYTES_MIN) };
     let world = World::new(config, make_device()).unwrap().read_cost_ns(read_cost_ns);
     world.run(&mut *programs.source()).unwrap().elapsed_ns
 }

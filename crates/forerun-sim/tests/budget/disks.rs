@@ -2,7 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use forerun_engine::{Cause, Config, Event, PolicyKind};
+use forerun_engine::{Cause, Config, Event};
+use forerun_policies::PolicyKind;
 use forerun_sim::device::Preset;
 use forerun_sim::run::Run;
 use forerun_sim::source::{Client, Clients, place};

@@ -1,6 +1,6 @@
 //! Memory: what is kept, and what gives way.
 
-use forerun_engine::PolicyKind;
+use forerun_policies::PolicyKind;
 use forerun_sim::run::Run;
 use forerun_sim::source::{Action, Client, Extent, ObjectId, Time, place};
 use forerun_trace::generate::Numbers;

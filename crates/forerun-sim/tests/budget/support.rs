@@ -1,6 +1,7 @@
 //! Readers, and what comes of them.
 
-use forerun_engine::{Config, PolicyKind};
+use forerun_engine::Config;
+use forerun_policies::PolicyKind;
 use forerun_sim::device::Preset;
 use forerun_sim::run::Run;
 use forerun_sim::source::{Action, Client, Clients, Extent, ObjectId, Placed};
@@ -33,7 +34,7 @@ pub(crate) fn run(
     clients: Vec<Box<dyn Client>>,
 ) -> Run {
     let device = Preset::from_name(device).expect("a device by its name").build(1);
-    let config = Config { policy, ..Config::new(memory) };
+    let config = Config { policy: policy.into(), ..Config::new(memory) };
     let world = World::new(config, device).expect("a configuration that works");
     let run = world.run(&mut Clients::new(objects, clients)).expect("nobody hangs");
     assert!(run.memory_bytes_peak <= memory, "{} of {memory} bytes", run.memory_bytes_peak);

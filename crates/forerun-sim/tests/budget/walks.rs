@@ -1,6 +1,7 @@
 //! A walk on a disk: its next files are fetched together, and the elevator sorts them by address.
 
-use forerun_engine::{Config, PolicyKind};
+use forerun_engine::Config;
+use forerun_policies::PolicyKind;
 use forerun_sim::device::Preset;
 use forerun_sim::queue::{Plug, Queue, elevator};
 use forerun_sim::source::{Action, Clients, Directory, Extent, ObjectId, Placed};
@@ -23,7 +24,7 @@ fn walk(device: &str, policy: PolicyKind) -> f64 {
         .flat_map(|file| [Action::read(file, Extent::new(0, 32 * KIB)), Action::close(file)]);
     let actions: Vec<Action> = std::iter::once(Action::list(0)).chain(visits).collect();
     let queue = Queue::new(preset.build(1), elevator("deadline").expect("an elevator"), Plug::None);
-    let world = World::new(Config { policy, ..Config::new(64 * MIB) }, Box::new(queue));
+    let world = World::new(Config { policy: policy.into(), ..Config::new(64 * MIB) }, Box::new(queue));
     let mut source = Clients::new(objects, vec![Box::new(actions.into_iter())])
         .with_directories(vec![Directory { names: None, files }]);
     let run = world.expect("a configuration that works").run(&mut source).expect("nobody hangs");

@@ -1,6 +1,6 @@
 //! Anything at all, in very little memory: nobody is stuck, and the sums agree.
 
-use forerun_engine::kernel::{Algorithm, Ara, AraTuning, OnDemand, Stock};
+use forerun_policies::kernel::{Algorithm, Ara, AraTuning, OnDemand, Stock};
 use forerun_sim::kernel::{FileState, KernelConfig, Reclaim, Unplug};
 use forerun_sim::source::{Action, Deed, Extent, ObjectId};
 use forerun_trace::generate::Numbers;

@@ -1,6 +1,6 @@
 //! Five clients of a file server with little memory and an elevator of its time.
 
-use forerun_engine::kernel::Stock;
+use forerun_policies::kernel::Stock;
 use forerun_sim::device::Preset;
 use forerun_sim::kernel::KernelConfig;
 use forerun_sim::queue::{Plug, Queue, elevator};

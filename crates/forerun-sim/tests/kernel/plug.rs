@@ -1,6 +1,6 @@
 //! Readahead behind a plugged queue: nobody waits for it, and so nothing lets it go.
 
-use forerun_engine::kernel::OnDemand;
+use forerun_policies::kernel::OnDemand;
 use forerun_sim::device::Preset;
 use forerun_sim::kernel::Unplug;
 use forerun_sim::queue::{Plug, Queue, elevator};

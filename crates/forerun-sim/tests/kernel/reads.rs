@@ -1,7 +1,7 @@
 //! A kernel of the past reads: what it fetches, when it waits, what it counts.
 
 use crate::support::{KernelRun, PAGE, clients, network, read_in_steps};
-use forerun_engine::kernel::{Ara, AraTuning, OnDemand, Stock};
+use forerun_policies::kernel::{Ara, AraTuning, OnDemand, Stock};
 use forerun_sim::device::Latency;
 use forerun_sim::kernel::{Algorithm, FileState, KernelConfig, LoopDevice};
 use forerun_sim::run::Run;

@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use forerun_engine::kernel::{Algorithm, Ara, AraTuning, OnDemand, Stock};
+use forerun_policies::kernel::{Algorithm, Ara, AraTuning, OnDemand, Stock};
 
 use crate::support::{KernelRun, PAGE, clients, read_in_steps};
 

@@ -3,7 +3,7 @@
 //! Each reads its own file of 2 MiB, page by page at 1 KiB/s, half a pace up or
 //! down. The cache has room for 7900 pages.
 
-use forerun_engine::kernel::{Ara, AraTuning, OnDemand, Stock};
+use forerun_policies::kernel::{Ara, AraTuning, OnDemand, Stock};
 use forerun_sim::kernel::Algorithm;
 use forerun_sim::run::Run;
 use forerun_sim::source::{Action, Client, Clients, Extent, ObjectId, Time, place};

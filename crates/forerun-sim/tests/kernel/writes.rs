@@ -1,6 +1,6 @@
 //! A kernel of the past writes: later, unless writers are too far ahead.
 
-use forerun_engine::kernel::Stock;
+use forerun_policies::kernel::Stock;
 use forerun_sim::kernel::KernelConfig;
 use forerun_sim::run::Run;
 use forerun_sim::source::{Action, Extent, ObjectId};

@@ -4,7 +4,8 @@ use std::cell::RefCell;
 use std::path::Path;
 
 use forerun_engine::profile::Recorder;
-use forerun_engine::{Config, Event, Extent, ObjectId, PolicyKind};
+use forerun_engine::{Config, Event, Extent, ObjectId};
+use forerun_policies::PolicyKind;
 use forerun_sim::bound::{Clairvoyance, bounds};
 use forerun_sim::device::Preset;
 use forerun_sim::run::Run;
@@ -85,7 +86,7 @@ impl Reading {
 
     pub(crate) fn run(&self, device: &str, policy: PolicyKind, memory: u64, profiles: Profiles) -> Run {
         let device = Preset::from_name(device).expect("a device by its name").build(1);
-        let config = Config { policy, ..Config::new(memory) };
+        let config = Config { policy: policy.into(), ..Config::new(memory) };
         let world = World::new(config, device).expect("a configuration that works");
         world.learned(profiles).run(&mut *self.source()).expect("nobody hangs")
     }

@@ -1,6 +1,6 @@
 //! Boots and programs that start.
 
-use forerun_engine::PolicyKind;
+use forerun_policies::PolicyKind;
 
 use super::bed::{MIB, Reading};
 use super::recordings::shared;

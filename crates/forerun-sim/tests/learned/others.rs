@@ -1,6 +1,7 @@
 //! Readers that do not repeat what was learned, or not all of it.
 
-use forerun_engine::{Extent, ObjectId, PolicyKind};
+use forerun_engine::{Extent, ObjectId};
+use forerun_policies::PolicyKind;
 use forerun_sim::run::Run;
 use forerun_trace::generate::Numbers;
 

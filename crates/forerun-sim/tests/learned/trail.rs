@@ -2,7 +2,7 @@
 
 use std::slice;
 
-use forerun_engine::PolicyKind;
+use forerun_policies::PolicyKind;
 use forerun_sim::run::Run;
 use forerun_trace::generate::Numbers;
 

@@ -1,6 +1,7 @@
 //! The demo's store, and what came of reading from it in some order.
 
-use forerun_engine::{Config, PolicyKind};
+use forerun_engine::Config;
+use forerun_policies::PolicyKind;
 use forerun_sim::device::Preset;
 use forerun_sim::run::Run;
 use forerun_sim::source::{Action, Client, Clients, Extent, ObjectId, place};
@@ -57,7 +58,7 @@ impl Reading {
 
     pub(crate) fn on(&self, device: &str, policy: PolicyKind) -> Outcome {
         let device = Preset::from_name(device).expect("a device by its name").build(1);
-        let config = Config { policy, ..Config::new(256 * MIB) };
+        let config = Config { policy: policy.into(), ..Config::new(256 * MIB) };
         let world = World::new(config, device).expect("a configuration that works");
         let reads = self.order.iter().map(|extent| Action::read(ObjectId(0), *extent));
         let client: Box<dyn Client> = Box::new(reads);

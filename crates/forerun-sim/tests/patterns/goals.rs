@@ -1,6 +1,6 @@
 //! The goals of each pattern at 10 ms, and sane limits at 2 and 50 ms.
 
-use forerun_engine::PolicyKind;
+use forerun_policies::PolicyKind;
 use forerun_sim::source::Extent;
 
 use super::bed::*;

@@ -1,7 +1,8 @@
 //! Many objects, each of them read a little: what is fetched in vain of one is soon forgotten, and of all
 //! together it is much.
 
-use forerun_engine::{Config, PolicyKind};
+use forerun_engine::Config;
+use forerun_policies::PolicyKind;
 use forerun_sim::device::Preset;
 use forerun_sim::source::{Action, Client, Clients, Extent, ObjectId, place};
 use forerun_sim::world::World;
@@ -30,9 +31,10 @@ fn strided_runs(reads_max: u64, stride: u64) -> Vec<(ObjectId, Extent)> {
 
 /// How many times as long as without readahead they take.
 fn times(reads: &[(ObjectId, Extent)], device: &str) -> f64 {
-    let seconds = |policy| {
+    let seconds = |policy: PolicyKind| {
         let device = Preset::from_name(device).expect("a device by its name").build(1);
-        let world = World::new(Config { policy, ..Config::new(256 * MIB) }, device).expect("a configuration");
+        let world = World::new(Config { policy: policy.into(), ..Config::new(256 * MIB) }, device)
+            .expect("a configuration");
         let actions = reads.iter().map(|(object, extent)| Action::read(*object, *extent));
         let client: Box<dyn Client> = Box::new(actions.collect::<Vec<_>>().into_iter());
         let placed = place([OBJECT_BYTES; OBJECTS as usize], MIB);

@@ -1,7 +1,8 @@
 //! Readers of several kinds at once, each of an object of its own. Readers that can be read ahead of leave
 //! their share to those that cannot.
 
-use forerun_engine::{Config, PolicyKind};
+use forerun_engine::Config;
+use forerun_policies::PolicyKind;
 use forerun_sim::device::Preset;
 use forerun_sim::source::{Action, Client, Clients, ObjectId, place};
 use forerun_sim::world::World;
@@ -16,7 +17,7 @@ fn together(readings: &[Reading], device: &str, memory: u64, policy: PolicyKind)
 /// The same of a device whose waits come from `seed`.
 fn together_by(readings: &[Reading], device: &str, seed: u64, memory: u64, policy: PolicyKind) -> Outcome {
     let device = Preset::from_name(device).expect("a device by its name").build(seed);
-    let config = Config { policy, ..Config::new(memory) };
+    let config = Config { policy: policy.into(), ..Config::new(memory) };
     let world = World::new(config, device).expect("a configuration that works");
     let client = |(reading, object): (&Reading, u64)| -> Box<dyn Client> {
         let actions = reading.order.iter().map(|extent| Action::read(ObjectId(object), *extent));

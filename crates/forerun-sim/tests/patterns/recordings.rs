@@ -2,7 +2,8 @@
 
 use std::path::Path;
 
-use forerun_engine::{Config, PolicyKind};
+use forerun_engine::Config;
+use forerun_policies::PolicyKind;
 use forerun_sim::device::Preset;
 use forerun_sim::run::Run;
 use forerun_sim::source::{Pace, Replay, Scan};
@@ -26,7 +27,7 @@ const DEVICES: [(&str, bool, f64); 8] = [
 
 fn replay(accesses: &[Access], device: &str, policy: PolicyKind) -> Run {
     let device = Preset::from_name(device).expect("a device by its name").build(1);
-    let config = Config { policy, ..Config::new(256 * MIB) };
+    let config = Config { policy: policy.into(), ..Config::new(256 * MIB) };
     let world = World::new(config, device).expect("a configuration that works");
     let mut source = Replay::new(accesses.iter().cloned(), Scan::of(accesses), Pace::Closed);
     world.run(&mut source).expect("nobody hangs")

@@ -1,6 +1,7 @@
 //! Walks from file to file: what must be read ahead of them, and what not.
 
-use forerun_engine::{Config, PolicyKind};
+use forerun_engine::Config;
+use forerun_policies::PolicyKind;
 use forerun_sim::device::Preset;
 use forerun_sim::source::{Action, Client, Clients, Directory, Extent, ObjectId, place};
 use forerun_sim::world::World;
@@ -50,7 +51,7 @@ impl Tree {
     fn run(&self, clients: Vec<Vec<Action>>, latency_ms: u64, policy: PolicyKind) -> Outcome {
         let name = format!("network:latency={latency_ms}ms,connection=80MB/s,total=400MB/s");
         let device = Preset::from_name(&name).expect("a device by its name").build(1);
-        let config = Config { policy, ..Config::new(256 * MIB) };
+        let config = Config { policy: policy.into(), ..Config::new(256 * MIB) };
         let world = World::new(config, device).expect("a configuration that works");
         let clients = clients.into_iter().map(|actions| -> Box<dyn Client> { Box::new(actions.into_iter()) });
         let placed = place(self.sizes.iter().copied(), 4 * KIB);

@@ -1,6 +1,6 @@
 //! A case, made again with everybody, and its tables.
 
-use forerun_engine::PolicyKind;
+use forerun_policies::PolicyKind;
 use forerun_sim::run::Run;
 
 use super::super::scene::{self, megabytes, seconds};

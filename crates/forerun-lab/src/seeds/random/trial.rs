@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use forerun_engine::kernel::Algorithm;
+use forerun_policies::kernel::Algorithm;
 use forerun_sim::kernel::KernelConfig;
 use forerun_sim::run::Run;
 use forerun_sim::source::{Action, Client, Clients, Extent, ObjectId, Placed, Source, Time};

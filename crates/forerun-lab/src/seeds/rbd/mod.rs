@@ -10,7 +10,8 @@ mod sectors;
 
 use std::sync::Arc;
 
-use forerun_engine::{Config, Event, PolicyKind};
+use forerun_engine::{Config, Event};
+use forerun_policies::PolicyKind;
 use forerun_sim::device::Preset;
 use forerun_sim::source::{Pace, Replay, Scan, Source};
 use forerun_sim::world::World;
@@ -184,7 +185,7 @@ fn librbd(accesses: &Arc<Vec<Access>>, policy: PolicyKind) -> Figures {
     let mut figures = Figures::default();
     for seed in 1..=SEEDS {
         let config = Config {
-            policy,
+            policy: policy.into(),
             window_bytes_max: WINDOW_BYTES_MAX * SCALE,
             storage_object_bytes: WINDOW_BYTES_MAX * SCALE,
             // A window is one operation per storage object, whatever its size.

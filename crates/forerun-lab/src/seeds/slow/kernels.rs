@@ -1,6 +1,6 @@
 //! The kernels that read for slow readers, and what is known of them.
 
-use forerun_engine::kernel::{Algorithm, Ara, AraTuning, OnDemand};
+use forerun_policies::kernel::{Algorithm, Ara, AraTuning, OnDemand};
 
 use super::steady::Steady;
 use crate::seeds::scene::stock;

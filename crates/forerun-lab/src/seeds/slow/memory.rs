@@ -1,6 +1,6 @@
 //! How much memory slow readers need for the disk to be as little busy as it can be.
 
-use forerun_engine::kernel::Algorithm;
+use forerun_policies::kernel::Algorithm;
 use forerun_sim::kernel::KernelConfig;
 
 use super::{PAGE_BYTES, Pace, careful, readers};

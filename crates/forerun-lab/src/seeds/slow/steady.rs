@@ -1,7 +1,7 @@
 //! Stock readahead as it would be if it never learnt that its pages are lost.
 
 use forerun_engine::ReaderId;
-use forerun_engine::kernel::{Algorithm, PageCache, PageRead, Step};
+use forerun_policies::kernel::{Algorithm, PageCache, PageRead, Step};
 use forerun_sim::source::ObjectId;
 
 use crate::seeds::scene::stock;

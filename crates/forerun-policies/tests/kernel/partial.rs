@@ -2,7 +2,7 @@
 //! sendfile to a slow socket does.
 //= seed 000
 
-use forerun_engine::kernel::{Algorithm, Ara, AraTuning, OnDemand, Stock};
+use forerun_policies::kernel::{Algorithm, Ara, AraTuning, OnDemand, Stock};
 
 use crate::read_loop::Loop;
 

@@ -24,7 +24,7 @@ use alloc::vec::Vec;
 
 use super::pages::Pages;
 use super::{Algorithm, PageCache, PageRead, Step};
-use crate::types::{BLOCK_BYTES, ObjectId, ReaderId};
+use forerun_engine::{BLOCK_BYTES, ObjectId, ReaderId};
 
 use chunk::Chunk;
 pub use event_counts::{AraClass, AraEvent, AraEvents, Tally};

@@ -8,7 +8,7 @@ use alloc::vec::Vec;
 use super::pages::Pages;
 use super::window_size::{initial_size, next_size};
 use super::{Algorithm, PageCache, PageRead, Step};
-use crate::types::{ObjectId, ReaderId};
+use forerun_engine::{ObjectId, ReaderId};
 
 /// On-demand readahead; see the module's page.
 #[derive(Debug)]

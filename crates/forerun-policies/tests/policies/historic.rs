@@ -2,12 +2,14 @@
 //! for its own.
 
 use forerun_engine::*;
+use forerun_policies::PolicyKind;
 
 const MIB: u64 = 1 << 20;
 const READER: ReaderId = ReaderId(1);
 
 fn engine(memory_bytes: u64, policy: PolicyKind) -> Engine {
-    let mut engine = Engine::new(Config { policy, ..Config::new(memory_bytes) }).expect("it works");
+    let mut engine =
+        Engine::new(Config { policy: policy.into(), ..Config::new(memory_bytes) }).expect("it works");
     engine.open(ObjectId(1), 64 * MIB);
     engine.open(ObjectId(2), 64 * MIB);
     engine

@@ -18,9 +18,9 @@ mod sequence;
 use alloc::vec::Vec;
 use core::ops::Range;
 
-use super::{Access, Policy, Rules, View, Window};
-use crate::config::Config;
-use crate::types::{BLOCK_BYTES, Extent, ObjectId, ReaderId};
+use forerun_engine::{
+    BLOCK_BYTES, CustomPolicy, Extent, ObjectId, PolicyRead, PolicyRules, PolicyView, Wishes,
+};
 use sequence::Sequence;
 
 /// Streams of all objects together, candidates included.
@@ -55,23 +55,25 @@ impl Amp {
     }
 }
 
-impl Policy for Amp {
+impl CustomPolicy for Amp {
     /// The paper's cache does not distinguish readahead either. Its losses of unread blocks guide the
     /// degree.
-    fn rules(&self, config: &Config) -> Rules {
-        Rules::kernel(config)
+    fn rules(&self) -> PolicyRules {
+        PolicyRules::Kernel
     }
 
-    fn on_read(&mut self, access: &Access, _: &View<'_>, windows: &mut Vec<Window>) {
-        let (degree_max, object_end) = (self.degree_max, access.size.div_ceil(BLOCK_BYTES));
-        let blocks = blocks_of(access.extent);
+    fn on_read(&mut self, read: &PolicyRead, _: &PolicyView<'_>, wishes: &mut Wishes) {
+        let (degree_max, object_end) = (self.degree_max, read.size.div_ceil(BLOCK_BYTES));
+        let blocks = blocks_of(read.extent);
         self.read_count += 1;
         let read_at = self.read_count;
-        if let Some(sequence) = self.find(access.object, blocks.start) {
+        if let Some(sequence) = self.find(read.object, blocks.start) {
             sequence.read_at = read_at;
-            windows.extend(sequence.on_read(blocks, access.late, degree_max, object_end));
-        } else if access.late {
-            self.insert(Sequence::new(access.object, blocks, read_at));
+            if let Some((extent, trigger)) = sequence.on_read(blocks, read.is_late, degree_max, object_end) {
+                wishes.read_ahead_with_trigger(extent, trigger);
+            }
+        } else if read.is_late {
+            self.insert(Sequence::new(read.object, blocks, read_at));
         }
     }
 
@@ -80,8 +82,6 @@ impl Policy for Amp {
         let sequences = self.sequences.iter_mut().filter(|sequence| sequence.object == object);
         sequences.for_each(|sequence| sequence.on_lost(&lost));
     }
-
-    fn on_close(&mut self, _: ObjectId, _: ReaderId) {}
 
     fn on_forget(&mut self, object: ObjectId) {
         self.sequences.retain(|sequence| sequence.object != object);

@@ -3,21 +3,20 @@
 //!
 //! The figures of 6.12 were measured on a kernel (6.18, the same algorithm) and on a model of the
 //! algorithm. Where the two differ, the model's stand here. The figures of the others are the model's.
-//! `tests/kernel` has them all without an engine around.
+//! `table.rs` has them all without an engine around.
 //= linux 6.12 mm/readahead.c
 
-#[path = "kernel/patterns.rs"]
-mod patterns;
-
 use forerun_engine::*;
-use patterns::*;
+use forerun_policies::PolicyKind;
+
+use crate::patterns::*;
 
 const PAGE: u64 = 4096;
 
 /// Does `reads`; the fetches it took and the pages they had.
 fn count(policy: PolicyKind, window_bytes: u64, reads: &Reads) -> (u64, u64) {
     let mut config = Config::new(512 << 20);
-    config.policy = policy;
+    config.policy = policy.into();
     config.window_bytes_max = window_bytes;
     config.fetch_bytes_min = config.fetch_bytes_max;
     let mut engine = Engine::new(config).expect("a configuration that works");

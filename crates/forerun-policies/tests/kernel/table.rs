@@ -2,7 +2,7 @@
 //! expected figures are those of an independent model of the same descriptions. It counted windows, not the
 //! runs of missing pages in them.
 
-use forerun_engine::kernel::{Algorithm, Ara, AraTuning, OnDemand, Stock};
+use forerun_policies::kernel::{Algorithm, Ara, AraTuning, OnDemand, Stock};
 
 use crate::patterns::*;
 use crate::read_loop::Loop;

@@ -1,6 +1,6 @@
 //! The tunables that its user could set.
 
-use crate::types::BLOCK_BYTES;
+use forerun_engine::BLOCK_BYTES;
 
 /// Settings of adaptive readahead. The defaults are those of its version 16.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -3,11 +3,8 @@
 //= seed 003
 
 use alloc::collections::BTreeMap;
-use alloc::vec::Vec;
 
-use super::{Access, Policy, Rules, View, Window};
-use crate::config::Config;
-use crate::types::{Extent, ObjectId, ReaderId};
+use forerun_engine::{CustomPolicy, Extent, ObjectId, PolicyRead, PolicyRules, PolicyView, Wishes};
 
 /// Sequential requests before the first readahead.
 //= seed 003: "trigger after 10 sequential requests"
@@ -35,9 +32,15 @@ impl Detector {
         self.last_position = extent.end();
     }
 
-    /// The next window, once `trigger` requests came in sequence and the reader
+    /// The next window and its trigger, once `trigger` requests came in sequence and the reader
     /// is past the middle of the last one.
-    fn next_window(&mut self, trigger: u64, max: u64, alignment: Option<u64>, limit: u64) -> Option<Window> {
+    fn next_window(
+        &mut self,
+        trigger: u64,
+        max: u64,
+        alignment: Option<u64>,
+        limit: u64,
+    ) -> Option<(Extent, u64)> {
         if self.count < trigger || self.last_position < self.trigger_position {
             return None;
         }
@@ -53,7 +56,7 @@ impl Detector {
         let len = aligned(offset, self.readahead_bytes, alignment).min(limit.saturating_sub(offset));
         self.trigger_position = offset + len / 2;
         self.readahead_position = offset + len;
-        (len > 0).then_some(Window::of_other(Extent::new(offset, len), self.trigger_position))
+        (len > 0).then_some((Extent::new(offset, len), self.trigger_position))
     }
 }
 
@@ -92,24 +95,19 @@ impl Rbd {
     }
 }
 
-impl Policy for Rbd {
-    fn rules(&self, config: &Config) -> Rules {
-        Rules::librbd(config)
+impl CustomPolicy for Rbd {
+    fn rules(&self) -> PolicyRules {
+        PolicyRules::Librbd
     }
 
-    fn on_read(&mut self, access: &Access, _: &View<'_>, windows: &mut Vec<Window>) {
-        let detector = self.detectors.entry(access.object).or_default();
-        detector.observe(access.extent);
-        windows.extend(detector.next_window(
-            TRIGGER_REQUESTS,
-            self.window_bytes_max,
-            self.alignment,
-            access.size,
-        ));
+    fn on_read(&mut self, read: &PolicyRead, _: &PolicyView<'_>, wishes: &mut Wishes) {
+        let detector = self.detectors.entry(read.object).or_default();
+        detector.observe(read.extent);
+        let window = detector.next_window(TRIGGER_REQUESTS, self.window_bytes_max, self.alignment, read.size);
+        if let Some((extent, trigger)) = window {
+            wishes.read_ahead_with_trigger(extent, trigger);
+        }
     }
-
-    fn on_lost(&mut self, _: ObjectId, _: Extent) {}
-    fn on_close(&mut self, _: ObjectId, _: ReaderId) {}
 
     fn on_forget(&mut self, object: ObjectId) {
         self.detectors.remove(&object);
@@ -129,26 +127,23 @@ impl Eager {
     }
 }
 
-impl Policy for Eager {
-    fn rules(&self, config: &Config) -> Rules {
-        Rules::librbd(config)
+impl CustomPolicy for Eager {
+    fn rules(&self) -> PolicyRules {
+        PolicyRules::Librbd
     }
 
-    fn on_read(&mut self, access: &Access, _: &View<'_>, windows: &mut Vec<Window>) {
-        let (detector, done) = self.detectors.entry(access.object).or_default();
-        detector.observe(access.extent);
+    fn on_read(&mut self, read: &PolicyRead, _: &PolicyView<'_>, wishes: &mut Wishes) {
+        let (detector, done) = self.detectors.entry(read.object).or_default();
+        detector.observe(read.extent);
         let start = detector.last_position;
         let storage_object = start / self.storage_object_bytes;
         if detector.count < TRIGGER_REQUESTS || *done == Some(storage_object) {
             return;
         }
         *done = Some(storage_object);
-        let end = ((storage_object + 1) * self.storage_object_bytes).min(access.size);
-        windows.push(Window::of_other(Extent::between(start, end), end));
+        let end = ((storage_object + 1) * self.storage_object_bytes).min(read.size);
+        wishes.read_ahead_with_trigger(Extent::between(start, end), end);
     }
-
-    fn on_lost(&mut self, _: ObjectId, _: Extent) {}
-    fn on_close(&mut self, _: ObjectId, _: ReaderId) {}
 
     fn on_forget(&mut self, object: ObjectId) {
         self.detectors.remove(&object);
@@ -157,6 +152,8 @@ impl Policy for Eager {
 
 #[cfg(test)]
 mod tests {
+    use alloc::vec::Vec;
+
     use super::*;
 
     /// Ten-byte reads from 1000 on, trigger 2, windows of at most 50 bytes.
@@ -166,8 +163,8 @@ mod tests {
         for i in 0..45 {
             let extent = Extent::new(1000 + i * 10, 10);
             detector.observe(extent);
-            if let Some(window) = detector.next_window(2, max, alignment, u64::MAX) {
-                seen.push((extent.offset, window.extent.offset, window.extent.len));
+            if let Some((window, _)) = detector.next_window(2, max, alignment, u64::MAX) {
+                seen.push((extent.offset, window.offset, window.len));
             }
         }
         seen

@@ -3,7 +3,7 @@
 use alloc::vec::Vec;
 
 use super::{PageCache, PageRead, Step};
-use crate::types::ObjectId;
+use forerun_engine::ObjectId;
 
 pub(super) struct Pages<'a> {
     pub(super) cache: &'a dyn PageCache,

@@ -1,7 +1,7 @@
 //! The start of a file: small files come whole.
 
 use super::{AraClass, Call, chunk::Size};
-use crate::types::BLOCK_BYTES;
+use forerun_engine::BLOCK_BYTES;
 
 impl Call<'_> {
     pub(super) fn start_file(&mut self) {

@@ -1,7 +1,7 @@
 //! Each algorithm when pages are lost before they are read, or are about to be, and on rare access
 //! patterns.
 
-use forerun_engine::kernel::*;
+use forerun_policies::kernel::*;
 
 use crate::read_loop::{Loop, OBJECT, READER};
 

@@ -2,8 +2,7 @@
 
 use core::ops::Range;
 
-use crate::policy::Window;
-use crate::types::{BLOCK_BYTES, Extent, ObjectId};
+use forerun_engine::{BLOCK_BYTES, Extent, ObjectId};
 
 /// Misses in sequence that make a stream.
 const MISSES_MIN: u32 = 2;
@@ -56,13 +55,14 @@ impl Sequence {
         self.object == object && self.sets[0].blocks.start <= first && first <= self.sets[1].blocks.end
     }
 
+    /// Its reader asks for `read`. The next window and its trigger, if it is time for one.
     pub(super) fn on_read(
         &mut self,
         read: Range<u64>,
         late: bool,
         degree_max: u64,
         object_end: u64,
-    ) -> Option<Window> {
+    ) -> Option<(Extent, u64)> {
         let [_, newest] = &self.sets;
         let end = newest.blocks.end;
         if late && !newest.ended && !newest.lost && read.contains(&newest.blocks.start) {
@@ -98,7 +98,7 @@ impl Sequence {
 
     /// The reader came to blocks that were never requested, or were lost. Its blocks and those after them
     /// are one set.
-    fn on_miss(&mut self, read: Range<u64>, degree_max: u64, object_end: u64) -> Option<Window> {
+    fn on_miss(&mut self, read: Range<u64>, degree_max: u64, object_end: u64) -> Option<(Extent, u64)> {
         self.miss_count = self.miss_count.saturating_add(1);
         if self.miss_count == MISSES_MIN {
             self.degree = (read.end - read.start).min(degree_max);
@@ -108,7 +108,7 @@ impl Sequence {
     }
 
     /// Makes `blocks` the newest set, of which `ahead` is to be read ahead.
-    fn ask(&mut self, blocks: Range<u64>, ahead: Range<u64>, object_end: u64) -> Option<Window> {
+    fn ask(&mut self, blocks: Range<u64>, ahead: Range<u64>, object_end: u64) -> Option<(Extent, u64)> {
         let end = blocks.end;
         let is_asynchronous = self.degree > ASYNCHRONOUS_BLOCKS && end < object_end;
         let distance = self.distance.min(self.degree.saturating_sub(1));
@@ -123,7 +123,7 @@ impl Sequence {
         }
         let mark = self.trigger.unwrap_or(end) * BLOCK_BYTES;
         let extent = Extent::between(ahead.start * BLOCK_BYTES, ahead.end * BLOCK_BYTES);
-        (!extent.is_empty()).then_some(Window::of_other(extent, mark))
+        (!extent.is_empty()).then_some((extent, mark))
     }
 
     pub(super) fn on_lost(&mut self, lost: &Range<u64>) {
@@ -147,7 +147,7 @@ mod tests {
     use alloc::vec::Vec;
 
     use super::*;
-    use crate::policy::amp::blocks_of;
+    use crate::amp::blocks_of;
 
     /// Two misses of ten blocks each: ten blocks are read ahead, and the trigger is
     /// the third from their end.
@@ -157,8 +157,8 @@ mod tests {
         sequence
     }
 
-    fn blocks(window: Option<Window>) -> Option<(Range<u64>, u64)> {
-        window.map(|window| (blocks_of(window.extent), window.mark / BLOCK_BYTES))
+    fn blocks(window: Option<(Extent, u64)>) -> Option<(Range<u64>, u64)> {
+        window.map(|(extent, trigger)| (blocks_of(extent), trigger / BLOCK_BYTES))
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! Readahead as kernels do it: page by page, above a page cache that the caller keeps.
 //!
-//! Each algorithm is one file or one folder and does not know its caller. The engine runs them over its own
-//! cache (`policy/kernel_policy.rs`). A simulated kernel runs the same code over a page cache with the
+//! Each algorithm is one file or one folder and does not know its caller. A policy runs them over the
+//! engine's cache (`kernel_policy.rs`). A simulated kernel runs the same code over a page cache with the
 //! reclaim of its time.
 
 mod ara;
@@ -16,7 +16,7 @@ pub use ara::{Ara, AraClass, AraEvent, AraEvents, AraTuning, Tally};
 pub use ondemand::OnDemand;
 pub use stock::Stock;
 
-use crate::types::{ObjectId, ReaderId};
+use forerun_engine::{ObjectId, ReaderId};
 
 /// The questions that an algorithm may ask the page cache. A page is 4 KiB.
 pub trait PageCache {

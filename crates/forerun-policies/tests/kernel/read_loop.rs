@@ -1,7 +1,7 @@
 //! A kernel's read loop over a page cache that never loses a page unless told to.
 
-use forerun_engine::kernel::{Algorithm, PageCache, PageRead, Step};
 use forerun_engine::{ObjectId, ReaderId};
+use forerun_policies::kernel::{Algorithm, PageCache, PageRead, Step};
 
 pub(crate) const OBJECT: ObjectId = ObjectId(1);
 pub(crate) const READER: ReaderId = ReaderId(1);

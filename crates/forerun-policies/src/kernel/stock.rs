@@ -9,7 +9,7 @@ use alloc::vec::Vec;
 use super::pages::Pages;
 use super::window_size::{initial_size, next_size};
 use super::{Algorithm, PageCache, PageRead, Step};
-use crate::types::{ObjectId, ReaderId};
+use forerun_engine::{ObjectId, ReaderId};
 
 /// Pages found cached in a row after which a file counts as cached.
 //= linux 2.6.10 mm/readahead.c

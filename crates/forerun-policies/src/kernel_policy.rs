@@ -3,29 +3,28 @@
 
 use alloc::vec::Vec;
 
-use super::{Access, Policy, Rules, View, Window};
-use crate::config::Config;
+use forerun_engine::{
+    BLOCK_BYTES, CustomPolicy, Extent, ObjectId, PolicyRead, PolicyRules, PolicyView, ReaderId, Wishes,
+};
+
 use crate::kernel::{Algorithm, PageCache, PageRead, Step};
-use crate::types::{BLOCK_BYTES, Extent, ObjectId, ReaderId};
 
 #[derive(Debug)]
 pub(crate) struct KernelPolicy<A> {
     algorithm: A,
     /// Between calls empty, kept for its memory.
     steps: Vec<Step>,
-    /// The extents that the last read has rescued.
-    rescued: Vec<Extent>,
 }
 
 impl<A: Algorithm> KernelPolicy<A> {
     pub(crate) fn new(algorithm: A) -> KernelPolicy<A> {
-        KernelPolicy { algorithm, steps: Vec::new(), rescued: Vec::new() }
+        KernelPolicy { algorithm, steps: Vec::new() }
     }
 }
 
 /// The engine's cache, with the pages that the request so far will bring into it.
 struct CacheView<'a> {
-    view: &'a View<'a>,
+    view: &'a PolicyView<'a>,
     coming: &'a [Extent],
 }
 
@@ -33,19 +32,19 @@ impl PageCache for CacheView<'_> {
     fn is_cached(&self, object: ObjectId, page: u64) -> bool {
         let offset = page * BLOCK_BYTES;
         self.coming.iter().any(|extent| extent.offset <= offset && offset < extent.end())
-            || self.view.cache.is_held(object, offset)
+            || self.view.is_held(object, offset)
     }
 
     fn is_inactive_and_read(&self, object: ObjectId, page: u64) -> bool {
-        self.view.cache.is_read_once(object, page * BLOCK_BYTES)
+        self.view.is_read_once(object, page * BLOCK_BYTES)
     }
 
     fn scanned_count(&self) -> u64 {
-        self.view.cache.scanned_count()
+        self.view.scanned_count()
     }
 
     fn fillable_count(&self) -> u64 {
-        self.view.cache.fillable_count()
+        self.view.fillable_count()
     }
 }
 
@@ -58,13 +57,13 @@ fn add_page(coming: &mut Vec<Extent>, page: u64) {
     }
 }
 
-impl<A: Algorithm> Policy for KernelPolicy<A> {
-    fn rules(&self, config: &Config) -> Rules {
-        Rules::kernel(config)
+impl<A: Algorithm> CustomPolicy for KernelPolicy<A> {
+    fn rules(&self) -> PolicyRules {
+        PolicyRules::Kernel
     }
 
-    fn on_read(&mut self, access: &Access, view: &View<'_>, windows: &mut Vec<Window>) {
-        let Access { object, reader, extent, size, .. } = *access;
+    fn on_read(&mut self, read: &PolicyRead, view: &PolicyView<'_>, wishes: &mut Wishes) {
+        let PolicyRead { object, reader, extent, size, .. } = *read;
         let first_page = extent.offset / BLOCK_BYTES;
         let end_page = extent.end().div_ceil(BLOCK_BYTES);
         let mut coming = Vec::new();
@@ -83,7 +82,7 @@ impl<A: Algorithm> Policy for KernelPolicy<A> {
                 let (start, count, mark) = match step {
                     Step::Fetch { start, count, mark } => (start, count, mark),
                     Step::Rescue { start, count } => {
-                        self.rescued.push(Extent::new(start * BLOCK_BYTES, count * BLOCK_BYTES));
+                        wishes.rescue(Extent::new(start * BLOCK_BYTES, count * BLOCK_BYTES));
                         continue;
                     }
                 };
@@ -91,7 +90,7 @@ impl<A: Algorithm> Policy for KernelPolicy<A> {
                 coming.push(wanted);
                 // The engine itself fetches the bytes of the request.
                 if start < first_page || start + count > end_page {
-                    windows.push(Window::of_other(wanted, mark * BLOCK_BYTES));
+                    wishes.read_ahead_with_trigger(wanted, mark * BLOCK_BYTES);
                 }
             }
             if !(CacheView { view, coming: &coming }).is_cached(object, page) {
@@ -100,10 +99,6 @@ impl<A: Algorithm> Policy for KernelPolicy<A> {
             }
         }
         self.algorithm.on_end(object, reader, end_page - 1);
-    }
-
-    fn take_rescued(&mut self) -> Vec<Extent> {
-        core::mem::take(&mut self.rescued)
     }
 
     fn on_lost(&mut self, object: ObjectId, extent: Extent) {

@@ -5,7 +5,7 @@ use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
 
 use super::{AraClass, AraEvent, Shared};
-use crate::types::ObjectId;
+use forerun_engine::ObjectId;
 
 /// A page leaves when it is read, lost, or its object forgotten.
 #[derive(Debug, Default)]

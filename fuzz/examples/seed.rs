@@ -61,7 +61,7 @@ fn requests() -> Vec<u8> {
 
 /// Saves what `bytes` tell, compressed.
 fn pack(path: &Path, bytes: &[u8], format: Format) {
-    let options = ReadOptions { format: Some(format), dispatched: false };
+    let options = ReadOptions::default().with_format(format);
     let mut reader =
         Reader::new(std::io::Cursor::new(bytes.to_vec()), "given", options).expect("it is valid");
     let accesses: Vec<Access> = reader.by_ref().map(|access| access.expect("it is valid")).collect();

@@ -52,7 +52,11 @@ pub fn nbd_requests(bytes: &[u8]) {
 
 fn check(format: Option<Format>, bytes: &[u8]) {
     for dispatched in [false, true] {
-        match Reader::new(Cursor::new(bytes.to_vec()), NAME, ReadOptions { format, dispatched }) {
+        match Reader::new(
+            Cursor::new(bytes.to_vec()),
+            NAME,
+            ReadOptions::default().with_format(format).with_dispatched(dispatched),
+        ) {
             Ok(reader) => exhaust(reader, bytes),
             Err(Error::UnknownFormat { name, reason }) => assert!(name == NAME && !reason.is_empty()),
             Err(error) => check_error(&error, bytes),

@@ -6,6 +6,7 @@ macro_rules! rules {
     ($($rule:ident $name:literal $gist:literal;)+) => {
         /// One rule of `adaptive`, or of the engine below it.
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        #[non_exhaustive]
         pub enum Rule {
             $(#[doc = $gist] $rule,)+
         }

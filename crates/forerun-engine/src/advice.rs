@@ -7,6 +7,7 @@ use crate::types::Extent;
 /// Advice never changes the bytes of a read, and never takes more memory than the budget. Wrong advice costs
 /// time, or bytes up to a bound.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Advice<'a> {
     /// No advice: takes earlier advice back.
     Normal,

@@ -26,7 +26,9 @@ impl PolicyChoice {
     }
 }
 
-/// Limits and choices of one engine.
+/// Limits and choices of one engine: [`Config::new`] has the usual ones.
+//
+// Exhaustive, so that a driver can write `Config { policy, ..Config::new(memory) }`. Fields are only added.
 #[derive(Clone, Debug)]
 pub struct Config {
     /// Memory for blocks, data in flight included, in bytes. At least

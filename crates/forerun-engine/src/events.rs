@@ -7,6 +7,7 @@ use crate::types::{Cause, Extent, FetchId, ObjectId, ReaderId, StreamId, Time};
 /// over these.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[allow(missing_docs)] // The fields say what the variant's line names.
+#[non_exhaustive]
 pub enum Event {
     /// A read was asked for; `late_bytes` of it were in flight, `missing_bytes`
     /// neither resident nor in flight. If some of it was read ahead and nobody had asked for

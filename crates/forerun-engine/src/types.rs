@@ -28,7 +28,7 @@ pub struct ObjectId(pub u64);
 pub struct DirectoryId(pub u64);
 
 /// A list of parts of many objects that a program will read. The driver numbers them upward.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ListId(pub u64);
 
 /// An entry of a listing.
@@ -125,6 +125,7 @@ pub struct MemoryRange {
 
 /// Why a fetch is made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Cause {
     /// A reader waits for it.
     Demand,
@@ -134,6 +135,7 @@ pub enum Cause {
 
 /// I/O to start now: read `extent` of `object` into `memory`, front to back.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Fetch {
     /// To name it by in `handle_*`.
     pub id: FetchId,
@@ -148,6 +150,8 @@ pub struct Fetch {
 }
 
 /// The first answer to a read.
+//
+// Exhaustive: a driver must act on each.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Outcome {
     /// All bytes are in memory: copy them, then release the read.
@@ -158,6 +162,7 @@ pub enum Outcome {
 
 /// The end of a parked read's wait.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Reply {
     /// Whose wait it was.
     pub read: ReadId,

@@ -129,7 +129,8 @@ fn measure(store: &Arc<dyn Backend>, kernel_readahead_bytes: u64, push: bool, ro
     for _ in 0..REPEAT {
         let forerun = Forerun::over(store.clone(), Options::default()).expect("an engine");
         let directory = tempfile::tempdir().expect("a directory");
-        let options = MountOptions { kernel_readahead_bytes, push, ..MountOptions::default() };
+        let options =
+            MountOptions::default().with_kernel_readahead_bytes(kernel_readahead_bytes).with_push(push);
         let mount = Mount::new(forerun.clone(), directory.path(), options).expect("a mount");
         let used = processor_time();
         let (bytes, elapsed) = read_elsewhere(row, &directory.path().join("file"));

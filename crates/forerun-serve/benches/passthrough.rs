@@ -131,7 +131,7 @@ fn read_mounted(row: usize, source: &Path, passthrough: bool) -> [f64; 2] {
     let url = source.to_str().expect("a name");
     let forerun = Forerun::connect_blocking(url, Options::default()).expect("an engine");
     let directory = tempfile::tempdir().expect("a directory");
-    let options = MountOptions { passthrough, ..MountOptions::default() };
+    let options = MountOptions::default().with_passthrough(passthrough);
     let mount = Mount::new(forerun.clone(), directory.path(), options).expect("a mount");
     assert_eq!(mount.not_passed(), None);
     let seconds = read_elsewhere(row, directory.path());

@@ -79,7 +79,7 @@ fn write(plan: &Plan, format: Format) -> (Vec<u8>, u64) {
 }
 
 fn read(bytes: &[u8], format: Format) -> Reader {
-    let options = ReadOptions { format: Some(format), dispatched: false };
+    let options = ReadOptions::default().with_format(format);
     Reader::new(Cursor::new(bytes.to_vec()), "made", options).expect("memory can be read")
 }
 

@@ -10,6 +10,7 @@ pub type Result<T, E = Error> = std::result::Result<T, E>;
 
 /// An error: its message names the file, the failure and the remedy.
 #[derive(Debug, Error)]
+#[non_exhaustive]
 pub enum Error {
     /// The content is not in the format, or was cut.
     #[error("{name}: {at}: {reason}")]
@@ -61,6 +62,7 @@ pub enum Error {
 
 /// A place in a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Position {
     /// A line of a text file, from 1.
     Line(u64),

@@ -6,6 +6,7 @@ use std::str::FromStr;
 
 /// A trace format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum Format {
     /// `ts_us,op,file_or_dev,offset,length`, and the columns that a header names.
     Csv,

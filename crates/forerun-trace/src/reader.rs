@@ -21,14 +21,30 @@ pub(crate) trait Decode: Send {
     fn origin_ns(&self) -> Option<u64>;
 }
 
-/// Options for reading a trace.
+/// Options for reading a trace: `ReadOptions::default().with_format(Format::Csv)`.
 #[derive(Clone, Copy, Debug, Default)]
+#[non_exhaustive]
 pub struct ReadOptions {
     /// The format; detected from content and name if not given.
     pub format: Option<Format>,
     /// Whether to read a block layer trace as requests dispatched to the device, with service
     /// times, not as requests queued by programs. Accesses then come in the order of completion.
     pub dispatched: bool,
+}
+
+/// The same with one choice made.
+impl ReadOptions {
+    /// With [`ReadOptions::format`].
+    #[must_use]
+    pub fn with_format(self, format: impl Into<Option<Format>>) -> ReadOptions {
+        ReadOptions { format: format.into(), ..self }
+    }
+
+    /// With [`ReadOptions::dispatched`].
+    #[must_use]
+    pub fn with_dispatched(self, dispatched: bool) -> ReadOptions {
+        ReadOptions { dispatched, ..self }
+    }
 }
 
 /// The accesses of a trace, in the order of the file. It ends after the first error.

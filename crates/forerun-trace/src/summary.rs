@@ -6,6 +6,7 @@ use crate::{Access, Extent, FileId, Op};
 
 /// Counters over accesses.
 #[derive(Clone, Debug, Default)]
+#[non_exhaustive]
 pub struct Summary {
     /// All accesses.
     pub accesses: u64,

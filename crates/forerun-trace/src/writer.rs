@@ -30,6 +30,7 @@ pub(crate) enum Fate {
 
 /// Counts of a written file.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Written {
     /// Accesses in the file.
     pub written: u64,

@@ -16,7 +16,7 @@ fn check(text: &str, format: Format, want: &[&str]) {
 
 #[track_caller]
 fn check_dispatched(text: &str, want: &[&str]) {
-    let mut reader = open(text, ReadOptions { format: None, dispatched: true }).unwrap();
+    let mut reader = open(text, ReadOptions::default().with_dispatched(true)).unwrap();
     let accesses: Vec<Access> = reader.by_ref().map(Result::unwrap).collect();
     assert_eq!(lines(&accesses, reader.files()), want);
 }
@@ -191,7 +191,7 @@ fn blktrace_of_both_byte_orders() {
     for big in [false, true] {
         let (accesses, reader) = read(blktrace(big, 7, b"12345678"), None).unwrap();
         assert_eq!(lines(&accesses, reader.files()), ["0 77 read 8:16 4096+4096"], "{big}");
-        let mut reader = open(blktrace(big, 7, b""), ReadOptions { format: None, dispatched: true }).unwrap();
+        let mut reader = open(blktrace(big, 7, b""), ReadOptions::default().with_dispatched(true)).unwrap();
         let accesses: Vec<Access> = reader.by_ref().map(Result::unwrap).collect();
         assert_eq!(lines(&accesses, reader.files()), ["10 77 read 8:16 4096+4096 took 100"]);
         let error = read(blktrace(big, 8, b""), None).unwrap_err().to_string();

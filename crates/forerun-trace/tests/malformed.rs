@@ -15,7 +15,11 @@ use support::{open, read};
 fn exhaust(bytes: Vec<u8>, format: Option<Format>) {
     for dispatched in [false, true] {
         let most = bytes.len() + 1;
-        let Ok(mut reader) = open(bytes.clone(), ReadOptions { format, dispatched }) else { continue };
+        let Ok(mut reader) =
+            open(bytes.clone(), ReadOptions::default().with_format(format).with_dispatched(dispatched))
+        else {
+            continue;
+        };
         let mut count = 0;
         while let Some(access) = reader.next() {
             count += 1;

@@ -14,7 +14,7 @@ use recordings::shared;
 use support::{read, write};
 
 fn accesses(path: &Path, dispatched: bool) -> Vec<Access> {
-    let reader = Reader::open(path, ReadOptions { format: None, dispatched }).unwrap();
+    let reader = Reader::open(path, ReadOptions::default().with_dispatched(dispatched)).unwrap();
     reader.map(|access| access.unwrap()).collect()
 }
 

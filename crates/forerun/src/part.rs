@@ -10,6 +10,7 @@ use forerun_backend::{Error, ErrorKind};
 /// As text it is `PATH`, `PATH<TAB>OFFSET` or `PATH<TAB>OFFSET<TAB>LENGTH`, so that a name with spaces
 /// needs no quotes. A name that holds a tab or a line break has no such text.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Part {
     /// The file's path, as [`Forerun::open`](crate::Forerun::open) takes it.
     pub path: String,
@@ -20,9 +21,14 @@ pub struct Part {
 }
 
 impl Part {
+    /// `len` bytes of the file at `path` from `offset` on, or all up to its end.
+    pub fn new(path: impl Into<String>, offset: u64, len: Option<u64>) -> Part {
+        Part { path: path.into(), offset, len }
+    }
+
     /// All of the file at `path`.
     pub fn whole(path: impl Into<String>) -> Part {
-        Part { path: path.into(), offset: 0, len: None }
+        Part::new(path, 0, None)
     }
 }
 
@@ -73,12 +79,11 @@ mod tests {
 
     #[test]
     fn a_line_names_a_file_or_a_part_of_it() {
-        let part = |path: &str, offset, len| Part { path: path.into(), offset, len };
         for (line, expected) in [
-            ("a b/c", part("a b/c", 0, None)),
-            ("a\t4096", part("a", 4096, None)),
-            ("a\t0\t1", part("a", 0, Some(1))),
-            (" x\t7\t8", part(" x", 7, Some(8))),
+            ("a b/c", Part::new("a b/c", 0, None)),
+            ("a\t4096", Part::new("a", 4096, None)),
+            ("a\t0\t1", Part::new("a", 0, Some(1))),
+            (" x\t7\t8", Part::new(" x", 7, Some(8))),
         ] {
             assert_eq!(line.parse::<Part>().unwrap(), expected);
             assert_eq!(expected.to_string(), line);

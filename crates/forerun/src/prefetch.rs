@@ -15,7 +15,8 @@ const LOOKUPS_MAX: usize = 64;
 const LINKS_MAX: usize = 40;
 
 /// A list that was told, and what became of it; see [`Forerun::lists`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct ListProgress {
     /// How many files it names.
     pub file_count: usize,

@@ -37,7 +37,7 @@ impl Forerun {
     /// [`ErrorKind::Invalid`] for options that cannot be kept.
     pub fn over(backend: Arc<dyn Backend>, options: Options) -> Result<Forerun> {
         let runtime = Background::new(options.runtime.clone())?;
-        Forerun::new(Connected { backend, object: None, credentials: None }, &options, runtime)
+        Forerun::new(Connected::to(backend), &options, runtime)
     }
 
     /// Over a backend that the caller made, with a policy that the caller made. [`Options::policy`] does not
@@ -52,12 +52,7 @@ impl Forerun {
     ) -> Result<Forerun> {
         let runtime = Background::new(options.runtime.clone())?;
         let engine = Engine::with_policy(Config::new(options.memory_bytes), policy).map_err(invalid)?;
-        Forerun::with_engine(
-            engine,
-            Connected { backend, object: None, credentials: None },
-            &options,
-            runtime,
-        )
+        Forerun::with_engine(engine, Connected::to(backend), &options, runtime)
     }
 
     fn new(connected: Connected, options: &Options, runtime: Background) -> Result<Forerun> {

@@ -21,6 +21,7 @@ use crate::{Backend, Error, ErrorKind, FileBackend, Result};
 
 /// A backend that answered.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct Connected {
     /// The tree that the URL names. If it names one object, a directory that holds just that
     /// object.
@@ -29,6 +30,13 @@ pub struct Connected {
     pub object: Option<String>,
     /// The source of an object store's credentials, for messages.
     pub credentials: Option<String>,
+}
+
+impl Connected {
+    /// All of `backend`, which the caller made.
+    pub fn to(backend: Arc<dyn Backend>) -> Connected {
+        Connected { backend, object: None, credentials: None }
+    }
 }
 
 /// Turns `url` into a backend and verifies that something is there.
@@ -83,7 +91,7 @@ fn file(path: &Path, retry: RetryOptions) -> Result<Connected> {
     }
     if whole.is_dir() {
         let backend = Retry::new(Arc::new(FileBackend::new(path)?), retry);
-        return Ok(Connected { backend: Arc::new(backend), object: None, credentials: None });
+        return Ok(Connected::to(Arc::new(backend)));
     }
     let utf8 = |path: &Path| path.file_name().and_then(|name| name.to_str()).map(str::to_owned);
     let (Some(inner), Some(shown), Some(parent)) = (utf8(&whole), utf8(path), whole.parent()) else {

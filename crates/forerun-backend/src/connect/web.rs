@@ -54,7 +54,7 @@ async fn directory(client: HttpClient, url: Url, retry: &RetryOptions) -> Result
     let directory: Arc<dyn Backend> = Arc::new(HttpBackend::directory_by(client, url, Arc::clone(&retries)));
     Retry::new(directory.clone(), retry.at_first()).stat("").await?;
     let backend = Arc::new(Retry::sharing(directory, retries));
-    Ok(Connected { backend, object: None, credentials: None })
+    Ok(Connected::to(backend))
 }
 
 /// Finds out now, not at the first read, that a server cannot send the end of an object alone.

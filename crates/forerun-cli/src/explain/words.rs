@@ -82,8 +82,6 @@ fn repeated(counters: &Counters) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
-    use forerun::{ListId, ListReport};
-
     use super::*;
 
     #[test]
@@ -102,16 +100,13 @@ mod tests {
 
     #[test]
     fn lists_in_words() {
-        let report = ListReport {
-            list: ListId(3),
-            bytes: 300 << 20,
-            read_bytes: 3 << 20,
-            ahead_bytes: 8 << 20,
-            is_followed: true,
-        };
-        let said = |file_count, report| list(&ListProgress { file_count, report });
-        assert_eq!(said(2000, report), "a list of 2000 files, 300 MiB: 3 MiB read, 8 MiB ahead");
-        let left = said(1, ListReport { is_followed: false, ..report });
+        let mut progress = ListProgress::default();
+        (progress.file_count, progress.report.bytes) = (2000, 300 << 20);
+        (progress.report.read_bytes, progress.report.ahead_bytes) = (3 << 20, 8 << 20);
+        progress.report.is_followed = true;
+        assert_eq!(list(&progress), "a list of 2000 files, 300 MiB: 3 MiB read, 8 MiB ahead");
+        (progress.file_count, progress.report.is_followed) = (1, false);
+        let left = list(&progress);
         assert!(left.starts_with("a list of 1 file,") && left.contains("not followed"), "{left}");
     }
 }

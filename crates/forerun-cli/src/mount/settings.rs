@@ -70,15 +70,14 @@ impl Settings {
 
     /// For the kernel above a mount, of a local directory if `is_local`.
     pub(super) fn kernel(&self, is_local: bool) -> MountOptions {
-        MountOptions {
-            allow_other: self.allow_other,
-            noexec: self.noexec,
-            metadata_ttl: self.metadata_ttl,
-            kernel_readahead_bytes: self.kernel_readahead.bytes(self.engine.policy(), is_local),
+        MountOptions::default()
+            .with_allow_other(self.allow_other)
+            .with_noexec(self.noexec)
+            .with_metadata_ttl(self.metadata_ttl)
+            .with_kernel_readahead_bytes(self.kernel_readahead.bytes(self.engine.policy(), is_local))
             // The other policies are to be seen as they are.
-            push: self.engine.policy() == PolicyKind::default(),
-            hints: self.hints,
-            passthrough: self.passthrough,
-        }
+            .with_push(self.engine.policy() == PolicyKind::default())
+            .with_hints(self.hints)
+            .with_passthrough(self.passthrough)
     }
 }

@@ -68,7 +68,7 @@ pub(super) fn read(input: &Input, base: &Path) -> Result<(MountedDirectory, Vec<
         let line = str::from_utf8(&line).map_err(|_| wrong("not UTF-8".to_owned()))?;
         let part: Part = line.parse().map_err(|error: forerun::Error| wrong(error.to_string()))?;
         let path = places.place(&part.path).map_err(|error| wrong(error.to_string()))?;
-        parts.push(Part { path, ..part });
+        parts.push(Part::new(path, part.offset, part.len));
     }
     let mounted = places.mounted.ok_or_else(|| format!("{input} holds no list: it is empty"))?;
     Ok((mounted, parts))

@@ -28,7 +28,7 @@ pub(crate) struct RecordingInput {
 impl RecordingInput {
     /// As options of the trace crate.
     pub(crate) fn options(&self) -> ReadOptions {
-        ReadOptions { format: self.format, dispatched: self.dispatched }
+        ReadOptions::default().with_format(self.format).with_dispatched(self.dispatched)
     }
 
     /// Opens the recording at `path`, which `progress` watches.

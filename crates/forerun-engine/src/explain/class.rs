@@ -2,6 +2,7 @@
 
 /// The kind of reading that readahead is for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[non_exhaustive]
 pub enum Class {
     /// A stream towards the end of its object.
     Forward,

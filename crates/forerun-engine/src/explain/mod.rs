@@ -10,6 +10,7 @@ pub(crate) use class::Classes;
 
 /// The rule that decided how large a window is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Why {
     /// It is the first: only a few reads were seen.
     FirstWindow,
@@ -60,6 +61,7 @@ impl Why {
 
 /// Why a stream is over.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[non_exhaustive]
 pub enum End {
     /// It was read to the end of its object; backward, to its start.
     ObjectEnd,
@@ -92,6 +94,7 @@ impl End {
 /// Outcomes of the readahead of one class, in bytes of whole blocks. Bytes that are in memory or in flight
 /// and not read yet are in none of them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct ClassCounters {
     /// Was in memory when it was asked for.
     pub in_time_bytes: u64,
@@ -180,7 +183,8 @@ pub struct StreamReport {
 }
 
 /// One list, as it is now.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct ListReport {
     /// Which.
     pub list: ListId,
@@ -195,7 +199,8 @@ pub struct ListReport {
 }
 
 /// The account that limits the readahead of one object, as the next decision there will find it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct AccountReport {
     /// How many bytes may be lost before waits are hardly worth anything and streams get less ahead.
     pub allowance_bytes: u64,

@@ -83,7 +83,7 @@ fn classes_of(outcome: &Outcome) -> Vec<Node> {
 fn means(outcome: &Outcome) -> BTreeMap<Class, [f64; 3]> {
     let mut sums: BTreeMap<Class, [f64; 3]> = BTreeMap::new();
     for (class, counters) in outcome.runs.iter().flat_map(|run| run.readahead.iter()) {
-        let ClassCounters { in_time_bytes, late_bytes, wasted_bytes } = counters;
+        let ClassCounters { in_time_bytes, late_bytes, wasted_bytes, .. } = counters;
         let of = sums.entry(class).or_default();
         for (sum, bytes) in of.iter_mut().zip([in_time_bytes, late_bytes, wasted_bytes]) {
             *sum += bytes as f64 / outcome.runs.len() as f64;
@@ -132,7 +132,8 @@ fn meaning(why: Why) -> &'static str {
         Why::Advised => "it follows the advice of a program",
         Why::Listed => "it follows the directory to that file",
         Why::Bet => "it costs little if it is wasted",
-        Why::Policy => "the policy\u{2019}s own rules",
+        // `Policy`, and what a later version may add.
+        _ => "the policy\u{2019}s own rules",
     }
 }
 
@@ -144,7 +145,8 @@ fn ended(class: Class, end: Option<End>) -> &'static str {
         Some(End::ReaderLeft) => "went elsewhere",
         Some(End::PushedOut) => "replaced by other streams",
         Some(End::Closed) => "the file was closed",
-        Some(End::Forgotten) => "the run was over",
+        // `Forgotten`, and what a later version may add.
+        Some(_) => "the run was over",
         None => NONE,
     }
 }

@@ -45,11 +45,12 @@ const COLOURS: [(&str, &str); 5] = [
 /// The colour of windows of `class`, and what else has it.
 fn colour(class: Class) -> (&'static str, &'static str) {
     match class {
-        Class::Forward | Class::Other => COLOURS[0],
         Class::Backward => COLOURS[1],
         Class::Strided => COLOURS[2],
         Class::Walk | Class::Planned => COLOURS[3],
         Class::Filled | Class::Guessed => COLOURS[4],
+        // `Forward`, `Other`, and what a later version may add.
+        _ => COLOURS[0],
     }
 }
 

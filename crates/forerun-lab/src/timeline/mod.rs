@@ -141,6 +141,8 @@ impl Timeline {
                 }
                 time
             }
+            // A later version of the engine may tell of more.
+            _ => return,
         };
         self.levels.set(time, Level { in_flight: self.in_flight_bytes, unread: self.unread.bytes() });
     }

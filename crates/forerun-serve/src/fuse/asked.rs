@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 /// The kernel's requests to a mount since it was mounted: for programs, and for the kernel's own
 /// readahead.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Asked {
     /// READ requests.
     pub read_count: u64,

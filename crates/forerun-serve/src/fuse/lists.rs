@@ -107,7 +107,7 @@ fn parse(text: &[u8], directory: &str) -> Result<Vec<Part>, Errno> {
     let text = str::from_utf8(text).map_err(|_| Errno::INVAL)?;
     let part = |line: &str| {
         let part: Part = line.parse().map_err(|_| Errno::INVAL)?;
-        Ok(Part { path: child_path(directory, &part.path), ..part })
+        Ok(Part::new(child_path(directory, &part.path), part.offset, part.len))
     };
     text.lines().map(part).collect()
 }
@@ -135,7 +135,7 @@ mod tests {
         add(&lists, DIRECTORY, b"a b\n\0\0").unwrap();
         add(&lists, 8, b"x\n").unwrap();
         add(&lists, DIRECTORY, b"c\t4096\t1").unwrap();
-        let parts = [Part::whole("d/a b"), Part { path: "d/c".into(), offset: 4096, len: Some(1) }];
+        let parts = [Part::whole("d/a b"), Part::new("d/c", 4096, Some(1))];
         assert_eq!(start(&lists, DIRECTORY), parts);
         assert_eq!(start(&lists, DIRECTORY), []);
         lists.forget(8);

@@ -4,8 +4,9 @@ use std::time::Duration;
 
 use super::window::KERNEL_READAHEAD_BYTES;
 
-/// How to mount.
+/// How to mount: `MountOptions::default().with_noexec(true)`.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct MountOptions {
     /// Whether users other than the one that mounts may use it. For ordinary users this needs
     /// `user_allow_other` in `/etc/fuse.conf`.
@@ -41,5 +42,50 @@ impl Default for MountOptions {
             hints: false,
             passthrough: false,
         }
+    }
+}
+
+/// The same with one choice made.
+impl MountOptions {
+    /// With [`MountOptions::allow_other`].
+    #[must_use]
+    pub fn with_allow_other(self, allow_other: bool) -> MountOptions {
+        MountOptions { allow_other, ..self }
+    }
+
+    /// With [`MountOptions::noexec`].
+    #[must_use]
+    pub fn with_noexec(self, noexec: bool) -> MountOptions {
+        MountOptions { noexec, ..self }
+    }
+
+    /// With [`MountOptions::metadata_ttl`].
+    #[must_use]
+    pub fn with_metadata_ttl(self, metadata_ttl: Duration) -> MountOptions {
+        MountOptions { metadata_ttl, ..self }
+    }
+
+    /// With [`MountOptions::kernel_readahead_bytes`].
+    #[must_use]
+    pub fn with_kernel_readahead_bytes(self, kernel_readahead_bytes: u64) -> MountOptions {
+        MountOptions { kernel_readahead_bytes, ..self }
+    }
+
+    /// With [`MountOptions::push`].
+    #[must_use]
+    pub fn with_push(self, push: bool) -> MountOptions {
+        MountOptions { push, ..self }
+    }
+
+    /// With [`MountOptions::hints`].
+    #[must_use]
+    pub fn with_hints(self, hints: bool) -> MountOptions {
+        MountOptions { hints, ..self }
+    }
+
+    /// With [`MountOptions::passthrough`].
+    #[must_use]
+    pub fn with_passthrough(self, passthrough: bool) -> MountOptions {
+        MountOptions { passthrough, ..self }
     }
 }

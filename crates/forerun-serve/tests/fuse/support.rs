@@ -35,7 +35,7 @@ impl Mounted {
     /// Mounts `forerun`.
     pub(crate) fn over(forerun: Forerun, source: TempDir, kernel_ttl: Duration) -> Mounted {
         let directory = tempfile::tempdir().unwrap();
-        let options = MountOptions { metadata_ttl: kernel_ttl, ..MountOptions::default() };
+        let options = MountOptions::default().with_metadata_ttl(kernel_ttl);
         let mount = Mount::new(forerun, directory.path(), options).unwrap_or_else(|error| {
             panic!("these tests mount, for which they need root or fusermount3: {error}")
         });

@@ -2,6 +2,7 @@
 
 /// The order in which a reader reads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Pattern {
     /// From the beginning to the end.
     Sequential,

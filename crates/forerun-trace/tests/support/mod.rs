@@ -14,7 +14,7 @@ pub(crate) fn read(
     bytes: impl Into<Vec<u8>>,
     format: Option<Format>,
 ) -> Result<(Vec<Access>, Reader), Error> {
-    let mut reader = open(bytes, ReadOptions { format, dispatched: false })?;
+    let mut reader = open(bytes, ReadOptions::default().with_format(format))?;
     let accesses = reader.by_ref().collect::<Result<_, _>>()?;
     Ok((accesses, reader))
 }

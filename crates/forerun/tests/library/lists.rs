@@ -52,7 +52,7 @@ fn objects_of_a_list_are_read_ahead_before_anybody_opens_them() {
 #[test]
 fn parts_of_objects_are_fetched_and_nothing_else() {
     let (_gate, requests, forerun) = bed(2);
-    let part = |index: usize, offset, len| Part { path: path(index), offset, len };
+    let part = |index: usize, offset, len| Part::new(path(index), offset, len);
     let parts = [part(1, 65536, Some(4096)), part(0, 0, Some(8192)), part(1, 122_880, None)];
     assert_eq!(prefetch(&forerun, &parts).unwrap(), 0);
     // They are asked for in the list's order, and reach the store by several threads.
@@ -101,7 +101,7 @@ fn what_is_no_list_is_refused_and_says_why() {
         refused(&[Part::whole(path(0)), Part::whole(wrong)], ErrorKind::Invalid, "is no path");
     }
     refused(&[Part::whole("nowhere")], ErrorKind::NotFound, "\"nowhere\" for one");
-    let past = Part { path: path(0), offset: BYTES as u64, len: None };
+    let past = Part::new(path(0), BYTES as u64, None);
     refused(&[past], ErrorKind::NotFound, "nothing of the list");
     assert!(requests.ready().is_none() && forerun.lists().is_empty());
 }

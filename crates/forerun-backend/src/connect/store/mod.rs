@@ -82,7 +82,7 @@ async fn open(url: &StoreUrl, store: Arc<dyn Store>, options: &ConnectOptions) -
     }
     let backend: Arc<dyn Backend> = Arc::new(below(key)?);
     first(&backend).stat("").await?;
-    Ok(Connected { backend: later(backend), object: None, credentials: None })
+    Ok(Connected::to(later(backend)))
 }
 
 /// Adds the remedy to `error`.

@@ -18,11 +18,11 @@
 # `make install` puts the program, its man pages and completions, and the library for C below PREFIX, and
 # `make uninstall` removes them (docs/service.md). `make header` generates the header for C (docs/c.md).
 #
-# `make dist` builds a .deb and its checksum in `dist/` (docs/packages.md). `make dist-test` uses it in a fresh
-# Debian, as root.
+# `make dist` builds a .deb, a static tarball, an SBOM and their checksums in `dist/` (docs/packages.md).
+# `make dist-test` uses them in a fresh Debian and in empty roots, as root.
 
 .PHONY: demo test test-shared bench check release-check semver-check version-check gates ablate fidelity bench-kernel bench-programs bench-attacks real-programs nbd-programs nbd-integrity fuzz soak \
-	release dist dist-test install install-program install-library uninstall header header-check fuse nbd nginx python3 typos valgrind pkg-config
+	release static dist dist-test install install-program install-library uninstall header header-check fuse nbd nginx python3 typos valgrind pkg-config musl
 
 # A change of user only where one is needed.
 as_root = $(if $(filter 0,$(shell id -u)),,sudo)
@@ -186,15 +186,25 @@ uninstall:
 	rm -f $(bash_completions)/forerun $(zsh_completions)/_forerun $(fish_completions)/forerun.fish
 	rm -f $(lib)/libforerun_c.so $(lib)/libforerun_c.so.0 $(lib)/pkgconfig/forerun.pc $(include)/forerun.h
 
-dist: $(program) $(libraries)/libforerun_c.so
+# A program that needs no library of the system, not even libc.
+static_target = $(shell uname -m)-unknown-linux-musl
+static_program ?= target/$(static_target)/release/forerun
+static: musl
+	cargo build --release --package forerun-cli --target $(static_target)
+
+# It builds the programs anew where a source has changed: a package of older ones would go unnoticed.
+dist: release static python3
 	rm -rf dist
 	packaging/deb.sh dist
+	packaging/tarball.sh dist $(static_program)
+	python3 packaging/sbom.py dist $(static_target)
 	cd dist && sha256sum * > SHA256SUMS
 
-dist-test: dist fuse
-	@command -v debootstrap >/dev/null || { $(install) debootstrap; }
+dist-test: dist fuse nginx nbd
+	@command -v debootstrap >/dev/null && command -v ip >/dev/null && command -v curl >/dev/null || { $(install) debootstrap iproute2 curl; }
 	cd dist && sha256sum --quiet --check SHA256SUMS
-	$(as_root) packaging/test.sh dist $(program)
+	$(as_root) packaging/test-deb.sh dist $(program)
+	$(as_root) packaging/test-static.sh dist $(program)
 
 # The checks of docs/contributing/release.md.
 release-check: test version-check header-check dist-test semver-check
@@ -257,6 +267,11 @@ nbd:
 # Counts instructions, and checks how C uses memory.
 valgrind:
 	@command -v valgrind >/dev/null || { $(install) valgrind; }
+
+# The compiler and the library for static programs. Rust's part comes by rustup, or with a package of the system.
+musl:
+	@test -d "$$(rustc --print target-libdir --target $(static_target))" || rustup target add $(static_target)
+	@command -v musl-gcc >/dev/null || { $(install) musl-tools; }
 
 pkg-config:
 	@command -v pkg-config >/dev/null || { $(install) pkg-config; }

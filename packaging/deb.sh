@@ -34,6 +34,7 @@ gzip -9nc CHANGELOG.md > "$documents/changelog.gz"
 # The newest version of libc that a symbol needs.
 libc=$(objdump -T "$program" "$library" | grep -o 'GLIBC_2[0-9.]*' | sort -uV | tail -n 1)
 mkdir "$stage/DEBIAN"
+# A reload of the service runs /bin/kill, which procps has.
 cat > "$stage/DEBIAN/control" <<CONTROL
 Package: forerun
 Version: $version
@@ -41,6 +42,7 @@ Architecture: $architecture
 Maintainer: The Forerun developers <developers@forerun.invalid>
 Installed-Size: $(du -ks "$stage/usr" | cut -f 1)
 Depends: libc6 (>= ${libc#GLIBC_}), libgcc-s1, fuse3, ca-certificates
+Recommends: procps
 Section: utils
 Priority: optional
 Homepage: $(sed -n 's/^repository = "\(.*\)"/\1/p' Cargo.toml)

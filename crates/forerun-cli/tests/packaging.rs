@@ -1,4 +1,4 @@
-//! The scripts of `packaging/`. `make dist-test` runs them.
+//! The files of `packaging/`. `make dist-test` runs them.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -16,6 +16,24 @@ fn planned(arguments: &[&str]) -> String {
 }
 
 #[test]
+fn the_image_begins_empty_and_has_the_program_of_the_tarball_and_no_root() {
+    let read = |name: &str| fs::read_to_string(root().join("packaging").join(name)).unwrap();
+    let (image, tarball) = (read("Dockerfile"), read("tarball.sh"));
+    assert!(tarball.contains("\nname=forerun-$version-$(uname -m)-linux\n"));
+    assert!(image.contains("\nADD forerun-*-linux.tar.gz /unpacked/\n"));
+    let (_, last) = image.split_once("\nFROM scratch\n").expect("the last stage begins empty");
+    let steps: Vec<&str> = last.lines().filter(|line| !line.starts_with('#')).collect();
+    let expected = [
+        "COPY --from=files /image/ /",
+        "USER 65534:65534",
+        "ENTRYPOINT [\"/usr/bin/forerun\"]",
+        "CMD [\"help\"]",
+    ];
+    assert_eq!(steps, expected);
+    assert!(image.contains(" /image/usr/bin/ &&"), "the entry point is not copied there");
+}
+
+#[test]
 fn scripts_are_valid_and_called_with_what_is_there() {
     let folder = root().join("packaging");
     let mut seen = 0;
@@ -29,7 +47,7 @@ fn scripts_are_valid_and_called_with_what_is_there() {
     }
     let plan = planned(&["dist-test"]);
     let called = plan.split_whitespace().filter(|word| word.ends_with(".sh"));
-    assert_eq!(called.clone().count(), seen - 1, "all but the one that others source");
+    assert_eq!(called.clone().count(), seen - 2, "all but those that others source");
     for script in called {
         assert!(root().join(script).is_file(), "{script}");
     }

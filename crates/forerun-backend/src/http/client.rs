@@ -12,7 +12,7 @@ use object_store::client::{
 };
 use reqwest::header::{ACCEPT_ENCODING, AUTHORIZATION, DATE, HeaderMap, HeaderValue, LOCATION, RETRY_AFTER};
 use reqwest::redirect::Policy;
-use reqwest::{Method, StatusCode};
+use reqwest::{ClientBuilder, Method, StatusCode};
 use tokio::time::{Instant, timeout_at};
 use url::Url;
 
@@ -29,8 +29,17 @@ pub(crate) const IDLE_TIMEOUT: Duration = Duration::from_secs(10);
 /// connection's throughput. It follows no redirect. [`send`] does, and object stores refuse them.
 pub(crate) fn client() -> Result<HttpClient> {
     crate::tls::install();
+    // Without certificates on this machine, servers with http:// can be used, and no other is trusted.
+    let client = builder().build().or_else(|_| builder().tls_certs_only([]).build());
+    client.map(HttpClient::new).map_err(|error| {
+        let message = format!("the HTTP client does not start: {}", innermost(&error));
+        Error::new(ErrorKind::Permanent, message).with_source(error)
+    })
+}
+
+fn builder() -> ClientBuilder {
     let identity = HeaderMap::from_iter([(ACCEPT_ENCODING, HeaderValue::from_static("identity"))]);
-    let client = reqwest::Client::builder()
+    reqwest::Client::builder()
         .user_agent(concat!("forerun/", env!("CARGO_PKG_VERSION")))
         .default_headers(identity)
         .redirect(Policy::none())
@@ -38,12 +47,6 @@ pub(crate) fn client() -> Result<HttpClient> {
         .tcp_nodelay(true)
         .connect_timeout(CONNECT_TIMEOUT)
         .read_timeout(IDLE_TIMEOUT)
-        .build();
-    client.map(HttpClient::new).map_err(|error| {
-        let message =
-            format!("HTTPS cannot be used: {}; install the package ca-certificates", innermost(&error));
-        Error::new(ErrorKind::Permanent, message).with_source(error)
-    })
 }
 
 /// An answer, and its URL after redirects.
@@ -148,7 +151,8 @@ pub(crate) fn client_error(error: &HttpError, url: &str) -> Error {
     let (kind, advice) = if is_certificate(error) {
         (
             ErrorKind::Permanent,
-            "; its certificate is not trusted: name a file of further certificates in SSL_CERT_FILE",
+            "; its certificate is not trusted: install the package ca-certificates, or name a file of \
+             certificates in SSL_CERT_FILE",
         )
     } else if error.kind() == HttpErrorKind::Connect || is_connect.is_some_and(reqwest::Error::is_connect) {
         (ErrorKind::Unreachable, "; check the host and the port, and whether the server runs")

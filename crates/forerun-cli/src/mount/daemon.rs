@@ -41,7 +41,7 @@ pub(crate) fn start() -> Result<ExitCode, Box<dyn Error>> {
         .stdin(Stdio::null())
         .stdout(Stdio::piped())
         .spawn()
-        .map_err(|error| format!("the daemon does not start: {error}"))?;
+        .map_err(|error| format!("the daemon does not start: {error}; --daemon needs /proc and /dev/null"))?;
     let mut said = Vec::new();
     if let Some(mut output) = daemon.stdout.take() {
         output.read_to_end(&mut said)?;

@@ -48,6 +48,16 @@ fn a_web_server_that_lacks_nothing_is_fine() {
 }
 
 #[test]
+fn a_machine_without_certificates_uses_servers_without_tls() {
+    let url = server("ETag: \"x\"\r\n", true);
+    let mut command = forerun();
+    command.env("SSL_CERT_FILE", "/nowhere").env_remove("SSL_CERT_DIR");
+    let output = output(command.args(["doctor", "--retry-timeout", "0", &url]));
+    let said = String::from_utf8(output.stdout).unwrap();
+    assert!(has(&said, "ok", &format!("{url}: reach: ")), "{said}");
+}
+
+#[test]
 fn a_server_without_parts_or_validators_is_told() {
     let (status, said) = doctor(&[&server("", false)]);
     assert_eq!(status, 3, "{said}");

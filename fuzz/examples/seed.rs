@@ -1,5 +1,6 @@
 //! Writes what the targets begin with: valid files of their formats, and for `detect` all of
-//! them, one more for each compressed. For the NBD protocol, a handshake and requests.
+//! them, one more for each compressed. For the NBD protocol, a handshake and requests,
+//! and for NFS some calls.
 
 #[path = "../../crates/forerun-trace/tests/support/mod.rs"]
 mod support;
@@ -28,7 +29,8 @@ fn main() -> Result<()> {
         }
         pack(&corpus.join("detect").join(format!("{number}.frt.gz")), &bytes, format);
     }
-    for (target, bytes) in [("nbd_options", options()), ("nbd_requests", requests())] {
+    for (target, bytes) in [("nbd_options", options()), ("nbd_requests", requests()), ("nfs_calls", calls())]
+    {
         create_dir_all(corpus.join(target))?;
         write(corpus.join(target).join("0"), bytes)?;
     }
@@ -57,6 +59,23 @@ fn requests() -> Vec<u8> {
     let rest =
         [request(0, 0, 100), request(4, 1, 5000), request(6, 19, 9000), request(5, 0, 1), request(7, 8, 1)];
     [write, rest.concat(), request(3, 0, 0)[..16].to_vec(), vec![0; 12], request(2, 0, 0)].concat()
+}
+
+/// A call of each NFS procedure with a handle and numbers, and a mount; the last one in two fragments.
+fn calls() -> Vec<u8> {
+    let words = |words: &[u32]| words.iter().flat_map(|word| word.to_be_bytes()).collect::<Vec<u8>>();
+    let call = |program: u32, procedure: u32| {
+        let head = words(&[7, 0, 2, program, 3, procedure, 1, 24, 0, 1, 7 << 24, 1, 1, 0, 0, 0]);
+        [head, words(&[4, 9, 4, 8, 7, 6, 5, 4, 3, 2])].concat()
+    };
+    let record = |call: Vec<u8>| [words(&[1 << 31 | call.len() as u32]), call].concat();
+    let mut all: Vec<u8> = (0..22).flat_map(|procedure| record(call(100_003, procedure))).collect();
+    all.extend(record(call(100_005, 1)));
+    let last = call(100_003, 6);
+    let (one, other) = last.split_at(50);
+    all.extend([words(&[one.len() as u32]), one.to_vec()].concat());
+    all.extend(record(other.to_vec()));
+    all
 }
 
 /// Saves what `bytes` tell, compressed.

@@ -10,6 +10,10 @@ use forerun_trace::{Access, Error, Files, Format, Position, ReadOptions, Reader,
 #[path = "../../crates/forerun-serve/tests/nbd/anything.rs"]
 mod clients;
 #[allow(dead_code, reason = "a part of a crate with more dependencies")]
+#[path = "../../crates/forerun-serve/src/fields.rs"]
+mod fields;
+mod nfs;
+#[allow(dead_code, reason = "a part of a crate with more dependencies")]
 #[path = "../../crates/forerun-serve/src/nbd/protocol/mod.rs"]
 mod protocol;
 #[path = "../../crates/forerun-sim/tests/regret/accesses.rs"]
@@ -43,6 +47,11 @@ pub fn accesses(bytes: &[u8]) {
 /// Says `bytes` in the handshake of the NBD protocol.
 pub fn nbd_options(bytes: &[u8]) {
     clients::options(bytes);
+}
+
+/// Sends `bytes` as calls of NFS.
+pub fn nfs_calls(bytes: &[u8]) {
+    nfs::clients::calls(bytes);
 }
 
 /// Sends `bytes` as requests of the NBD protocol.

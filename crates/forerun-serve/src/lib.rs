@@ -2,13 +2,29 @@
 //! [`forerun::Forerun`] and its errors back, and decides nothing.
 
 #[cfg(target_os = "linux")]
+mod accepting;
+#[cfg(target_os = "linux")]
+mod fields;
+#[cfg(target_os = "linux")]
 pub mod fuse;
 #[cfg(target_os = "linux")]
 pub mod http;
 #[cfg(target_os = "linux")]
+mod limits;
+#[cfg(target_os = "linux")]
 mod listener;
 #[cfg(target_os = "linux")]
 pub mod nbd;
+#[cfg(target_os = "linux")]
+pub mod nfs;
+#[cfg(target_os = "linux")]
+mod sending;
+#[cfg(target_os = "linux")]
+mod served;
 
 #[cfg(target_os = "linux")]
+pub use limits::Limits;
+#[cfg(target_os = "linux")]
 pub use listener::{Listener, Place};
+#[cfg(target_os = "linux")]
+pub use served::Buckets;

@@ -1,22 +1,20 @@
 //! A server from its start to its end.
 
 use std::error::Error;
-use std::path::Path;
 use std::process::ExitCode;
 
-use forerun_serve::http::{AccessLog, Buckets, Credentials, Limits, Server};
-use forerun_serve::{Listener, Place};
+use forerun_serve::http::{self, AccessLog, Credentials};
+use forerun_serve::{Buckets, Limits, nfs};
+use futures::FutureExt;
 use tokio::runtime::Builder;
 
 use super::ServeCommand;
+use super::listening::Listening;
 use crate::mount::service::{self, Service};
 use crate::mount::{Stop, allocator, memory};
 use crate::print::say;
 use crate::servers::{NamedUrl, Upstreams, sockets};
 use crate::units::show_size;
-
-/// The port unless an address has one.
-const PORT: u16 = 9100;
 
 /// Serves as `command` says, until a signal comes.
 ///
@@ -34,14 +32,15 @@ pub(super) fn serve(command: &ServeCommand) -> Result<ExitCode, Box<dyn Error>> 
     let runtime = Builder::new_multi_thread().thread_name("forerun").enable_all().build()?;
     let handle = runtime.handle().clone();
     runtime.block_on(async move {
-        let listeners = listeners(command, inherited).await?;
-        check_who_may_read(command, &listeners)?;
+        let listening = Listening::open(command, inherited).await?;
         let service = Service::new()?;
         let mut upstreams = Upstreams::new(&command.urls, &command.engine, command.metadata_ttl, &handle)?;
         upstreams.connect().await?;
         let stop = Stop::new()?;
-        let server = server(command, credentials, &upstreams)?;
-        greet(command, &upstreams, &listeners)?;
+        let buckets = buckets(&upstreams)?;
+        let shown = listening.shown()?;
+        let servers = Servers::new(command, credentials, buckets, &listening)?;
+        greet(command, &upstreams, &shown);
         if let Some(service) = &service {
             service.ready(&upstreams.shown());
         }
@@ -50,7 +49,7 @@ pub(super) fn serve(command: &ServeCommand) -> Result<ExitCode, Box<dyn Error>> 
             service.iter().for_each(|service| service.stopping("completing the last answers"));
         };
         tokio::select! {
-            () = server.serve(listeners, ending) => {}
+            () = servers.serve(listening, ending) => {}
             () = service::watch(service.as_ref(), upstreams.answers()) => {}
         }
         upstreams.save_learned()?;
@@ -67,53 +66,58 @@ fn credentials(command: &ServeCommand) -> Result<Credentials, Box<dyn Error>> {
     Ok(Credentials::parse(&text).map_err(|error| format!("{shown}: {error}"))?)
 }
 
-async fn listeners(
-    command: &ServeCommand,
-    inherited: Vec<std::os::fd::OwnedFd>,
-) -> Result<Vec<Listener>, Box<dyn Error>> {
-    let path = command.http.as_deref().and_then(|address| address.strip_prefix("unix:"));
-    let address = command.http.as_deref().filter(|_| path.is_none()).map(|address| (address, PORT));
-    let listeners = sockets::listeners(inherited, path.map(Path::new), address).await?;
-    if listeners.is_empty() {
-        return Err("there is no socket to listen at: give --http ADDR or --http unix:PATH".into());
-    }
-    Ok(listeners)
-}
-
-/// Other computers read only if a user wants it.
-fn check_who_may_read(command: &ServeCommand, listeners: &[Listener]) -> Result<(), Box<dyn Error>> {
-    if command.public || command.credentials.is_some() {
-        return Ok(());
-    }
-    for listener in listeners {
-        if let Place::Tcp(address) = listener.place()?
-            && !address.ip().is_loopback()
-        {
-            return Err(format!(
-                "other computers reach {address}: give --credentials FILE, or --public if everybody may read"
-            )
-            .into());
-        }
-    }
-    Ok(())
-}
-
-fn server(
-    command: &ServeCommand,
-    credentials: Credentials,
-    upstreams: &Upstreams<'_>,
-) -> Result<Server, Box<dyn Error>> {
+fn buckets(upstreams: &Upstreams<'_>) -> Result<Buckets, String> {
     let mut buckets = Buckets::default();
     for (named, forerun) in upstreams.iter() {
         buckets.add(&name_of(named), forerun.clone(), upstreams.memory_bytes())?;
     }
-    let limits = Limits::default().with_connections(command.connections as usize);
-    let limits = limits.with_idle(command.idle).with_stall(command.idle);
-    let server = Server::new(buckets, credentials).with_limits(limits);
-    let Some(path) = &command.access_log else { return Ok(server) };
-    let log = AccessLog::open(path, command.access_log_form.into())
-        .map_err(|error| format!("the access log {} cannot be opened: {error}", path.display()))?;
-    Ok(server.with_log(log))
+    Ok(buckets)
+}
+
+/// A server for each protocol that has a socket.
+struct Servers {
+    http: Option<http::Server>,
+    nfs: Option<nfs::Server>,
+}
+
+impl Servers {
+    fn new(
+        command: &ServeCommand,
+        credentials: Credentials,
+        buckets: Buckets,
+        listening: &Listening,
+    ) -> Result<Servers, Box<dyn Error>> {
+        let limits = Limits::default().with_connections(command.connections as usize);
+        let limits = limits.with_idle(command.idle).with_stall(command.idle);
+        let nfs = nfs::Server::new(buckets.clone()).with_limits(limits);
+        let nfs = (!listening.nfs.is_empty()).then_some(nfs);
+        if listening.http.is_empty() {
+            return Ok(Servers { http: None, nfs });
+        }
+        let mut http = http::Server::new(buckets, credentials)?.with_limits(limits);
+        if let Some(path) = &command.access_log {
+            let log = AccessLog::open(path, command.access_log_form.into())
+                .map_err(|error| format!("the access log {} cannot be opened: {error}", path.display()))?;
+            http = http.with_log(log);
+        }
+        Ok(Servers { http: Some(http), nfs })
+    }
+
+    /// Serves until `stop`.
+    async fn serve(&self, listening: Listening, stop: impl Future<Output = ()>) {
+        let stop = stop.shared();
+        let http = async {
+            if let Some(server) = &self.http {
+                server.serve(listening.http, stop.clone()).await;
+            }
+        };
+        let nfs = async {
+            if let Some(server) = &self.nfs {
+                server.serve(listening.nfs, stop.clone()).await;
+            }
+        };
+        tokio::join!(http, nfs);
+    }
 }
 
 /// The name that was given, or the last part of the URL.
@@ -124,18 +128,7 @@ fn name_of(named: &NamedUrl) -> String {
 }
 
 /// Says what is served where, and begins to answer `forerun explain`.
-fn greet(
-    command: &ServeCommand,
-    upstreams: &Upstreams<'_>,
-    listeners: &[Listener],
-) -> Result<(), Box<dyn Error>> {
-    let mut places = Vec::new();
-    for listener in listeners {
-        places.push(match listener.place()? {
-            Place::Tcp(address) => format!("http://{address}"),
-            Place::Unix(path) => format!("unix:{}", path.display()),
-        });
-    }
+fn greet(command: &ServeCommand, upstreams: &Upstreams<'_>, places: &[String]) {
     // A user who reads that it serves may ask at once.
     upstreams.explain_at(&places[0]);
     let names: Vec<String> = upstreams.iter().map(|(named, _)| name_of(named)).collect();
@@ -147,5 +140,4 @@ fn greet(
         command.engine.policy,
         show_size(command.engine.memory)
     ));
-    Ok(())
 }

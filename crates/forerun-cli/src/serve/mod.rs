@@ -1,6 +1,7 @@
 //! `forerun serve`.
 
 mod buckets;
+mod listening;
 
 use std::error::Error;
 use std::path::PathBuf;
@@ -20,15 +21,19 @@ Examples:
       AWS_ENDPOINT_URL=http://localhost:9100 aws s3 cp s3://data/big.bin .
   The same object over plain HTTP:
       curl -O http://localhost:9100/-/data/big.bin
+  The same bucket over NFS, for programs of this computer that read files:
+      forerun serve --nfs localhost data=s3://my-bucket
+      mount -t nfs -o vers=3,tcp,nolock,ro,port=2049,mountport=2049 localhost:/data /mnt/data
   A directory and a web server's files, for other computers that have a key or a password:
       forerun serve --http 0.0.0.0 --credentials keys.txt archive=/net/archive images=https://example.org/images/
 
 To end the server, interrupt the program. It completes the answers that it has begun.";
 
-/// Serve URLs over S3 and HTTP
+/// Serve URLs over S3, HTTP and NFS
 ///
-/// Serves each URL as a bucket to programs that read S3, and below /-/ to programs that read HTTP. It
-/// reads ahead for them, and programs that want the same bytes share one fetch. All buckets are read-only.
+/// Serves each URL as a bucket to programs that read S3, and below /-/ to programs that read HTTP. Over NFS
+/// each is an export. The server reads ahead for all of them, and programs that want the same bytes share one
+/// fetch. All buckets are read-only.
 #[derive(Debug, clap::Args)]
 #[command(after_long_help = EXAMPLES)]
 pub(crate) struct ServeCommand {
@@ -44,7 +49,13 @@ pub(crate) struct ServeCommand {
     #[arg(long, value_name = "ADDR")]
     http: Option<String>,
 
-    /// Let only clients read that have one of the credentials in FILE
+    /// Listen for clients of NFS 3 at a TCP address, as in localhost or 192.0.2.1:2049
+    ///
+    /// Port 2049 is used unless ADDR has one. The mount protocol is at the same port, and no rpcbind is needed.
+    #[arg(long, value_name = "ADDR")]
+    nfs: Option<String>,
+
+    /// Let only clients read over HTTP that have one of the credentials in FILE
     ///
     /// A line of FILE is `s3 ACCESS-KEY SECRET-KEY`, `basic USER PASSWORD` or `bearer TOKEN`.
     #[arg(long, value_name = "FILE")]
@@ -52,11 +63,11 @@ pub(crate) struct ServeCommand {
 
     /// Let everybody read who reaches the address
     ///
-    /// A server for this computer alone needs neither this nor credentials.
+    /// A server for this computer alone needs neither this nor credentials. NFS has no credentials.
     #[arg(long, conflicts_with = "credentials")]
     public: bool,
 
-    /// Append a line for each request to FILE, or write it to standard output if FILE is -
+    /// Append a line for each request over HTTP to FILE, or write it to standard output if FILE is -
     #[arg(long, value_name = "FILE")]
     access_log: Option<PathBuf>,
 

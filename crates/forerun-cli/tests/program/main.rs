@@ -23,6 +23,10 @@ mod nbd;
 #[allow(dead_code, reason = "each test program uses its part")]
 #[path = "../../../forerun-serve/tests/nbd/client.rs"]
 mod nbd_client;
+mod nfs;
+#[allow(dead_code, reason = "each test program uses its part")]
+#[path = "../../../forerun-serve/tests/nfs/client.rs"]
+mod nfs_client;
 #[allow(dead_code, reason = "each test program uses its part")]
 #[path = "../../../forerun-serve/tests/nbd/numbers.rs"]
 mod numbers;

@@ -10,12 +10,13 @@ use rustix::io::Errno;
 use tokio::sync::{oneshot, watch};
 
 use super::errno::report;
-use super::listing::{OpenDirectory, child_path};
+use super::listing::OpenDirectory;
 use super::lists::{Lists, Told};
 use super::protocol::{self, Offer, Operation, Request, Wishes, capabilities};
 use super::session::{Filesystem, Reply};
 use super::tree::Tree;
 use super::waits::{Asker, Wait};
+use crate::served::child_path;
 
 /// Limits of background requests, which no reader waits for, and where the kernel starts to hold
 /// back. They allow for 64 requests of 1 MiB: the kernel's defaults, 12 and 9, starve a backend

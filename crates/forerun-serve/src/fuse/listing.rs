@@ -5,6 +5,8 @@ use std::sync::Arc;
 use forerun::Entry;
 use parking_lot::Mutex;
 
+use crate::served::{is_name, parent_of};
+
 /// The longest name that the kernel takes in a listing, in bytes. A longer name would make the
 /// whole listing fail.
 const NAME_BYTES_MAX: usize = 1024;
@@ -49,12 +51,13 @@ impl OpenDirectory {
 
     /// Gives `add` the lines of `list` from `offset` on, until `add` returns false.
     pub(crate) fn fill(&self, list: &[Entry], offset: u64, mut add: impl FnMut(Line<'_>) -> bool) {
-        let parent = parent_of(&self.directory);
+        // Only its inode matters.
+        let parent = Entry::directory(parent_of(&self.directory.path));
         let dots = [(".", &*self.directory), ("..", &parent)].into_iter().map(|(n, e)| (n, e, true));
         let entries = list.iter().map(|entry| (entry.name(), entry, false));
         let skip = usize::try_from(offset).unwrap_or(usize::MAX);
         for (index, (name, entry, is_dot)) in dots.chain(entries).enumerate().skip(skip) {
-            if !is_dot && !is_name(name) {
+            if !is_dot && !is_name(name, NAME_BYTES_MAX) {
                 tracing::debug!(
                     target: "forerun::mount",
                     "`{}` is left out of the listing: no file can have this name", entry.path
@@ -66,22 +69,6 @@ impl OpenDirectory {
             }
         }
     }
-}
-
-/// The path of `name` in the directory `parent`.
-pub(crate) fn child_path(parent: &str, name: &str) -> String {
-    if parent.is_empty() { name.to_owned() } else { format!("{parent}/{name}") }
-}
-
-/// Whether the kernel takes `name` as a file's name.
-fn is_name(name: &str) -> bool {
-    !matches!(name, "" | "." | "..") && name.len() <= NAME_BYTES_MAX && !name.contains(['/', '\0'])
-}
-
-/// The parent directory: only its inode matters. The root's parent is the root.
-fn parent_of(directory: &Entry) -> Entry {
-    let path = directory.path.rsplit_once('/').map_or("", |(parent, _)| parent);
-    Entry::directory(path)
 }
 
 #[cfg(test)]
@@ -131,7 +118,5 @@ mod tests {
     #[test]
     fn the_root_is_above_itself() {
         assert_eq!(lines("", &[], 1, 9), [line(2, "..", "")]);
-        assert_eq!(child_path("", "a"), "a");
-        assert_eq!(child_path("d/e", "a"), "d/e/a");
     }
 }

@@ -8,8 +8,8 @@ use parking_lot::Mutex;
 use rustix::io::Errno;
 
 use super::errno::report;
-use super::listing::child_path;
 use super::tree::Tree;
+use crate::served::child_path;
 
 /// `_IOW('F', 0xAE, char[N])` with any N, without its N: whole lines of a list, padded with zeros.
 const ADD: u32 = 1 << 30 | (b'F' as u32) << 8 | 0xAE;

@@ -11,7 +11,6 @@ mod access;
 mod advice;
 mod asked;
 mod attach;
-mod attr;
 mod attributes;
 mod check;
 mod device;

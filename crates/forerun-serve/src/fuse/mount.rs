@@ -4,7 +4,6 @@ use std::io;
 use std::os::fd::OwnedFd;
 use std::path::Path;
 use std::sync::Arc;
-use std::time::SystemTime;
 
 use forerun::{Error, ErrorKind, Forerun, Kind, Result};
 use tokio::sync::watch;
@@ -12,7 +11,6 @@ use tokio::sync::watch;
 use super::access::Access;
 use super::asked::{Asked, Tally};
 use super::attach::{Attachment, Unmounted, attach};
-use super::attr::Defaults;
 use super::check::check_mount_point;
 use super::device::prepare;
 use super::filesystem::ForerunFilesystem;
@@ -24,6 +22,7 @@ use super::source::mount_source;
 use super::tree::Tree;
 use super::waits::Waits;
 use super::window;
+use crate::served::Defaults;
 
 /// A mounted [`Forerun`], or another file system. Dropping it unmounts.
 #[derive(Debug)]
@@ -76,8 +75,7 @@ impl Mount {
             let message = format!("{} is not a directory: mount the directory that holds it", forerun.url());
             return Err(Error::new(ErrorKind::NotADirectory, message));
         }
-        let owner = (rustix::process::getuid().as_raw(), rustix::process::getgid().as_raw());
-        let defaults = Defaults { owner, time: SystemTime::now() };
+        let defaults = Defaults::now();
         let source = mount_source(&forerun.url());
         let (ended, alive) = watch::channel(());
         let (pusher, queue) = push_queue();

@@ -10,7 +10,6 @@ use rustix::io::Errno;
 
 use super::advice::Advised;
 use super::asked::Tally;
-use super::attr::{Defaults, file_type};
 use super::errno::report;
 use super::governor::Runs;
 use super::handles::Handles;
@@ -21,6 +20,7 @@ use super::passthrough::Passthrough;
 use super::protocol::{self, Attributes, Directory};
 use super::push::Pusher;
 use super::waits::Waits;
+use crate::served::{Defaults, file_type};
 
 /// The state behind all answers. Requests that are answered later share it.
 #[derive(Debug)]
@@ -79,7 +79,16 @@ impl Tree {
     }
 
     fn attributes(&self, ino: u64, entry: &Entry) -> Attributes {
-        self.defaults.attributes(ino, entry)
+        let shown = self.defaults.shown(entry);
+        Attributes {
+            inode: ino,
+            size: entry.size,
+            modified: shown.modified,
+            mode: file_type(entry.kind) | shown.permissions,
+            owner: shown.owner,
+            // `cat` and `cp` read this many bytes at a time: fewer, larger requests.
+            block_bytes: 128 << 10,
+        }
     }
 
     pub(crate) async fn lookup(&self, parent: &Entry, path: &str) -> Result<Vec<u8>, Errno> {

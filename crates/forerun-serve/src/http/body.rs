@@ -10,14 +10,13 @@ use std::time::{Duration, Instant};
 use bytes::Bytes;
 use forerun::{Advice, Extent, Reader, Result};
 use futures::{Stream, StreamExt, TryStreamExt, stream};
-use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio::sync::OwnedSemaphorePermit;
 
-use super::bucket::Bucket;
+use crate::sending::{PIECE_BYTES_MAX, Pool};
+use crate::served::Bucket;
 
-/// The largest piece: as much as the engine reads at once.
-pub(super) const PIECE_BYTES_MAX: usize = 1 << 20;
 /// The smallest piece. It is copied, so that a client that stops holds no more.
-const PIECE_BYTES_MIN: usize = 16 << 10;
+const PIECE_BYTES_MIN: u32 = 16 << 10;
 /// A client that takes a piece within this time gets a larger one next, and another a smaller one.
 const QUICK: Duration = Duration::from_millis(50);
 /// A request for no more than this is announced to the engine as a whole. Of a longer one the client may
@@ -27,9 +26,9 @@ const ANNOUNCED_BYTES_MAX: u64 = 16 << 20;
 /// The bytes of one part of an object, from where the next piece begins.
 struct Sending {
     reader: Reader,
-    lending: Arc<Semaphore>,
+    lending: Pool,
     rest: Extent,
-    piece_bytes: usize,
+    piece_bytes: u32,
     /// When the last piece was handed over.
     since: Option<Instant>,
 }
@@ -55,12 +54,12 @@ pub(super) async fn bytes(
     reader: Reader,
     extent: Extent,
 ) -> Result<impl Stream<Item = Result<Bytes>> + Send + use<>> {
-    if extent.len > PIECE_BYTES_MAX as u64 {
+    if extent.len > u64::from(PIECE_BYTES_MAX) {
         let whole = [extent];
         let is_announced = extent.len <= ANNOUNCED_BYTES_MAX;
         reader.advise(if is_announced { Advice::WillNeed(&whole) } else { Advice::Sequential });
     }
-    let lending = Arc::clone(&bucket.lending);
+    let lending = bucket.answers.clone();
     let mut sending =
         Sending { reader, lending, rest: extent, piece_bytes: PIECE_BYTES_MAX / 4, since: None };
     let first = sending.next().await?;
@@ -83,14 +82,10 @@ impl Sending {
             self.piece_bytes = if is_quick { self.piece_bytes * 2 } else { self.piece_bytes / 2 };
             self.piece_bytes = self.piece_bytes.clamp(PIECE_BYTES_MIN, PIECE_BYTES_MAX);
         }
-        let permit = match u32::try_from(self.piece_bytes) {
-            Ok(bytes) if self.piece_bytes > PIECE_BYTES_MIN => {
-                Arc::clone(&self.lending).try_acquire_many_owned(bytes).ok()
-            }
-            _ => None,
-        };
+        let is_lent = self.piece_bytes > PIECE_BYTES_MIN;
+        let permit = if is_lent { self.lending.try_take(self.piece_bytes) } else { None };
         let len = if permit.is_some() { self.piece_bytes } else { PIECE_BYTES_MIN };
-        let len = self.rest.len.min(len as u64);
+        let len = self.rest.len.min(u64::from(len));
         let lease = self.reader.lease(self.rest.offset, len as usize).await?;
         self.rest = Extent::between(self.rest.offset + len, self.rest.end());
         let pieces = match permit.map(Arc::new) {

@@ -6,8 +6,6 @@
 
 mod access;
 mod body;
-mod bucket;
-mod connection;
 mod credentials;
 mod log;
 mod plain;
@@ -16,10 +14,9 @@ mod s3;
 mod server;
 mod validators;
 
-pub use bucket::Buckets;
 pub use credentials::Credentials;
 pub use log::{AccessLog, LogForm};
-pub use server::{Limits, Server};
+pub use server::Server;
 
 /// Answers of either protocol.
 type Answer = hyper::Response<s3s::Body>;

@@ -12,69 +12,20 @@ use hyper::service::service_fn;
 use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
 use hyper_util::server::conn::auto;
 use hyper_util::server::graceful::GracefulShutdown;
-use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::task::JoinSet;
 
 use super::access::{Accessed, Counted};
-use super::connection::Impatient;
 use super::log::{AccessLog, Record};
-use super::{Answer, Buckets, Credentials, plain, s3};
-use crate::listener::{Listener, Stream};
+use super::{Answer, Credentials, plain, s3};
+use crate::accepting::{Accepting, Client};
+use crate::sending::Impatient;
+use crate::{Buckets, Limits, Listener};
 
-/// Between tries where the system has no room for another connection.
-const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
 /// The most bytes of the head of a request. The server buffers at most this much of an answer before it reads
 /// more of it.
 const HEAD_BYTES_MAX: usize = 32 << 10;
 /// Requests at once on a connection of HTTP/2.
 const STREAMS_MAX: u32 = 128;
-
-/// Limits on the clients of a server.
-#[derive(Clone, Copy, Debug)]
-#[non_exhaustive]
-pub struct Limits {
-    /// Clients at once. Others wait until one has left.
-    pub connections: usize,
-    /// How long a client may take for the head of a request, and rest before it.
-    pub idle: Duration,
-    /// How long a client may take no bytes of an answer.
-    pub stall: Duration,
-    /// How long answers may go on when the server ends.
-    pub drain: Duration,
-}
-
-impl Default for Limits {
-    fn default() -> Limits {
-        let seconds = Duration::from_secs;
-        Limits { connections: 4096, idle: seconds(60), stall: seconds(60), drain: seconds(30) }
-    }
-}
-
-impl Limits {
-    /// The same for so many clients.
-    #[must_use]
-    pub fn with_connections(self, connections: usize) -> Limits {
-        Limits { connections, ..self }
-    }
-
-    /// The same with this time for heads and rests.
-    #[must_use]
-    pub fn with_idle(self, idle: Duration) -> Limits {
-        Limits { idle, ..self }
-    }
-
-    /// The same with this time without progress.
-    #[must_use]
-    pub fn with_stall(self, stall: Duration) -> Limits {
-        Limits { stall, ..self }
-    }
-
-    /// The same with this time for the end.
-    #[must_use]
-    pub fn with_drain(self, drain: Duration) -> Limits {
-        Limits { drain, ..self }
-    }
-}
 
 /// Serves buckets to clients.
 #[derive(Debug)]
@@ -93,11 +44,15 @@ struct Service {
 
 impl Server {
     /// A server of `buckets` for those who have `credentials`.
-    pub fn new(buckets: Buckets, credentials: Credentials) -> Server {
+    ///
+    /// # Errors
+    /// If S3 allows no bucket of one of the names.
+    pub fn new(buckets: Buckets, credentials: Credentials) -> Result<Server, String> {
+        s3::check_names(&buckets)?;
         let (buckets, credentials) = (Arc::new(buckets), Arc::new(credentials));
         let s3 = s3::service(&buckets, &credentials);
         let service = Service { buckets, credentials, s3, log: None };
-        Server { service: Arc::new(service), limits: Limits::default() }
+        Ok(Server { service: Arc::new(service), limits: Limits::default() })
     }
 
     /// The same with a log of all requests.
@@ -118,26 +73,29 @@ impl Server {
     /// Serves the clients of `listeners` until `stop`. Then it takes no more requests, and ends once the answers
     /// are complete, or after the time that the limits have for that. Called within a runtime with time and I/O.
     pub async fn serve(&self, listeners: Vec<Listener>, stop: impl Future<Output = ()>) {
-        let room = Arc::new(Semaphore::new(self.limits.connections.min(Semaphore::MAX_PERMITS)));
-        let (accepted, mut clients) = tokio::sync::mpsc::channel(1);
-        let mut accepting = JoinSet::new();
-        for listener in listeners {
-            accepting.spawn(accept(listener, Arc::clone(&room), accepted.clone()));
-        }
+        let mut accepting = Accepting::new(listeners, self.limits.connections);
         let graceful = GracefulShutdown::new();
         let mut connections = JoinSet::new();
         tokio::pin!(stop);
+        let closing = (*self.service.buckets).clone().close_idle();
+        tokio::pin!(closing);
         loop {
             tokio::select! {
                 () = &mut stop => break,
-                Some(client) = clients.recv() => {
-                    connections.spawn(self.converse(client, graceful.watcher()));
-                }
+                () = &mut closing => {}
+                client = accepting.next() => match client {
+                    Ok(client) => {
+                        connections.spawn(self.converse(client, graceful.watcher()));
+                    }
+                    Err(error) => {
+                        tracing::warn!(target: "forerun::http", "a client cannot connect: {error}");
+                    }
+                },
                 Some(_) = connections.join_next() => {}
             }
         }
         // The sockets go first, so that a new server may take their place.
-        accepting.shutdown().await;
+        accepting.end().await;
         if tokio::time::timeout(self.limits.drain, graceful.shutdown()).await.is_err() {
             tracing::warn!(target: "forerun::http", "clients that do not read their answers are cut off");
         }
@@ -199,32 +157,6 @@ impl Service {
         match plain::target_of(request.uri().path()) {
             Some(target) => plain::answer(&self.buckets, &self.credentials, &request, target).await,
             None => s3::answer(&self.s3, request).await,
-        }
-    }
-}
-
-/// A client that has connected.
-struct Client {
-    stream: Box<dyn Stream>,
-    peer: Option<SocketAddr>,
-    permit: OwnedSemaphorePermit,
-}
-
-/// Accepts clients for ever, as many at once as there is room for.
-async fn accept(listener: Listener, room: Arc<Semaphore>, accepted: tokio::sync::mpsc::Sender<Client>) {
-    loop {
-        let Ok(permit) = Arc::clone(&room).acquire_owned().await else { return };
-        match listener.accept().await {
-            Ok((stream, peer)) => {
-                if accepted.send(Client { stream, peer, permit }).await.is_err() {
-                    return;
-                }
-            }
-            // Too many open files, say: others may close some.
-            Err(error) => {
-                tracing::warn!(target: "forerun::http", "a client cannot connect: {error}");
-                tokio::time::sleep(ACCEPT_PAUSE).await;
-            }
         }
     }
 }

@@ -4,19 +4,16 @@ use std::collections::HashMap;
 use std::sync::{Arc, Weak};
 
 use forerun::{Entry, ErrorKind, Forerun, Kind, Result};
-use tokio::sync::{Mutex, Semaphore};
+use tokio::sync::Mutex;
 
 use super::changes::Changes;
-use super::client::PIECE_BYTES_MAX;
 use super::direct::WritableFile;
-use super::lent::Shares;
-use super::open::OpenExport;
+use super::open::{OpenExport, Shares};
 use super::overlay::Overlay;
+use crate::sending::Pool;
 
 /// Names that a client gets at most.
 const LISTED_MAX: usize = 10_000;
-/// This part of an engine's memory may be lent to connections at once. Fetches and readahead need the rest.
-const LENT_PART: u64 = 4;
 
 /// A URL, and what its exports are called.
 #[derive(Debug)]
@@ -41,9 +38,7 @@ impl Source {
     /// The objects of `forerun`, whose memory has `memory_bytes`. One object is called `name`, or as
     /// its path. The objects of a tree are called as their paths, below `name` if it is given.
     pub fn new(forerun: Forerun, memory_bytes: u64, name: Option<String>) -> Source {
-        let lent = (memory_bytes / LENT_PART).max(u64::from(PIECE_BYTES_MAX));
-        let lent = usize::try_from(lent).unwrap_or(usize::MAX).min(Semaphore::MAX_PERMITS);
-        let [lending, taking] = [0; 2].map(|_| Arc::new(Semaphore::new(lent)));
+        let [lending, taking] = [0; 2].map(|_| Pool::new(memory_bytes));
         let only = forerun.object().map(str::to_owned);
         Source { forerun, name, only, shares: Shares { lending, taking }, changes: Changes::Refused }
     }

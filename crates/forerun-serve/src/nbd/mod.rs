@@ -17,7 +17,6 @@ mod direct;
 mod exports;
 mod failure;
 mod holes;
-mod lent;
 mod open;
 mod overlay;
 pub mod protocol;

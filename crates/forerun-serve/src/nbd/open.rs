@@ -6,16 +6,25 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use bytes::Bytes;
 use forerun::{Advice, Entry, Error, ErrorKind, Extent, Forerun, Reader, Result};
-use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio::sync::OwnedSemaphorePermit;
 
 use super::changes::{Changes, Zeroing};
 use super::holes;
-use super::lent::{Lent, Shares};
 use super::protocol::{BlockSizes, Export, StatusExtent, export_flags};
+use crate::sending::{Lent, Pool};
 
 /// Every export has these. The engine is the one cache of all connections, so a client may read through
 /// several. A flush on one of them covers the writes that were answered on all.
 const FLAGS: u16 = export_flags::SEND_FLUSH | export_flags::CAN_MULTI_CONN | export_flags::SEND_CACHE;
+
+/// Parts of an engine's memory. Each is for all connections together.
+#[derive(Clone, Debug)]
+pub(super) struct Shares {
+    /// Bytes of reads until they are sent.
+    pub(super) lending: Pool,
+    /// Bytes of writes until they are written, besides the engine's memory.
+    pub(super) taking: Pool,
+}
 
 /// One version of one object, as all connections to it use it.
 #[derive(Debug)]
@@ -72,9 +81,9 @@ impl OpenExport {
         self.is_stale.store(true, Ordering::Relaxed);
     }
 
-    /// Reads `len` bytes, at most [`super::client::PIECE_BYTES_MAX`].
+    /// Reads `len` bytes, at most [`crate::sending::PIECE_BYTES_MAX`].
     pub(super) async fn read(&self, offset: u64, len: u32) -> Result<Lent> {
-        let permit = permit(&self.shares.lending, len).await?;
+        let permit = self.shares.lending.take(len).await?;
         self.check()?;
         if let Changes::Overlay(overlay) = &self.changes
             && let Some(bytes) = overlay.read(&self.reader, offset, len).await?
@@ -91,7 +100,7 @@ impl OpenExport {
 
     /// The room for `len` bytes of a write, at most a part of it.
     pub(super) async fn room(&self, len: u32) -> Result<OwnedSemaphorePermit> {
-        permit(&self.shares.taking, len).await
+        self.shares.taking.take(len).await
     }
 
     /// Writes `bytes`, which have `room` until then.
@@ -182,9 +191,4 @@ fn append(extents: &mut Vec<StatusExtent>, extent: StatusExtent) {
         Some(last) if last.state == extent.state => last.len += extent.len,
         _ => extents.push(extent),
     }
-}
-
-async fn permit(share: &Arc<Semaphore>, len: u32) -> Result<OwnedSemaphorePermit> {
-    let permit = Arc::clone(share).acquire_many_owned(len).await;
-    permit.map_err(|_| Error::new(ErrorKind::Ended, "the server is about to end"))
 }

@@ -10,6 +10,7 @@ use tokio::task::JoinSet;
 use super::client::{Connection, End, Greeted, greet};
 use super::exports::Exports;
 use super::tls::Tls;
+use crate::accepting::Accepting;
 use crate::listener::{Listener, Stream};
 
 /// Clients at once, handshakes included.
@@ -18,8 +19,6 @@ const CONNECTIONS_MAX: usize = 256;
 const HANDSHAKE_TIME_MAX: Duration = Duration::from_secs(60);
 /// How long clients may take to read their last replies when the server ends.
 const END_TIME_MAX: Duration = Duration::from_secs(10);
-/// Between tries where the system has no room for another connection.
-const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
 
 /// Serves exports to clients.
 #[derive(Clone, Debug)]
@@ -58,16 +57,20 @@ impl Server {
     ) -> forerun::Result<()> {
         let (ending, ended) = watch::channel(false);
         let mut connections = JoinSet::new();
-        let mut accepting = JoinSet::new();
-        let (accepted, mut streams) = tokio::sync::mpsc::channel(1);
-        for listener in listeners {
-            accepting.spawn(accept(listener, accepted.clone()));
-        }
+        // One too many is told so.
+        let mut accepting = Accepting::new(listeners, usize::MAX);
         tokio::pin!(stop);
         loop {
             tokio::select! {
                 () = &mut stop => break,
-                Some(stream) = streams.recv() => {
+                client = accepting.next() => {
+                    let stream = match client {
+                        Ok(client) => client.stream,
+                        Err(error) => {
+                            tracing::warn!(target: "forerun::nbd", "a client cannot connect: {error}");
+                            continue;
+                        }
+                    };
                     if connections.len() >= CONNECTIONS_MAX {
                         tracing::warn!(
                             target: "forerun::nbd",
@@ -82,7 +85,7 @@ impl Server {
             }
         }
         // The sockets go first, so that a new server may take their place.
-        accepting.shutdown().await;
+        accepting.end().await;
         let _ = ending.send(true);
         let all = async { while connections.join_next().await.is_some() {} };
         if tokio::time::timeout(END_TIME_MAX, all).await.is_err() {
@@ -90,24 +93,6 @@ impl Server {
         }
         connections.shutdown().await;
         self.exports.flush().await
-    }
-}
-
-/// Accepts clients for ever.
-async fn accept(listener: Listener, accepted: tokio::sync::mpsc::Sender<Box<dyn Stream>>) {
-    loop {
-        match listener.accept().await {
-            Ok((stream, _)) => {
-                if accepted.send(stream).await.is_err() {
-                    return;
-                }
-            }
-            // Too many open files, say: others may close some.
-            Err(error) => {
-                tracing::warn!(target: "forerun::nbd", "a client cannot connect: {error}");
-                tokio::time::sleep(ACCEPT_PAUSE).await;
-            }
-        }
     }
 }
 

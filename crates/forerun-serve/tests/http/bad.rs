@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use forerun_serve::http::Limits;
+use forerun_serve::Limits;
 
 use super::support::{MIB, Served, pattern};
 

@@ -1,6 +1,6 @@
 //! Plain HTTP.
 
-use forerun_serve::http::Limits;
+use forerun_serve::Limits;
 
 use super::support::{MIB, Served, pattern};
 

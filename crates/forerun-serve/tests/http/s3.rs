@@ -1,6 +1,6 @@
 //! S3.
 
-use forerun_serve::http::Limits;
+use forerun_serve::Limits;
 
 use super::client::Reply;
 use super::support::{MIB, Served, pattern};

@@ -8,8 +8,8 @@ use std::time::Duration;
 use async_trait::async_trait;
 use forerun::{Backend, Entry, Forerun, Options, Result, Version};
 use forerun_backend::{ByteStream, MemoryBackend};
-use forerun_serve::http::{Buckets, Credentials, Limits, Server};
-use forerun_serve::{Listener, Place};
+use forerun_serve::http::{Credentials, Server};
+use forerun_serve::{Buckets, Limits, Listener, Place};
 use tokio::runtime::Runtime;
 use tokio::sync::{Semaphore, oneshot};
 
@@ -89,7 +89,7 @@ impl Served {
         } else {
             Credentials::parse(credentials).unwrap()
         };
-        let server = Server::new(buckets, credentials).with_limits(limits);
+        let server = Server::new(buckets, credentials).unwrap().with_limits(limits);
         let runtime = Runtime::new().unwrap();
         let listener = runtime.block_on(Listener::tcp("127.0.0.1:0".parse().unwrap())).unwrap();
         let Place::Tcp(address) = listener.place().unwrap() else { panic!("it has an address") };

@@ -5,10 +5,10 @@ use std::time::{Duration, SystemTime};
 use forerun::{Entry, Forerun, Options};
 use forerun_backend::MemoryBackend;
 
-use super::super::attr::Defaults;
 use super::super::session::Channel;
 use super::super::waits::Waits;
 use super::*;
+use crate::served::Defaults;
 
 const HEADER_BYTES: usize = 16;
 const LEN: usize = 1 << 20;

@@ -7,8 +7,9 @@ use hyper::header::CONTENT_TYPE;
 use hyper::{Response, StatusCode};
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 
-use crate::http::bucket::Bucket;
-use crate::http::{Answer, Buckets};
+use crate::Buckets;
+use crate::http::Answer;
+use crate::served::Bucket;
 
 /// Bytes of a name that stand in a link as they are not.
 const ENCODED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');

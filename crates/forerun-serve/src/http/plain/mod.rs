@@ -12,7 +12,8 @@ use hyper::header::{ALLOW, AUTHORIZATION, LOCATION, WWW_AUTHENTICATE};
 use hyper::{Method, Request, Response, StatusCode};
 use percent_encoding::percent_decode_str;
 
-use super::{Answer, Buckets, Credentials};
+use super::{Answer, Credentials};
+use crate::Buckets;
 
 /// The part of a path below `/-/`, as the request has it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -15,9 +15,9 @@ use super::failure;
 use super::media::media_type;
 use crate::http::Answer;
 use crate::http::body;
-use crate::http::bucket::Bucket;
 use crate::http::range::{Asked, asked};
 use crate::http::validators::{Validators, Verdict};
+use crate::served::Bucket;
 
 /// The answer about the object at `path`.
 ///

@@ -2,7 +2,7 @@
 
 use forerun::{Entry, Kind, Result};
 
-use crate::http::bucket::Bucket;
+use crate::served::Bucket;
 
 /// A walk over the keys that begin with a prefix and come after another key.
 ///

@@ -12,8 +12,8 @@ use s3s::{S3Result, s3_error};
 
 use super::keys::{Found, Keys};
 use super::refusal;
-use crate::http::bucket::Bucket;
 use crate::http::validators::Validators;
+use crate::served::Bucket;
 
 /// Keys of one page, as S3 has them at most.
 const KEYS_MAX: i32 = 1000;

@@ -3,6 +3,7 @@
 
 mod keys;
 mod list;
+mod name;
 mod objects;
 mod readers;
 mod refusal;
@@ -20,8 +21,10 @@ use s3s::dto::{
 use s3s::service::{S3Service, S3ServiceBuilder};
 use s3s::{S3, S3Request, S3Response, S3Result, s3_error};
 
-use super::bucket::Bucket;
-use super::{Answer, Buckets, Credentials};
+use super::{Answer, Credentials};
+use crate::Buckets;
+use crate::served::Bucket;
+pub(super) use name::check_names;
 use readers::Readers;
 
 /// The operations.

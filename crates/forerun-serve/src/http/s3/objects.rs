@@ -16,8 +16,8 @@ use s3s::{S3Request, S3Response, S3Result, s3_error};
 
 use super::refusal;
 use crate::http::body;
-use crate::http::bucket::Bucket;
 use crate::http::validators::{Validators, Verdict};
+use crate::served::Bucket;
 
 /// The media type of an object of which none is known, as S3 has it.
 const MEDIA_TYPE: &str = "binary/octet-stream";

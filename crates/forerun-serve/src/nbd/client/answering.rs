@@ -11,8 +11,8 @@ use tokio::io::{AsyncRead, AsyncWrite};
 use super::super::changes::Zeroing;
 use super::super::protocol::{Command, Request};
 use super::connection::Connection;
-use super::outbox::Outgoing;
 use super::work::{self, Ended, Finished, Piece};
+use crate::sending::Outgoing;
 
 /// Extents in one reply to BLOCK_STATUS.
 const EXTENTS_MAX: usize = 1024;
@@ -27,7 +27,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
                 self.requests.drop_payload();
                 self.writes.refuse(cookie, refusal);
             }
-            Err(refusal) => self.reply(cookie, self.replies.error(cookie, refusal.errno, refusal.message)),
+            Err(refusal) => self.reply(self.replies.error(cookie, refusal.errno, refusal.message)),
             Ok(Command::Read { offset, len, is_whole }) => self.read(cookie, offset, len, is_whole, context),
             Ok(Command::Write { len, is_durable, .. }) => {
                 self.request_bytes += u64::from(len);
@@ -53,7 +53,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
             }
             Ok(Command::Cache { offset, len }) => {
                 export.will_need(offset, len);
-                self.reply(cookie, self.replies.done(cookie));
+                self.reply(self.replies.done(cookie));
             }
             Ok(Command::Disconnect) => {
                 self.request_count -= 1;
@@ -65,7 +65,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
     /// Takes bytes of the write that came last.
     pub(super) fn take_part(&mut self, offset: u64, bytes: Bytes, is_last: bool) {
         if let Some((cookie, refusal)) = self.writes.take_refused() {
-            return self.reply(cookie, self.replies.error(cookie, refusal.errno, refusal.message));
+            return self.reply(self.replies.error(cookie, refusal.errno, refusal.message));
         }
         let (export, len) = (Arc::clone(&self.export), bytes.len() as u32);
         self.writes.add_part(offset, bytes, is_last, async move { export.room(len).await }.boxed());
@@ -113,10 +113,10 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
                 Finished::Done(write.cookie, write.len, write.result)
             }
         };
-        self.outbox.push(finished.into_reply(self.replies, &self.export.shown.name));
+        self.sender.push(finished.into_reply(self.replies, &self.export));
     }
 
-    fn reply(&mut self, cookie: u64, head: Vec<u8>) {
-        self.outbox.push(Outgoing::head(cookie, head, true, 0));
+    fn reply(&mut self, head: Vec<u8>) {
+        self.sender.push(Outgoing::head(head, true, 0));
     }
 }

@@ -2,26 +2,23 @@
 
 use std::future::Future;
 use std::io;
-use std::pin::{Pin, pin};
+use std::pin::pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::Duration;
 
 use bytes::BytesMut;
-use forerun::Error;
 use futures::StreamExt;
 use futures::future::BoxFuture;
 use futures::stream::FuturesUnordered;
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 
-use super::super::failure::report;
-use super::super::lent::Lent;
 use super::super::open::OpenExport;
 use super::super::protocol::{Broken, Incoming, Replies, Requests, Session};
-use super::outbox::{Outbox, Outgoing};
-use super::patience::Patience;
+use super::chunk::Chunk;
 use super::payloads::Writes;
-use super::work::{Ended, PIECE_BYTES_MAX};
+use super::work::Ended;
+use crate::sending::{Halt, Sender};
 
 /// Requests of a client that have no complete reply yet, at which no more are taken. QEMU has 16 at
 /// most, and nbdcopy 64 a connection.
@@ -60,12 +57,7 @@ pub(in super::super) struct Connection<S> {
     pub(super) request_bytes: u64,
     pub(super) writes: Writes,
     pub(super) work: FuturesUnordered<BoxFuture<'static, Ended>>,
-    pub(super) outbox: Outbox,
-    /// The bytes that the first reply lacks.
-    refill: Option<BoxFuture<'static, Result<Lent, Error>>>,
-    patience: Patience,
-    /// All replies have left this program.
-    is_flushed: bool,
+    pub(super) sender: Sender<Chunk>,
     /// No more requests are taken.
     pub(super) is_ending: bool,
 }
@@ -89,10 +81,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
             request_bytes: 0,
             writes: Writes::default(),
             work: FuturesUnordered::new(),
-            outbox: Outbox::default(),
-            refill: None,
-            patience: Patience::new(),
-            is_flushed: true,
+            sender: Sender::new(),
             is_ending: false,
         }
     }
@@ -106,7 +95,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
             }
             match self.poll(context) {
                 Err(end) => Poll::Ready(end),
-                Ok(()) if self.is_ending && self.request_count == 0 && self.is_flushed => {
+                Ok(()) if self.is_ending && self.request_count == 0 && self.sender.is_flushed() => {
                     Poll::Ready(End::Done)
                 }
                 Ok(()) => Poll::Pending,
@@ -168,66 +157,18 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
 
     /// Sends replies. False if the rest has to wait.
     fn send(&mut self, context: &mut Context<'_>) -> Result<bool, End> {
-        if self.outbox.is_empty() {
-            return self.flush(context).map(|()| false);
-        }
-        let sent = match self.refill(context)? {
-            Poll::Ready(()) => self.outbox.poll_send(&mut self.stream, context),
-            Poll::Pending => Poll::Pending,
-        };
-        match sent {
-            Poll::Ready(sent) => {
-                let sent = sent.map_err(End::Failed)?;
-                self.request_count -= sent.requests;
-                self.request_bytes -= sent.weight;
-                self.is_flushed = false;
-                self.patience.renew();
-                Ok(true)
-            }
-            Poll::Pending => {
-                // Only memory that is kept makes it of account how long this lasts.
-                if self.outbox.has_leases() && self.patience.is_over(context) {
-                    self.outbox.let_go();
-                }
-                Ok(false)
-            }
-        }
+        let Some(sent) = self.sender.send(&mut self.stream, context)? else { return Ok(false) };
+        self.request_count -= sent.requests;
+        self.request_bytes -= sent.weight;
+        Ok(true)
     }
+}
 
-    /// Lets replies leave that wait to be encrypted together.
-    fn flush(&mut self, context: &mut Context<'_>) -> Result<(), End> {
-        if !self.is_flushed
-            && let Poll::Ready(flushed) = Pin::new(&mut self.stream).poll_flush(context)
-        {
-            flushed.map_err(End::Failed)?;
-            self.is_flushed = true;
+impl From<Halt> for End {
+    fn from(halt: Halt) -> End {
+        match halt {
+            Halt::Cut => End::Cut,
+            Halt::Failed(error) => End::Failed(error),
         }
-        Ok(())
-    }
-
-    /// Reads the bytes that the first reply lacks.
-    fn refill(&mut self, context: &mut Context<'_>) -> Result<Poll<()>, End> {
-        let Some((offset, len)) = self.outbox.lacks() else { return Ok(Poll::Ready(())) };
-        let export = &self.export;
-        let refill = self.refill.get_or_insert_with(|| {
-            let (export, len) = (Arc::clone(export), len.min(u64::from(PIECE_BYTES_MAX)) as u32);
-            Box::pin(async move { export.read(offset, len).await })
-        });
-        let Poll::Ready(result) = refill.as_mut().poll(context) else { return Ok(Poll::Pending) };
-        self.refill = None;
-        match result {
-            Ok(lent) => self.outbox.fill(lent),
-            Err(error) => {
-                let errno = report(&export.shown.name, &error);
-                let (replies, message) = (self.replies, error.to_string());
-                let other = |outgoing: &Outgoing, offset| {
-                    replies.error_at(outgoing.cookie, errno, &message, offset, outgoing.is_last)
-                };
-                if !self.outbox.fail(other) {
-                    return Err(End::Cut);
-                }
-            }
-        }
-        Ok(Poll::Ready(()))
     }
 }

@@ -1,13 +1,11 @@
 //! One client, from its handshake to its end.
 
 mod answering;
+mod chunk;
 mod connection;
 mod greeting;
-mod outbox;
-mod patience;
 mod payloads;
 mod work;
 
 pub(super) use connection::{Connection, End};
 pub(super) use greeting::{Greeted, greet};
-pub(super) use work::PIECE_BYTES_MAX;

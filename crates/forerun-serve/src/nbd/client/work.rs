@@ -6,15 +6,11 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use forerun::Result;
 
 use super::super::failure::report;
-use super::super::lent::Lent;
 use super::super::open::OpenExport;
-use super::super::protocol::{Replies, StatusExtent, WHOLE_BYTES_MAX};
-use super::outbox::Outgoing;
+use super::super::protocol::{Replies, StatusExtent};
+use super::chunk::Chunk;
 use super::payloads::ReadyPart;
-
-/// A read is cut into pieces of this size, as the library takes at once without copying. The storage
-/// brings them in any order.
-pub(in super::super) const PIECE_BYTES_MAX: u32 = WHOLE_BYTES_MAX;
+use crate::sending::{Lent, Outgoing, PIECE_BYTES_MAX};
 
 /// A part of a read, which has an answer of its own.
 #[derive(Clone, Debug)]
@@ -44,7 +40,8 @@ pub(super) enum Ended {
 }
 
 impl Piece {
-    /// The pieces of a read of `len` bytes; one for all of them if `is_whole`.
+    /// The pieces of a read of `len` bytes, which the storage brings in any order; one for all of them if
+    /// `is_whole`.
     pub(super) fn cut(cookie: u64, offset: u64, len: u32, is_whole: bool) -> impl Iterator<Item = Piece> {
         let step = if is_whole { len } else { PIECE_BYTES_MAX };
         let count = len.div_ceil(step);
@@ -103,39 +100,39 @@ pub(super) async fn change(
 }
 
 impl Finished {
-    /// The reply to it, about the export `name`.
-    pub(super) fn into_reply(self, replies: Replies, name: &str) -> Outgoing {
+    /// The reply to it, about `export`.
+    pub(super) fn into_reply(self, replies: Replies, export: &Arc<OpenExport>) -> Outgoing<Chunk> {
+        let name = &export.shown.name;
         match self {
             Finished::Piece(piece, Ok(lent)) => {
                 let Piece { cookie, offset, len, .. } = piece;
                 let is_last = piece.is_last();
                 let hole = lent.is_zero().then(|| replies.hole(cookie, offset, len, is_last)).flatten();
                 match hole {
-                    Some(head) => Outgoing::head(cookie, head, is_last, len),
+                    Some(head) => Outgoing::head(head, is_last, len),
                     None => {
                         let head = replies.data(cookie, offset, len, is_last);
-                        Outgoing::data(cookie, head, is_last, (offset, len), lent)
+                        let chunk = Chunk { export: Arc::clone(export), replies, cookie, is_last };
+                        Outgoing::head(head, is_last, len).with_bytes(chunk, (offset, len), lent)
                     }
                 }
             }
             Finished::Piece(piece, Err(error)) => {
                 let (errno, is_last) = (report(name, &error), piece.is_last());
                 let head = replies.error_at(piece.cookie, errno, &error.to_string(), piece.offset, is_last);
-                Outgoing::head(piece.cookie, head, is_last, piece.len)
+                Outgoing::head(head, is_last, piece.len)
             }
             Finished::Status(cookie, Ok(extents)) => {
-                Outgoing::head(cookie, replies.block_status(cookie, &extents), true, 0)
+                Outgoing::head(replies.block_status(cookie, &extents), true, 0)
             }
             Finished::Status(cookie, Err(error)) => {
                 let errno = report(name, &error);
-                Outgoing::head(cookie, replies.error(cookie, errno, &error.to_string()), true, 0)
+                Outgoing::head(replies.error(cookie, errno, &error.to_string()), true, 0)
             }
-            Finished::Done(cookie, weight, Ok(())) => {
-                Outgoing::head(cookie, replies.done(cookie), true, weight)
-            }
+            Finished::Done(cookie, weight, Ok(())) => Outgoing::head(replies.done(cookie), true, weight),
             Finished::Done(cookie, weight, Err(error)) => {
                 let errno = report(name, &error);
-                Outgoing::head(cookie, replies.error(cookie, errno, &error.to_string()), true, weight)
+                Outgoing::head(replies.error(cookie, errno, &error.to_string()), true, weight)
             }
         }
     }

@@ -2,9 +2,9 @@
 
 use bytes::{Buf, Bytes, BytesMut};
 
-use super::fields::Fields;
 use super::request::{HEAD_BYTES, MAGIC};
 use super::{Broken, PAYLOAD_BYTES_MAX, Request};
+use crate::fields::Fields;
 
 /// The bytes of a write come in parts of at most 256 KiB. The first and the last part may be shorter: all
 /// others begin at multiples of this, so that no part cuts a block.

@@ -10,7 +10,6 @@
 
 mod errno;
 mod export;
-mod fields;
 mod handshake;
 mod incoming;
 mod reply;

@@ -1,7 +1,7 @@
 //! Requests, from bytes.
 
-use super::fields::{Fields, TooShort};
 use super::{Errno, Export, PAYLOAD_BYTES_MAX, Session, WHOLE_BYTES_MAX};
+use crate::fields::{Fields, TooShort};
 
 pub(super) const MAGIC: u32 = 0x2560_9513;
 pub(super) const HEAD_BYTES: usize = 28;

@@ -6,8 +6,8 @@ mod options;
 
 use bytes::{Buf, BytesMut};
 
-use super::fields::Fields;
 use super::{Broken, Session};
+use crate::fields::Fields;
 use answer::{Answer, Problem};
 use options::{Choice, Wanted};
 

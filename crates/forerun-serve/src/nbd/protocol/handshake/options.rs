@@ -3,8 +3,8 @@
 use std::str;
 
 use super::super::STRING_BYTES_MAX;
-use super::super::fields::{Fields, TooShort};
 use super::answer::Problem;
+use crate::fields::{Fields, TooShort};
 
 pub(super) const EXPORT_NAME: u32 = 1;
 pub(super) const ABORT: u32 = 2;

@@ -10,7 +10,7 @@ use tokio::time::{Instant, Sleep};
 
 /// A stream whose writes fail once the other side has taken nothing for a while.
 #[derive(Debug)]
-pub(super) struct Impatient<S> {
+pub(crate) struct Impatient<S> {
     stream: S,
     patience: Duration,
     timer: Pin<Box<Sleep>>,
@@ -20,7 +20,7 @@ pub(super) struct Impatient<S> {
 
 impl<S> Impatient<S> {
     /// Called within a runtime.
-    pub(super) fn new(stream: S, patience: Duration) -> Impatient<S> {
+    pub(crate) fn new(stream: S, patience: Duration) -> Impatient<S> {
         Impatient { stream, patience, timer: Box::pin(tokio::time::sleep(patience)), is_waiting: false }
     }
 

@@ -5,30 +5,39 @@ use std::time::SystemTime;
 use forerun::{Entry, Kind};
 use rustix::fs::FileType;
 
-use super::protocol::Attributes;
+/// The attributes that a backend may not know.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Shown {
+    pub(crate) modified: SystemTime,
+    /// The bits of a mode without the type.
+    pub(crate) permissions: u32,
+    /// User and group.
+    pub(crate) owner: (u32, u32),
+}
 
 /// Values for attributes that a backend does not know: object stores have no owners, permissions or
 /// directory times.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Defaults {
-    /// User and group of the process that mounted.
+    /// User and group of the process that mounted or serves.
     pub(crate) owner: (u32, u32),
-    /// The time of the mount: files from 1970 would look like something to delete.
+    /// When it began: files from 1970 would look like something to delete.
     pub(crate) time: SystemTime,
 }
 
 impl Defaults {
-    /// The attributes of `entry` as inode `ino`.
-    pub(crate) fn attributes(&self, ino: u64, entry: &Entry) -> Attributes {
-        let time = entry.modified.unwrap_or(self.time);
-        Attributes {
-            inode: ino,
-            size: entry.size,
-            modified: time,
-            mode: file_type(entry.kind) | entry.mode.unwrap_or(default_mode(entry.kind)) & 0o7777,
+    /// Those of a server that begins now, as the user of this process.
+    pub(crate) fn now() -> Defaults {
+        let owner = (rustix::process::getuid().as_raw(), rustix::process::getgid().as_raw());
+        Defaults { owner, time: SystemTime::now() }
+    }
+
+    /// The attributes of `entry`.
+    pub(crate) fn shown(&self, entry: &Entry) -> Shown {
+        Shown {
+            modified: entry.modified.unwrap_or(self.time),
+            permissions: entry.mode.unwrap_or(default_mode(entry.kind)) & 0o7777,
             owner: entry.owner.unwrap_or(self.owner),
-            // `cat` and `cp` read this many bytes at a time: fewer, larger requests.
-            block_bytes: 128 << 10,
         }
     }
 }
@@ -69,17 +78,16 @@ mod tests {
 
     #[test]
     fn unknown_attributes_are_those_of_the_mount() {
-        let attr = defaults().attributes(5, &entry(Kind::File, 513));
-        assert_eq!((attr.inode, attr.size), (5, 513));
-        assert_eq!((attr.mode, attr.owner), (0o100444, (7, 8)));
-        assert_eq!(attr.modified, UNIX_EPOCH + Duration::from_secs(9));
-        assert_eq!(defaults().attributes(5, &entry(Kind::Directory, 0)).mode, 0o040555);
+        let shown = defaults().shown(&entry(Kind::File, 513));
+        assert_eq!((shown.permissions, shown.owner), (0o444, (7, 8)));
+        assert_eq!(shown.modified, UNIX_EPOCH + Duration::from_secs(9));
+        assert_eq!(defaults().shown(&entry(Kind::Directory, 0)).permissions, 0o555);
     }
 
     #[test]
     fn attributes_of_the_backend_are_shown() {
         let known = entry(Kind::File, 0).with_modified(UNIX_EPOCH).with_mode(0o100640).with_owner((1, 2));
-        let attr = defaults().attributes(5, &known);
-        assert_eq!((attr.mode, attr.owner, attr.modified), (0o100640, (1, 2), UNIX_EPOCH));
+        let shown = defaults().shown(&known);
+        assert_eq!((shown.permissions, shown.owner, shown.modified), (0o640, (1, 2), UNIX_EPOCH));
     }
 }

@@ -1,22 +1,11 @@
-//! Bytes in memory on their way to a client, or from one.
-
-use std::sync::Arc;
+//! Bytes in memory on their way to a client.
 
 use forerun::Lease;
-use tokio::sync::{OwnedSemaphorePermit, Semaphore};
-
-/// Parts of an engine's memory. Each is for all connections together.
-#[derive(Clone, Debug)]
-pub(super) struct Shares {
-    /// Bytes of reads until they are sent.
-    pub(super) lending: Arc<Semaphore>,
-    /// Bytes of writes until they are written, besides the engine's memory.
-    pub(super) taking: Arc<Semaphore>,
-}
+use tokio::sync::OwnedSemaphorePermit;
 
 /// Bytes of a read.
 #[derive(Debug)]
-pub(super) struct Lent {
+pub(crate) struct Lent {
     bytes: Bytes,
     _permit: OwnedSemaphorePermit,
 }
@@ -29,15 +18,15 @@ enum Bytes {
 }
 
 impl Lent {
-    pub(super) fn leased(lease: Lease<'static>, permit: OwnedSemaphorePermit) -> Lent {
+    pub(crate) fn leased(lease: Lease<'static>, permit: OwnedSemaphorePermit) -> Lent {
         Lent { bytes: Bytes::Leased(lease), _permit: permit }
     }
 
-    pub(super) fn gathered(bytes: Vec<u8>, permit: OwnedSemaphorePermit) -> Lent {
+    pub(crate) fn gathered(bytes: Vec<u8>, permit: OwnedSemaphorePermit) -> Lent {
         Lent { bytes: Bytes::Gathered(bytes), _permit: permit }
     }
 
-    pub(super) fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         match &self.bytes {
             Bytes::Leased(lease) => lease.len(),
             Bytes::Gathered(bytes) => bytes.len(),
@@ -45,7 +34,7 @@ impl Lent {
     }
 
     /// The bytes, in order, as they lie in memory.
-    pub(super) fn slices(&self) -> impl Iterator<Item = &[u8]> {
+    pub(crate) fn slices(&self) -> impl Iterator<Item = &[u8]> {
         let (lease, gathered) = match &self.bytes {
             Bytes::Leased(lease) => (Some(lease), None),
             Bytes::Gathered(bytes) => (None, Some(bytes.as_slice())),
@@ -54,14 +43,14 @@ impl Lent {
     }
 
     /// A copy of the bytes.
-    pub(super) fn to_vec(&self) -> Vec<u8> {
+    pub(crate) fn to_vec(&self) -> Vec<u8> {
         let mut bytes = Vec::with_capacity(self.len());
         self.slices().for_each(|slice| bytes.extend_from_slice(slice));
         bytes
     }
 
     /// Whether a client can be told of zeros instead.
-    pub(super) fn is_zero(&self) -> bool {
+    pub(crate) fn is_zero(&self) -> bool {
         // Sums of words: the compiler makes them wide, and bytes that are not zero end them early.
         self.slices()
             .all(|slice| slice.chunks(256).all(|bytes| bytes.iter().fold(0, |sum, byte| sum | byte) == 0))

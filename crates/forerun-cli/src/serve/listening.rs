@@ -1,0 +1,95 @@
+//! The sockets of each protocol, and who may read there.
+
+use std::error::Error;
+use std::os::fd::OwnedFd;
+use std::path::Path;
+
+use forerun_serve::{Listener, Place};
+
+use super::ServeCommand;
+use crate::servers::sockets;
+
+/// The port of HTTP unless an address has one.
+const HTTP_PORT: u16 = 9100;
+/// The port of NFS unless an address has one.
+const NFS_PORT: u16 = 2049;
+
+/// The sockets that listen.
+pub(super) struct Listening {
+    pub(super) http: Vec<Listener>,
+    pub(super) nfs: Vec<Listener>,
+}
+
+impl Listening {
+    /// The sockets of `command`, and those that were `inherited`, which are for HTTP. Called within a runtime.
+    ///
+    /// # Errors
+    /// If there is none, if one cannot be used, or if other computers read there and nobody has allowed that.
+    pub(super) async fn open(
+        command: &ServeCommand,
+        inherited: Vec<OwnedFd>,
+    ) -> Result<Listening, Box<dyn Error>> {
+        let path = command.http.as_deref().and_then(|address| address.strip_prefix("unix:"));
+        let address = command.http.as_deref().filter(|_| path.is_none()).map(|address| (address, HTTP_PORT));
+        let http = sockets::listeners(inherited, path.map(Path::new), address).await?;
+        let address = command.nfs.as_deref().map(|address| (address, NFS_PORT));
+        let nfs = sockets::listeners(Vec::new(), None, address).await?;
+        if http.is_empty() && nfs.is_empty() {
+            return Err(
+                "there is no socket to listen at: give --http ADDR, --http unix:PATH or --nfs ADDR".into()
+            );
+        }
+        let listening = Listening { http, nfs };
+        listening.check_who_may_read(command)?;
+        Ok(listening)
+    }
+
+    /// Other computers read only if a user wants it.
+    fn check_who_may_read(&self, command: &ServeCommand) -> Result<(), Box<dyn Error>> {
+        if command.public {
+            return Ok(());
+        }
+        for listener in &self.nfs {
+            if let Some(address) = reached_by_others(listener)? {
+                return Err(format!(
+                    "other computers reach {address}, and NFS has no credentials: give --public if everybody may \
+                     read, or an address of this computer"
+                )
+                .into());
+            }
+        }
+        for listener in self.http.iter().filter(|_| command.credentials.is_none()) {
+            if let Some(address) = reached_by_others(listener)? {
+                return Err(format!(
+                    "other computers reach {address}: give --credentials FILE, or --public if everybody may read"
+                )
+                .into());
+            }
+        }
+        Ok(())
+    }
+
+    /// Where clients find the sockets, as URLs.
+    ///
+    /// # Errors
+    /// If the system does not tell.
+    pub(super) fn shown(&self) -> Result<Vec<String>, Box<dyn Error>> {
+        let listeners = self.http.iter().map(|listener| ("http", listener));
+        let listeners = listeners.chain(self.nfs.iter().map(|listener| ("nfs", listener)));
+        let shown = listeners.map(|(scheme, listener)| {
+            Ok(match listener.place()? {
+                Place::Tcp(address) => format!("{scheme}://{address}"),
+                Place::Unix(path) => format!("unix:{}", path.display()),
+            })
+        });
+        shown.collect()
+    }
+}
+
+/// The address of `listener`, if it is not of this computer alone.
+fn reached_by_others(listener: &Listener) -> std::io::Result<Option<std::net::SocketAddr>> {
+    Ok(match listener.place()? {
+        Place::Tcp(address) if !address.ip().is_loopback() => Some(address),
+        _ => None,
+    })
+}

@@ -1,0 +1,70 @@
+//! `forerun serve --nfs`.
+
+use std::fs;
+
+use nfs3_types::nfs3::nfsstat3;
+
+use super::nfs_client::Client;
+use super::serving::Serving;
+use super::support::{forerun, output};
+
+/// The address in a greeting.
+fn address(serving: &Serving) -> String {
+    serving.greeting.split("nfs://").last().unwrap().split(' ').next().unwrap().to_owned()
+}
+
+#[test]
+fn exports_are_served_beside_buckets_and_handles_outlive_the_server() {
+    let folder = tempfile::tempdir().unwrap();
+    let data = folder.path().join("data");
+    fs::create_dir_all(data.join("sub")).unwrap();
+    fs::write(data.join("sub/a.bin"), vec![7; 3_000_000]).unwrap();
+    std::os::unix::fs::symlink("sub/a.bin", data.join("link")).unwrap();
+    let serve = |nfs: &str, options: &[&str]| {
+        let mut command = forerun();
+        command
+            .args(["serve", "--memory", "16MiB", "--metadata-ttl", "0s", "--nfs", nfs])
+            .args(options)
+            .arg(&data);
+        Serving::start(&mut command)
+    };
+    let first = serve("127.0.0.1:0", &["--http", "127.0.0.1:0"]);
+    for words in [" at http://127.0.0.1:", " and nfs://127.0.0.1:", "(buckets data, "] {
+        assert!(first.greeting.contains(words), "{}", first.greeting);
+    }
+    let at = address(&first);
+    let mut client = Client::new(at.parse().unwrap());
+    let file = client.open("sub/a.bin");
+    let before = client.attributes(&file).unwrap();
+    assert_eq!(client.mount("/"), client.mount("/data"), "it is the only export");
+    assert_eq!(client.read(&file, 2_999_000, 1 << 20).unwrap(), [7; 1000]);
+    drop(client);
+    assert_eq!(first.end(), (Some(0), String::new()));
+
+    let second = serve(&at, &[]);
+    let mut client = Client::new(at.parse().unwrap());
+    assert_eq!(client.read(&file, 0, 4096).unwrap(), [7; 4096]);
+    let after = client.attributes(&file).unwrap();
+    assert_eq!((after.fileid, after.mtime), (before.fileid, before.mtime));
+    fs::write(data.join("sub/a.bin"), b"other").unwrap();
+    assert_eq!(client.attributes(&file).unwrap_err(), nfsstat3::NFS3ERR_STALE);
+    let file = client.open("sub/a.bin");
+    assert_eq!(client.read(&file, 0, 100).unwrap(), b"other");
+    assert_eq!(second.end().0, Some(0));
+}
+
+#[test]
+fn other_computers_read_only_if_a_user_wants_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let named = format!("My_Files={}", folder.path().display());
+    let said = |arguments: &[&str]| {
+        let refused = output(forerun().args(["serve", "--nfs", "0.0.0.0:0"]).args(arguments));
+        assert!(!refused.status.success(), "{arguments:?}");
+        String::from_utf8(refused.stderr).unwrap()
+    };
+    assert!(said(&[&named]).contains("NFS has no credentials: give --public"));
+    assert!(said(&["--http", "127.0.0.1:0", "--public", &named]).contains("no bucket can be called"));
+    let public = Serving::start(forerun().args(["serve", "--nfs", "0.0.0.0:0", "--public", &named]));
+    assert!(public.greeting.contains("(buckets My_Files, "), "{}", public.greeting);
+    assert_eq!(public.end().0, Some(0));
+}

@@ -1,0 +1,22 @@
+//! Bytes on their way from the engine's memory to a client.
+//!
+//! Each front end lends a part of the engine's memory to its clients ([`Pool`]). Replies have such bytes until
+//! the client takes them ([`Sender`]). A client that takes none stops only itself: its bytes go back to the
+//! engine, and are read again once it goes on (`outbox`).
+
+mod impatient;
+mod lent;
+mod outbox;
+mod outgoing;
+mod patience;
+mod pool;
+mod sender;
+
+pub(crate) use impatient::Impatient;
+pub(crate) use lent::Lent;
+pub(crate) use outgoing::Outgoing;
+pub(crate) use pool::Pool;
+pub(crate) use sender::{Content, Halt, Sender};
+
+/// The most bytes that the engine reads at once without copying them.
+pub(crate) const PIECE_BYTES_MAX: u32 = 1 << 20;

@@ -1,0 +1,122 @@
+//! Replies on their way to a client.
+
+use std::collections::VecDeque;
+use std::io;
+use std::pin::Pin;
+use std::task::{Context, Poll, ready};
+
+use forerun::Error;
+use tokio::io::AsyncWrite;
+
+use super::lent::Lent;
+use super::outgoing::{Held, Outgoing, Slices};
+use super::sender::Content;
+
+/// Replies in the order in which they are sent.
+///
+/// A lease is memory that other readers need, so none waits for a client. [`Outbox::let_go`] copies the
+/// piece that the client is in the midst of. All others go back to the
+/// engine. They are read again once the client takes bytes again.
+#[derive(Debug)]
+pub(super) struct Outbox<C> {
+    queue: VecDeque<Outgoing<C>>,
+}
+
+impl<C> Default for Outbox<C> {
+    fn default() -> Outbox<C> {
+        Outbox { queue: VecDeque::new() }
+    }
+}
+
+/// The progress of a client.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Sent {
+    /// Requests whose replies are complete.
+    pub(crate) requests: usize,
+    /// The weights of the replies.
+    pub(crate) weight: u64,
+}
+
+impl<C: Content> Outbox<C> {
+    pub(super) fn push(&mut self, outgoing: Outgoing<C>) {
+        self.queue.push_back(outgoing);
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.queue.is_empty()
+    }
+
+    /// The object and the extent that the first reply lacks.
+    pub(super) fn lacks(&self) -> Option<(&C, u64, u64)> {
+        self.queue.front()?.lacks()
+    }
+
+    /// Brings the first bytes that the first reply lacks.
+    pub(super) fn fill(&mut self, lent: Lent) {
+        if let Some(first) = self.queue.front_mut() {
+            first.held = Held::Lent(lent, 0);
+        }
+    }
+
+    /// The bytes that the first reply lacks cannot be read: another reply takes its place. False if it is too
+    /// late for that.
+    pub(super) fn fail(&mut self, error: &Error) -> bool {
+        let Some(first) = self.queue.front_mut().filter(|first| !first.is_started()) else { return false };
+        let Some(content) = &first.content else { return false };
+        let head = content.refuse(error, first.offset);
+        *first = Outgoing::head(head, first.is_last, first.weight);
+        true
+    }
+
+    /// Whether it keeps memory from others.
+    pub(super) fn has_leases(&self) -> bool {
+        self.queue.iter().any(|outgoing| matches!(outgoing.held, Held::Lent(..)))
+    }
+
+    /// Gives the memory back.
+    pub(super) fn let_go(&mut self) {
+        for (number, outgoing) in self.queue.iter_mut().enumerate() {
+            let Held::Lent(lent, sent) = &outgoing.held else { continue };
+            outgoing.held = if number == 0 || outgoing.is_started() {
+                let mut bytes = lent.to_vec();
+                Held::Copied(bytes.split_off(*sent), 0)
+            } else {
+                Held::Nothing
+            };
+        }
+    }
+
+    /// Sends as much as `stream` takes at once.
+    pub(super) fn poll_send<S: AsyncWrite + Unpin>(
+        &mut self,
+        stream: &mut S,
+        context: &mut Context<'_>,
+    ) -> Poll<io::Result<Sent>> {
+        let mut slices = Slices::new();
+        for outgoing in &self.queue {
+            if outgoing.lacks().is_some() || !outgoing.gather(&mut slices) {
+                break;
+            }
+        }
+        let bytes = ready!(Pin::new(stream).poll_write_vectored(context, slices.as_slice()))?;
+        if bytes == 0 && slices.bytes > 0 {
+            return Poll::Ready(Err(io::ErrorKind::WriteZero.into()));
+        }
+        Poll::Ready(Ok(self.advance(bytes)))
+    }
+
+    fn advance(&mut self, bytes: usize) -> Sent {
+        let mut sent = Sent::default();
+        let mut left = bytes;
+        while let Some(first) = self.queue.front_mut() {
+            left = first.advance(left);
+            if !first.is_sent() {
+                break;
+            }
+            sent.requests += usize::from(first.is_last);
+            sent.weight += u64::from(first.weight);
+            self.queue.pop_front();
+        }
+        sent
+    }
+}

@@ -1,0 +1,13 @@
+//! The NFS server, and its protocol.
+
+mod anything;
+mod bad;
+mod client;
+mod directories;
+mod files;
+mod handles;
+mod limits;
+mod reads;
+mod support;
+
+use forerun_serve::nfs::protocol;

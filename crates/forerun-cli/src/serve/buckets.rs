@@ -1,10 +1,9 @@
 //! A server from its start to its end.
 
 use std::error::Error;
-use std::path::Path;
 use std::process::ExitCode;
 
-use forerun_serve::http::{AccessLog, Buckets, Credentials, Limits, Server};
+use forerun_serve::http::{AccessLog, Buckets, Credentials, Limits, OPERATIONS, Server};
 use forerun_serve::{Listener, Place};
 use tokio::runtime::Builder;
 
@@ -12,7 +11,7 @@ use super::ServeCommand;
 use crate::mount::service::{self, Service};
 use crate::mount::{Stop, allocator, memory};
 use crate::print::say;
-use crate::servers::{NamedUrl, Upstreams, sockets};
+use crate::servers::{Monitoring, NamedUrl, Upstreams, sockets};
 use crate::units::show_size;
 
 /// The port unless an address has one.
@@ -31,22 +30,26 @@ pub(super) fn serve(command: &ServeCommand) -> Result<ExitCode, Box<dyn Error>> 
         say(&doubt);
     }
     let credentials = credentials(command)?;
+    let monitoring = command.monitoring.start("serve", OPERATIONS)?;
     let runtime = Builder::new_multi_thread().thread_name("forerun").enable_all().build()?;
     let handle = runtime.handle().clone();
     runtime.block_on(async move {
         let listeners = listeners(command, inherited).await?;
         check_who_may_read(command, &listeners)?;
         let service = Service::new()?;
-        let mut upstreams = Upstreams::new(&command.urls, &command.engine, command.metadata_ttl, &handle)?;
+        let (engine, ttl) = (&command.engine, command.metadata_ttl);
+        let mut upstreams = Upstreams::new(&command.urls, engine, ttl, &monitoring, &handle)?;
         upstreams.connect().await?;
         let stop = Stop::new()?;
-        let server = server(command, credentials, &upstreams)?;
-        greet(command, &upstreams, &listeners)?;
+        let server = server(command, credentials, &upstreams)?.with_requests(monitoring.requests());
+        greet(command, &upstreams, &listeners, &monitoring)?;
+        monitoring.ready(upstreams.iter().map(|(_, forerun)| forerun));
         if let Some(service) = &service {
             service.ready(&upstreams.shown());
         }
         let ending = async {
             stop.signal().await;
+            monitoring.drain();
             service.iter().for_each(|service| service.stopping("completing the last answers"));
         };
         tokio::select! {
@@ -71,9 +74,8 @@ async fn listeners(
     command: &ServeCommand,
     inherited: Vec<std::os::fd::OwnedFd>,
 ) -> Result<Vec<Listener>, Box<dyn Error>> {
-    let path = command.http.as_deref().and_then(|address| address.strip_prefix("unix:"));
-    let address = command.http.as_deref().filter(|_| path.is_none()).map(|address| (address, PORT));
-    let listeners = sockets::listeners(inherited, path.map(Path::new), address).await?;
+    let wanted = command.http.as_deref().map(|address| sockets::at(address, PORT));
+    let listeners = sockets::listeners(inherited, wanted).await?;
     if listeners.is_empty() {
         return Err("there is no socket to listen at: give --http ADDR or --http unix:PATH".into());
     }
@@ -128,24 +130,23 @@ fn greet(
     command: &ServeCommand,
     upstreams: &Upstreams<'_>,
     listeners: &[Listener],
+    monitoring: &Monitoring,
 ) -> Result<(), Box<dyn Error>> {
     let mut places = Vec::new();
     for listener in listeners {
-        places.push(match listener.place()? {
-            Place::Tcp(address) => format!("http://{address}"),
-            Place::Unix(path) => format!("unix:{}", path.display()),
-        });
+        places.push(sockets::shown(&listener.place()?));
     }
     // A user who reads that it serves may ask at once.
     upstreams.explain_at(&places[0]);
     let names: Vec<String> = upstreams.iter().map(|(named, _)| name_of(named)).collect();
     say(&format!(
-        "serves {} at {} (buckets {}, policy {}, memory {})",
+        "serves {} at {} (buckets {}, policy {}, memory {}{})",
         upstreams.shown(),
         places.join(" and "),
         names.join(", "),
         command.engine.policy,
-        show_size(command.engine.memory)
+        show_size(command.engine.memory),
+        monitoring.shown()
     ));
     Ok(())
 }

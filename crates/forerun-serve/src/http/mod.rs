@@ -7,19 +7,21 @@
 mod access;
 mod body;
 mod bucket;
-mod connection;
 mod credentials;
 mod log;
+mod operation;
 mod plain;
 mod range;
 mod s3;
 mod server;
 mod validators;
 
+pub use crate::clients::Limits;
 pub use bucket::Buckets;
 pub use credentials::Credentials;
 pub use log::{AccessLog, LogForm};
-pub use server::{Limits, Server};
+pub use operation::OPERATIONS;
+pub use server::Server;
 
 /// Answers of either protocol.
 type Answer = hyper::Response<s3s::Body>;

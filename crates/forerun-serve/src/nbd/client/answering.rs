@@ -9,7 +9,7 @@ use futures::FutureExt;
 use tokio::io::{AsyncRead, AsyncWrite};
 
 use super::super::changes::Zeroing;
-use super::super::protocol::{Command, Request};
+use super::super::protocol::{Command, Refusal, Request};
 use super::connection::Connection;
 use super::outbox::Outgoing;
 use super::work::{self, Ended, Finished, Piece};
@@ -22,12 +22,14 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
     pub(super) fn start(&mut self, request: Request, context: &mut Context<'_>) {
         self.request_count += 1;
         let (cookie, export) = (request.cookie, Arc::clone(&self.export));
-        match request.command(&export.shown, self.session) {
+        let command = request.command(&export.shown, self.session);
+        self.counting.begin(cookie, command.as_ref().ok());
+        match command {
             Err(refusal) if self.requests.is_in_payload() => {
                 self.requests.drop_payload();
                 self.writes.refuse(cookie, refusal);
             }
-            Err(refusal) => self.reply(cookie, self.replies.error(cookie, refusal.errno, refusal.message)),
+            Err(refusal) => self.refuse(cookie, refusal),
             Ok(Command::Read { offset, len, is_whole }) => self.read(cookie, offset, len, is_whole, context),
             Ok(Command::Write { len, is_durable, .. }) => {
                 self.request_bytes += u64::from(len);
@@ -53,7 +55,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
             }
             Ok(Command::Cache { offset, len }) => {
                 export.will_need(offset, len);
-                self.reply(cookie, self.replies.done(cookie));
+                self.reply(Outgoing::head(cookie, self.replies.done(cookie), true, 0), true);
             }
             Ok(Command::Disconnect) => {
                 self.request_count -= 1;
@@ -65,7 +67,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
     /// Takes bytes of the write that came last.
     pub(super) fn take_part(&mut self, offset: u64, bytes: Bytes, is_last: bool) {
         if let Some((cookie, refusal)) = self.writes.take_refused() {
-            return self.reply(cookie, self.replies.error(cookie, refusal.errno, refusal.message));
+            return self.refuse(cookie, refusal);
         }
         let (export, len) = (Arc::clone(&self.export), bytes.len() as u32);
         self.writes.add_part(offset, bytes, is_last, async move { export.room(len).await }.boxed());
@@ -113,10 +115,17 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
                 Finished::Done(write.cookie, write.len, write.result)
             }
         };
-        self.outbox.push(finished.into_reply(self.replies, &self.export.shown.name));
+        let is_ok = finished.is_ok();
+        self.reply(finished.into_reply(self.replies, &self.export.shown.name), is_ok);
     }
 
-    fn reply(&mut self, cookie: u64, head: Vec<u8>) {
-        self.outbox.push(Outgoing::head(cookie, head, true, 0));
+    fn refuse(&mut self, cookie: u64, refusal: Refusal) {
+        let head = self.replies.error(cookie, refusal.errno, refusal.message);
+        self.reply(Outgoing::head(cookie, head, true, 0), false);
+    }
+
+    fn reply(&mut self, outgoing: Outgoing, is_ok: bool) {
+        self.counting.reply(outgoing.cookie, outgoing.is_last, is_ok);
+        self.outbox.push(outgoing);
     }
 }

@@ -18,10 +18,12 @@ use super::super::failure::report;
 use super::super::lent::Lent;
 use super::super::open::OpenExport;
 use super::super::protocol::{Broken, Incoming, Replies, Requests, Session};
+use super::counting::Counting;
 use super::outbox::{Outbox, Outgoing};
 use super::patience::Patience;
 use super::payloads::Writes;
 use super::work::{Ended, PIECE_BYTES_MAX};
+use crate::metrics::RequestTimes;
 
 /// Requests of a client that have no complete reply yet, at which no more are taken. QEMU has 16 at
 /// most, and nbdcopy 64 a connection.
@@ -60,6 +62,7 @@ pub(in super::super) struct Connection<S> {
     pub(super) request_bytes: u64,
     pub(super) writes: Writes,
     pub(super) work: FuturesUnordered<BoxFuture<'static, Ended>>,
+    pub(super) counting: Counting,
     pub(super) outbox: Outbox,
     /// The bytes that the first reply lacks.
     refill: Option<BoxFuture<'static, Result<Lent, Error>>>,
@@ -71,12 +74,13 @@ pub(in super::super) struct Connection<S> {
 }
 
 impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
-    /// A client whose first requests may be in `input`.
+    /// A client whose first requests may be in `input`. They are counted in `requests`.
     pub(in super::super) fn new(
         stream: S,
         export: Arc<OpenExport>,
         session: Session,
         input: BytesMut,
+        requests: Option<Arc<RequestTimes>>,
     ) -> Connection<S> {
         Connection {
             stream,
@@ -89,6 +93,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
             request_bytes: 0,
             writes: Writes::default(),
             work: FuturesUnordered::new(),
+            counting: Counting::new(requests),
             outbox: Outbox::default(),
             refill: None,
             patience: Patience::new(),

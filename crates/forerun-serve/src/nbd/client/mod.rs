@@ -2,6 +2,7 @@
 
 mod answering;
 mod connection;
+mod counting;
 mod greeting;
 mod outbox;
 mod patience;
@@ -9,5 +10,6 @@ mod payloads;
 mod work;
 
 pub(super) use connection::{Connection, End};
+pub use counting::OPERATIONS;
 pub(super) use greeting::{Greeted, greet};
 pub(super) use work::PIECE_BYTES_MAX;

@@ -103,6 +103,15 @@ pub(super) async fn change(
 }
 
 impl Finished {
+    /// Whether its reply is no error.
+    pub(super) fn is_ok(&self) -> bool {
+        match self {
+            Finished::Piece(_, result) => result.is_ok(),
+            Finished::Status(_, result) => result.is_ok(),
+            Finished::Done(_, _, result) => result.is_ok(),
+        }
+    }
+
     /// The reply to it, about the export `name`.
     pub(super) fn into_reply(self, replies: Replies, name: &str) -> Outgoing {
         match self {

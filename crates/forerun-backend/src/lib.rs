@@ -8,12 +8,14 @@ mod apart;
 mod bounds;
 pub mod conformance;
 mod connect;
+mod durations;
 mod entry;
 mod error;
 mod file;
 mod http;
 pub mod layer;
 pub mod memory;
+mod meter;
 mod object;
 mod outage;
 mod path;
@@ -30,13 +32,16 @@ use bytes::Bytes;
 use futures::stream::BoxStream;
 
 pub use connect::{ConnectOptions, Connected, Environment, RetryOptions, connect};
+pub use durations::Durations;
 pub use entry::{Entry, Kind, Version};
 pub use error::{Error, ErrorKind, Result};
 pub use file::FileBackend;
 pub use http::HttpBackend;
 pub use memory::MemoryBackend;
+pub use meter::Meter;
 pub use object::ObjectBackend;
 pub use secrets::{warn_if_others_read, without_secrets};
+pub use tries::TryCounts;
 
 /// The types of HTTP requests and answers, for [`ConnectOptions::http`].
 pub use object_store::client::{
@@ -84,9 +89,9 @@ pub trait Backend: Debug + Send + Sync + 'static {
         false
     }
 
-    /// How often the store has asked for fewer requests. A front end then keeps fewer in flight.
-    fn busy_count(&self) -> u64 {
-        0
+    /// How often the store has asked for fewer requests, and how often requests were tried again.
+    fn try_counts(&self) -> TryCounts {
+        TryCounts::default()
     }
 
     /// The target of the symbolic link `path`, verbatim.

@@ -14,13 +14,22 @@ use crate::{Error, ErrorKind, Result, RetryOptions};
 /// Longer than any request waits that never gives up; an instant that far away exists.
 const DEADLINE_MAX: Duration = Duration::from_secs(10 * 365 * 24 * 3600);
 
+/// Counts of the requests to one store, since it was connected.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct TryCounts {
+    /// Answers that asked for fewer requests. A front end then keeps fewer in flight.
+    pub busy: u64,
+    /// Tries after a transient error.
+    pub again: u64,
+}
+
 /// The requests to one store, which share their knowledge of outages.
 #[derive(Debug)]
 pub(crate) struct Retries {
     options: RetryOptions,
     outage: Outage,
-    /// Answers that asked for fewer requests.
     busy_count: AtomicU64,
+    again_count: AtomicU64,
 }
 
 /// The tries of one request.
@@ -34,8 +43,12 @@ pub(crate) struct Tries {
 
 impl Retries {
     pub(crate) fn new(options: RetryOptions) -> Arc<Retries> {
-        let (outage, busy_count) = (Outage::default(), AtomicU64::new(0));
-        Arc::new(Retries { options, outage, busy_count })
+        Arc::new(Retries {
+            options,
+            outage: Outage::default(),
+            busy_count: AtomicU64::new(0),
+            again_count: AtomicU64::new(0),
+        })
     }
 
     /// The answer to `ask`, which is repeated after transient errors.
@@ -64,9 +77,11 @@ impl Retries {
         self.outage.end();
     }
 
-    /// Answers so far that asked for fewer requests.
-    pub(crate) fn busy_count(&self) -> u64 {
-        self.busy_count.load(Ordering::Relaxed)
+    pub(crate) fn counts(&self) -> TryCounts {
+        TryCounts {
+            busy: self.busy_count.load(Ordering::Relaxed),
+            again: self.again_count.load(Ordering::Relaxed),
+        }
     }
 }
 
@@ -114,16 +129,15 @@ impl Tries {
         tracing::debug!(target: "forerun::store", %error, tries = self.count, "trying again");
         if !self.retries.outage.is_on() {
             tokio::time::sleep(wait(self.count).min(left)).await;
-            return Ok(());
-        }
-        match self.retries.outage.wait(Instant::now() + left.min(DEADLINE_MAX)).await {
-            WaitEnd::Back => Ok(()),
-            WaitEnd::Probe(probe) => {
-                self.probe = Some(probe);
-                Ok(())
+        } else {
+            match self.retries.outage.wait(Instant::now() + left.min(DEADLINE_MAX)).await {
+                WaitEnd::Back => {}
+                WaitEnd::Probe(probe) => self.probe = Some(probe),
+                WaitEnd::Late => return Err(self.exhausted(error)),
             }
-            WaitEnd::Late => Err(self.exhausted(error)),
         }
+        self.retries.again_count.fetch_add(1, Ordering::Relaxed);
+        Ok(())
     }
 
     /// The pause doubles `count` times; half of it is fixed and half random. Requests that failed

@@ -58,7 +58,7 @@ mod walk;
 
 pub use advice::Advice;
 pub use config::{Config, ConfigError, PolicyChoice};
-pub use engine::Engine;
+pub use engine::{Engine, Usage};
 pub use events::{Counters, Event};
 pub use explain::{
     AccountReport, ByClass, Class, ClassCounters, End, ListReport, ObjectReport, StreamReport, Why,

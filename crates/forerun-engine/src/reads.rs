@@ -58,6 +58,14 @@ impl Reads {
         self.table.remove(id.0)
     }
 
+    /// Bytes of the reads that hold their bytes, and the number of those that still wait.
+    pub(crate) fn lent_and_waiting(&self) -> (u64, usize) {
+        let ready = self.table.iter().filter(|(_, read)| read.phase == Phase::Ready);
+        let (bytes, count) =
+            ready.fold((0, 0), |(bytes, count), (_, read)| (bytes + read.extent.len, count + 1));
+        (bytes, self.count() - count)
+    }
+
     /// Whether somebody waits for bytes of `object` or copies them.
     pub(crate) fn any_of(&self, object: ObjectId) -> bool {
         self.table.iter().any(|(_, read)| read.object == object)

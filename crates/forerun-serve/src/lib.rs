@@ -4,6 +4,8 @@
 #[cfg(target_os = "linux")]
 mod accepting;
 #[cfg(target_os = "linux")]
+mod clients;
+#[cfg(target_os = "linux")]
 mod fields;
 #[cfg(target_os = "linux")]
 pub mod fuse;
@@ -13,6 +15,8 @@ pub mod http;
 mod limits;
 #[cfg(target_os = "linux")]
 mod listener;
+#[cfg(target_os = "linux")]
+pub mod metrics;
 #[cfg(target_os = "linux")]
 pub mod nbd;
 #[cfg(target_os = "linux")]

@@ -50,7 +50,9 @@ impl Listener {
                 _ => return Err(io::ErrorKind::AddrInUse.into()),
             }
         }
-        Ok(Listener { kind: Kind::Unix(UnixListener::bind(path)?), path: Some(path.to_owned()) })
+        // A daemon changes to another directory.
+        let path = std::path::absolute(path)?;
+        Ok(Listener { kind: Kind::Unix(UnixListener::bind(&path)?), path: Some(path) })
     }
 
     /// Listens at `address`. Called within a runtime.

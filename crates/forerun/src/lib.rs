@@ -100,13 +100,13 @@ pub use blocking::open_blocking;
 pub use cursor::Cursor;
 
 pub use forerun_backend::{
-    Backend, ByteStream, ConnectOptions, Entry, Error, ErrorKind, Kind, Result, RetryOptions, Version,
-    without_secrets,
+    Backend, ByteStream, ConnectOptions, Durations, Entry, Error, ErrorKind, Kind, Meter, Result,
+    RetryOptions, TryCounts, Version, without_secrets,
 };
 pub use forerun_engine::{
     AccountReport, Advice, ByClass, Class, ClassCounters, Counters, CustomPolicy, DeviceEstimate, Extent,
     ListId, ListReport, ObjectId, ObjectReport, PolicyRead, PolicyRules, PolicyView, ReaderId, StreamReport,
-    Time, Why, Wishes,
+    Time, Usage, Why, Wishes,
 };
 pub use forerun_policies::{PolicyKind, UnknownPolicy};
 pub use instance::Forerun;
@@ -116,6 +116,6 @@ pub use part::Part;
 pub use prefetch::ListProgress;
 pub use profile::{Profile, ProfileMerge, ProfiledObject};
 pub use reader::Reader;
-pub use report::Explained;
+pub use report::{Explained, Snapshot};
 pub use start::open;
 pub use submit::Pending;

@@ -3,7 +3,10 @@
 use std::cmp::Reverse;
 use std::time::Duration;
 
-use forerun_engine::{ByClass, ClassCounters, DeviceEstimate, ObjectReport, StreamReport, Time};
+use forerun_backend::TryCounts;
+use forerun_engine::{
+    ByClass, Class, ClassCounters, Counters, DeviceEstimate, ObjectReport, StreamReport, Time, Usage,
+};
 
 use crate::Forerun;
 
@@ -15,6 +18,22 @@ pub struct Explained {
     /// The engine's report.
     pub report: ObjectReport,
     now: Time,
+}
+
+/// The figures of one engine and its backend, for metrics.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Snapshot {
+    /// Sums since the start.
+    pub counters: Counters,
+    /// The outcomes of readahead by class.
+    pub readahead: ByClass,
+    /// Memory and fetches now.
+    pub usage: Usage,
+    /// Streams of open objects now, for each class.
+    pub streams: [(Class, u64); Class::ALL.len()],
+    /// Requests to the store that were tried again.
+    pub tries: TryCounts,
 }
 
 impl Explained {
@@ -44,6 +63,14 @@ impl Forerun {
             key(a).cmp(&key(b)).then_with(|| a.path.cmp(&b.path))
         });
         explained
+    }
+
+    /// The figures of this engine. It takes the engine's lock once, and once for each object.
+    pub fn snapshot(&self) -> Snapshot {
+        let driver = self.driver();
+        let (counters, readahead, usage) = driver.figures();
+        let (streams, tries) = (driver.stream_counts(), driver.backend.try_counts());
+        Snapshot { counters, readahead, usage, streams, tries }
     }
 
     /// The outcomes of all readahead since the start, by the class of reading that it was for.

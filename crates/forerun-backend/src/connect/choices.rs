@@ -1,10 +1,11 @@
 //! Options with one choice made, so that options can be added.
 
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Duration;
 
 use super::{ConnectOptions, Environment, RetryOptions};
-use crate::HttpClient;
+use crate::{HttpClient, Meter};
 
 /// The same with one choice made.
 impl ConnectOptions {
@@ -48,6 +49,12 @@ impl ConnectOptions {
     #[must_use]
     pub fn with_retry(self, retry: RetryOptions) -> ConnectOptions {
         ConnectOptions { retry, ..self }
+    }
+
+    /// With [`ConnectOptions::meter`].
+    #[must_use]
+    pub fn with_meter(self, meter: impl Into<Option<Arc<Meter>>>) -> ConnectOptions {
+        ConnectOptions { meter: meter.into(), ..self }
     }
 
     /// With [`ConnectOptions::http`].

@@ -1,11 +1,13 @@
 //! Options for connecting.
 
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Duration;
 
 use super::Environment;
 use crate::http::{self, IDLE_TIMEOUT};
-use crate::{Error, ErrorKind, HttpClient, Result};
+use crate::meter::Metered;
+use crate::{Error, ErrorKind, HttpClient, Meter, Result};
 
 /// Options for connecting. The environment variables and files of each kind of storage supply the
 /// rest.
@@ -30,6 +32,8 @@ pub struct ConnectOptions {
     /// The client that sends HTTP requests. The default client follows no redirect, and fails a
     /// request whose peer is silent for 10 s.
     pub http: Option<HttpClient>,
+    /// Counts the requests over HTTP.
+    pub meter: Option<Arc<Meter>>,
 }
 
 /// Limits of retries after transient errors.
@@ -73,12 +77,16 @@ impl RetryOptions {
 }
 
 impl ConnectOptions {
-    /// The client for HTTP requests: [`ConnectOptions::http`], or one of our own.
+    /// The client for HTTP requests: [`ConnectOptions::http`], or one of our own. The meter counts them.
     ///
     /// # Errors
     /// If no client can be made, for example without certificates.
     pub fn client(&self) -> Result<HttpClient> {
-        self.http.clone().map_or_else(http::client, Ok)
+        let client = self.http.clone().map_or_else(http::client, Ok)?;
+        Ok(match &self.meter {
+            Some(meter) => Metered::client(client, Arc::clone(meter)),
+            None => client,
+        })
     }
 
     /// Refuses options for object stores, rather than ignoring them.

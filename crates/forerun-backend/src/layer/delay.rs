@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 
-use crate::{Backend, ByteStream, Entry, Result, Version};
+use crate::{Backend, ByteStream, Entry, Result, TryCounts, Version};
 
 /// Waits a fixed time before each request.
 #[derive(Debug)]
@@ -38,8 +38,8 @@ impl Backend for Delay {
         self.inner.list(path).await
     }
 
-    fn busy_count(&self) -> u64 {
-        self.inner.busy_count()
+    fn try_counts(&self) -> TryCounts {
+        self.inner.try_counts()
     }
 
     async fn read_link(&self, path: &str) -> Result<Vec<u8>> {

@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use async_trait::async_trait;
 use futures::{StreamExt, TryStreamExt};
 
-use crate::{Backend, ByteStream, Entry, Error, ErrorKind, Result, Version};
+use crate::{Backend, ByteStream, Entry, Error, ErrorKind, Result, TryCounts, Version};
 
 /// A fault of one request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -149,8 +149,8 @@ impl Backend for Fault {
         self.inner.list(path).await
     }
 
-    fn busy_count(&self) -> u64 {
-        self.inner.busy_count()
+    fn try_counts(&self) -> TryCounts {
+        self.inner.try_counts()
     }
 
     async fn read_link(&self, path: &str) -> Result<Vec<u8>> {

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 
-use crate::{Backend, ByteStream, Entry, Error, ErrorKind, Result, Version, path};
+use crate::{Backend, ByteStream, Entry, Error, ErrorKind, Result, TryCounts, Version, path};
 
 /// A directory that holds one object of another backend and nothing else.
 #[derive(Debug)]
@@ -63,8 +63,8 @@ impl Backend for Only {
         Err(Error::not_a_directory(path))
     }
 
-    fn busy_count(&self) -> u64 {
-        self.inner.busy_count()
+    fn try_counts(&self) -> TryCounts {
+        self.inner.try_counts()
     }
 
     async fn read_link(&self, path: &str) -> Result<Vec<u8>> {

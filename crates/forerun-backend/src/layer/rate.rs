@@ -9,7 +9,7 @@ use bytes::Bytes;
 use futures::{StreamExt, TryStreamExt};
 use tokio::time::Instant;
 
-use crate::{Backend, ByteStream, Entry, Result, Version};
+use crate::{Backend, ByteStream, Entry, Result, TryCounts, Version};
 
 /// Limits the bandwidth of each fetch, and of all fetches together. Metadata is not limited.
 #[derive(Debug)]
@@ -52,8 +52,8 @@ impl Backend for Rate {
         self.inner.list(path).await
     }
 
-    fn busy_count(&self) -> u64 {
-        self.inner.busy_count()
+    fn try_counts(&self) -> TryCounts {
+        self.inner.try_counts()
     }
 
     async fn read_link(&self, path: &str) -> Result<Vec<u8>> {

@@ -12,7 +12,7 @@ use tokio::time::Instant;
 
 use crate::bounds::{PROGRESS_BYTES_MIN, Pace};
 use crate::tries::{Retries, Tries};
-use crate::{Backend, ByteStream, Entry, Error, ErrorKind, Result, RetryOptions, Version};
+use crate::{Backend, ByteStream, Entry, Error, ErrorKind, Result, RetryOptions, TryCounts, Version};
 
 /// Retries requests after transient errors, with growing pauses. A stream that breaks or stalls is
 /// resumed where it broke, in the same version. Its count of tries restarts with each 4 KiB that
@@ -57,8 +57,8 @@ impl Backend for Retry {
         self.inner.has_whole_lists()
     }
 
-    fn busy_count(&self) -> u64 {
-        self.retries.busy_count()
+    fn try_counts(&self) -> TryCounts {
+        self.retries.counts()
     }
 
     async fn read_link(&self, path: &str) -> Result<Vec<u8>> {

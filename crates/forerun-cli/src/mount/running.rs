@@ -7,7 +7,7 @@ use std::process::ExitCode;
 use std::time::Instant;
 
 use forerun::Forerun;
-use forerun_serve::fuse::Mount;
+use forerun_serve::fuse::{Mount, OPERATIONS};
 use tokio::runtime::{Builder, Runtime};
 
 use super::end::{Stop, unmount};
@@ -17,6 +17,7 @@ use super::{Settings, allocator, daemon, memory};
 use crate::explain::{Socket, Subject};
 use crate::print::say;
 use crate::run;
+use crate::servers::Monitoring;
 use crate::units::show_size;
 
 /// Mounts `url` on `directory`, and waits for the end of the mount.
@@ -32,7 +33,8 @@ pub(super) fn serve(url: &str, directory: &Path, settings: &Settings) -> Result<
     if let Some(doubt) = memory::doubt(settings.engine.memory) {
         say(&doubt);
     }
-    let forerun = Forerun::connect_blocking(url, settings.engine())?;
+    let monitoring = settings.monitoring.start("mount", OPERATIONS)?;
+    let forerun = Forerun::connect_blocking(url, settings.engine(&monitoring))?;
     let is_local = forerun.url().starts_with("file:");
     check_passthrough(settings, &forerun, is_local)?;
 
@@ -42,8 +44,9 @@ pub(super) fn serve(url: &str, directory: &Path, settings: &Settings) -> Result<
         let _context = runtime.enter();
         Stop::new()?
     };
-    let mount = place.mount(forerun.clone(), settings.kernel(is_local))?;
-    greet(url, settings, &forerun, &mount, &runtime);
+    let mount = place.mount(forerun.clone(), settings.kernel(is_local, &monitoring))?;
+    greet(url, settings, &forerun, &mount, &monitoring, &runtime);
+    monitoring.ready([&forerun]);
     {
         let _context = runtime.enter();
         run::follow_log_level()?;
@@ -60,6 +63,7 @@ pub(super) fn serve(url: &str, directory: &Path, settings: &Settings) -> Result<
             () = service::watch(service.as_ref(), answers(&forerun, mount.directory())) => {}
         }
     });
+    monitoring.drain();
     service.iter().for_each(|service| service.stopping("unmounting"));
     let unmounted = unmount(mount);
     // Also if it was in use, and a program keeps it open until this ends.
@@ -87,16 +91,24 @@ fn check_passthrough(settings: &Settings, forerun: &Forerun, is_local: bool) -> 
 }
 
 /// Says that `mount` can be used, and begins to answer `forerun explain`.
-fn greet(url: &str, settings: &Settings, forerun: &Forerun, mount: &Mount, runtime: &Runtime) {
+fn greet(
+    url: &str,
+    settings: &Settings,
+    forerun: &Forerun,
+    mount: &Mount,
+    monitoring: &Monitoring,
+    runtime: &Runtime,
+) {
     let _context = runtime.enter();
     // A user who reads that it is mounted may ask at once.
     let socket = Socket::new();
     say(&format!(
-        "mounted {} on {} (policy {}, memory {})",
+        "mounted {} on {} (policy {}, memory {}{})",
         forerun.url(),
         mount.directory().display(),
         settings.engine.policy,
-        show_size(settings.engine.memory)
+        show_size(settings.engine.memory),
+        monitoring.shown()
     ));
     if let Some(why) = mount.not_passed() {
         say(&format!("--passthrough is not used: {why}"));

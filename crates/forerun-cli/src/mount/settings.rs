@@ -6,6 +6,7 @@ use forerun::{Options, PolicyKind};
 use forerun_serve::fuse::MountOptions;
 
 use super::{EngineOptions, KernelReadahead, LogOptions};
+use crate::servers::{Monitoring, MonitoringOptions};
 use crate::units::parse_duration;
 
 /// How a mount reads, and how it is shown.
@@ -59,17 +60,20 @@ pub(crate) struct Settings {
     pub(crate) noexec: bool,
 
     #[command(flatten)]
+    pub(crate) monitoring: MonitoringOptions,
+
+    #[command(flatten)]
     pub(crate) log: LogOptions,
 }
 
 impl Settings {
     /// For the library.
-    pub(super) fn engine(&self) -> Options {
-        self.engine.options().with_metadata_ttl(self.metadata_ttl)
+    pub(super) fn engine(&self, monitoring: &Monitoring) -> Options {
+        monitoring.metered(self.engine.options().with_metadata_ttl(self.metadata_ttl))
     }
 
     /// For the kernel above a mount, of a local directory if `is_local`.
-    pub(super) fn kernel(&self, is_local: bool) -> MountOptions {
+    pub(super) fn kernel(&self, is_local: bool, monitoring: &Monitoring) -> MountOptions {
         MountOptions::default()
             .with_allow_other(self.allow_other)
             .with_noexec(self.noexec)
@@ -79,5 +83,6 @@ impl Settings {
             .with_push(self.engine.policy() == PolicyKind::default())
             .with_hints(self.hints)
             .with_passthrough(self.passthrough)
+            .with_requests(monitoring.requests())
     }
 }

@@ -9,7 +9,7 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use crate::mount::{EngineOptions, LogOptions};
-use crate::servers::NamedUrl;
+use crate::servers::{MonitoringOptions, NamedUrl};
 use crate::units::parse_duration;
 
 const EXAMPLES: &str = "\
@@ -87,6 +87,9 @@ pub(crate) struct NbdCommand {
     /// A connected client never sees bytes of two versions, at any value.
     #[arg(long, value_name = "TIME", default_value = "1s", value_parser = parse_duration)]
     metadata_ttl: Duration,
+
+    #[command(flatten)]
+    monitoring: MonitoringOptions,
 
     #[command(flatten)]
     log: LogOptions,

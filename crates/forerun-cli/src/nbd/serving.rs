@@ -4,14 +4,15 @@ use std::error::Error;
 use std::process::ExitCode;
 
 use forerun_serve::Listener;
-use forerun_serve::nbd::{Exports, Server, Tls};
+use forerun_serve::nbd::{Exports, OPERATIONS, Server, Tls};
 use tokio::runtime::Builder;
 
 use super::{NbdCommand, sources};
 use crate::mount::service::{self, Service};
 use crate::mount::{Stop, allocator, memory};
 use crate::print::say;
-use crate::servers::{Upstreams, sockets};
+use crate::servers::sockets::SocketName;
+use crate::servers::{Monitoring, Upstreams, sockets};
 use crate::units::show_size;
 
 /// The port of the protocol.
@@ -29,28 +30,31 @@ pub(super) fn serve(command: &NbdCommand) -> Result<ExitCode, Box<dyn Error>> {
     if let Some(doubt) = memory::doubt(command.engine.memory) {
         say(&doubt);
     }
+    let monitoring = command.monitoring.start("nbd", OPERATIONS)?;
     let runtime = Builder::new_multi_thread().thread_name("forerun").enable_all().build()?;
     let handle = runtime.handle().clone();
     runtime.block_on(async move {
         let tls = tls(command)?;
-        let address = command.listen.as_deref().map(|address| (address, PORT));
-        let listeners = sockets::listeners(inherited, command.unix.as_deref(), address).await?;
+        let listeners = sockets::listeners(inherited, wanted(command)).await?;
         if listeners.is_empty() {
             return Err("there is no socket to listen at: give --unix PATH or --listen ADDR".into());
         }
         let service = Service::new()?;
-        let mut upstreams = Upstreams::new(&command.urls, &command.engine, command.metadata_ttl, &handle)?;
+        let (engine, ttl) = (&command.engine, command.metadata_ttl);
+        let mut upstreams = Upstreams::new(&command.urls, engine, ttl, &monitoring, &handle)?;
         let exports = sources::connect(command, &mut upstreams).await?;
         let stop = Stop::new()?;
-        greet(command, &upstreams, &exports, &listeners).await?;
+        greet(command, &upstreams, &exports, &listeners, &monitoring).await?;
+        monitoring.ready(upstreams.iter().map(|(_, forerun)| forerun));
         if let Some(service) = &service {
             service.ready(&upstreams.shown());
         }
         let ending = async {
             stop.signal().await;
+            monitoring.drain();
             service.iter().for_each(|service| service.stopping("answering the last requests"));
         };
-        let server = Server::new(exports);
+        let server = Server::new(exports).with_requests(monitoring.requests());
         let server = if let Some(tls) = tls { server.with_tls(tls) } else { server };
         tokio::select! {
             ended = server.serve(listeners, ending) => ended?,
@@ -59,6 +63,12 @@ pub(super) fn serve(command: &NbdCommand) -> Result<ExitCode, Box<dyn Error>> {
         upstreams.save_learned()?;
         Ok(ExitCode::SUCCESS)
     })
+}
+
+/// The sockets that are asked for.
+fn wanted(command: &NbdCommand) -> impl Iterator<Item = SocketName<'_>> {
+    let path = command.unix.as_deref().map(SocketName::Path);
+    path.into_iter().chain(command.listen.as_deref().map(|address| SocketName::Tcp(address, PORT)))
 }
 
 /// The certificate, if there is one.
@@ -75,6 +85,7 @@ async fn greet(
     upstreams: &Upstreams<'_>,
     exports: &Exports,
     listeners: &[Listener],
+    monitoring: &Monitoring,
 ) -> Result<(), Box<dyn Error>> {
     // A directory that cannot be listed is told now, and not to the first client.
     let count = exports.names().await?.len();
@@ -85,12 +96,13 @@ async fn greet(
     upstreams.explain_at(&uris[0]);
     let exports = if count == 1 { "1 export".to_owned() } else { format!("{count} exports") };
     say(&format!(
-        "serves {} at {} ({exports}, {}, policy {}, memory {})",
+        "serves {} at {} ({exports}, {}, policy {}, memory {}{})",
         upstreams.shown(),
         uris.join(" and "),
         writes(command),
         command.engine.policy,
-        show_size(command.engine.memory)
+        show_size(command.engine.memory),
+        monitoring.shown()
     ));
     Ok(())
 }

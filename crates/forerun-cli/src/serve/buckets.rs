@@ -13,7 +13,7 @@ use super::listening::Listening;
 use crate::mount::service::{self, Service};
 use crate::mount::{Stop, allocator, memory};
 use crate::print::say;
-use crate::servers::{NamedUrl, Upstreams, sockets};
+use crate::servers::{Monitoring, NamedUrl, Upstreams, sockets};
 use crate::units::show_size;
 
 /// Serves as `command` says, until a signal comes.
@@ -29,23 +29,27 @@ pub(super) fn serve(command: &ServeCommand) -> Result<ExitCode, Box<dyn Error>> 
         say(&doubt);
     }
     let credentials = credentials(command)?;
+    let monitoring = command.monitoring.start("serve", http::OPERATIONS)?;
     let runtime = Builder::new_multi_thread().thread_name("forerun").enable_all().build()?;
     let handle = runtime.handle().clone();
     runtime.block_on(async move {
         let listening = Listening::open(command, inherited).await?;
         let service = Service::new()?;
-        let mut upstreams = Upstreams::new(&command.urls, &command.engine, command.metadata_ttl, &handle)?;
+        let (engine, ttl) = (&command.engine, command.metadata_ttl);
+        let mut upstreams = Upstreams::new(&command.urls, engine, ttl, &monitoring, &handle)?;
         upstreams.connect().await?;
         let stop = Stop::new()?;
         let buckets = buckets(&upstreams)?;
         let shown = listening.shown()?;
-        let servers = Servers::new(command, credentials, buckets, &listening)?;
-        greet(command, &upstreams, &shown);
+        let servers = Servers::new(command, credentials, buckets, (&listening, &monitoring))?;
+        greet(command, &upstreams, &shown, &monitoring);
+        monitoring.ready(upstreams.iter().map(|(_, forerun)| forerun));
         if let Some(service) = &service {
             service.ready(&upstreams.shown());
         }
         let ending = async {
             stop.signal().await;
+            monitoring.drain();
             service.iter().for_each(|service| service.stopping("completing the last answers"));
         };
         tokio::select! {
@@ -85,7 +89,7 @@ impl Servers {
         command: &ServeCommand,
         credentials: Credentials,
         buckets: Buckets,
-        listening: &Listening,
+        (listening, monitoring): (&Listening, &Monitoring),
     ) -> Result<Servers, Box<dyn Error>> {
         let limits = Limits::default().with_connections(command.connections as usize);
         let limits = limits.with_idle(command.idle).with_stall(command.idle);
@@ -94,7 +98,8 @@ impl Servers {
         if listening.http.is_empty() {
             return Ok(Servers { http: None, nfs });
         }
-        let mut http = http::Server::new(buckets, credentials)?.with_limits(limits);
+        let http = http::Server::new(buckets, credentials)?;
+        let mut http = http.with_limits(limits).with_requests(monitoring.requests());
         if let Some(path) = &command.access_log {
             let log = AccessLog::open(path, command.access_log_form.into())
                 .map_err(|error| format!("the access log {} cannot be opened: {error}", path.display()))?;
@@ -128,16 +133,17 @@ fn name_of(named: &NamedUrl) -> String {
 }
 
 /// Says what is served where, and begins to answer `forerun explain`.
-fn greet(command: &ServeCommand, upstreams: &Upstreams<'_>, places: &[String]) {
+fn greet(command: &ServeCommand, upstreams: &Upstreams<'_>, places: &[String], monitoring: &Monitoring) {
     // A user who reads that it serves may ask at once.
     upstreams.explain_at(&places[0]);
     let names: Vec<String> = upstreams.iter().map(|(named, _)| name_of(named)).collect();
     say(&format!(
-        "serves {} at {} (buckets {}, policy {}, memory {})",
+        "serves {} at {} (buckets {}, policy {}, memory {}{})",
         upstreams.shown(),
         places.join(" and "),
         names.join(", "),
         command.engine.policy,
-        show_size(command.engine.memory)
+        show_size(command.engine.memory),
+        monitoring.shown()
     ));
 }

@@ -2,12 +2,11 @@
 
 use std::error::Error;
 use std::os::fd::OwnedFd;
-use std::path::Path;
 
 use forerun_serve::{Listener, Place};
 
 use super::ServeCommand;
-use crate::servers::sockets;
+use crate::servers::sockets::{self, SocketName};
 
 /// The port of HTTP unless an address has one.
 const HTTP_PORT: u16 = 9100;
@@ -29,11 +28,10 @@ impl Listening {
         command: &ServeCommand,
         inherited: Vec<OwnedFd>,
     ) -> Result<Listening, Box<dyn Error>> {
-        let path = command.http.as_deref().and_then(|address| address.strip_prefix("unix:"));
-        let address = command.http.as_deref().filter(|_| path.is_none()).map(|address| (address, HTTP_PORT));
-        let http = sockets::listeners(inherited, path.map(Path::new), address).await?;
-        let address = command.nfs.as_deref().map(|address| (address, NFS_PORT));
-        let nfs = sockets::listeners(Vec::new(), None, address).await?;
+        let http = command.http.as_deref().map(|address| sockets::at(address, HTTP_PORT));
+        let http = sockets::listeners(inherited, http).await?;
+        let nfs = command.nfs.as_deref().map(|address| SocketName::Tcp(address, NFS_PORT));
+        let nfs = sockets::listeners(Vec::new(), nfs).await?;
         if http.is_empty() && nfs.is_empty() {
             return Err(
                 "there is no socket to listen at: give --http ADDR, --http unix:PATH or --nfs ADDR".into()
@@ -76,12 +74,7 @@ impl Listening {
     pub(super) fn shown(&self) -> Result<Vec<String>, Box<dyn Error>> {
         let listeners = self.http.iter().map(|listener| ("http", listener));
         let listeners = listeners.chain(self.nfs.iter().map(|listener| ("nfs", listener)));
-        let shown = listeners.map(|(scheme, listener)| {
-            Ok(match listener.place()? {
-                Place::Tcp(address) => format!("{scheme}://{address}"),
-                Place::Unix(path) => format!("unix:{}", path.display()),
-            })
-        });
+        let shown = listeners.map(|(scheme, listener)| Ok(sockets::shown(scheme, &listener.place()?)));
         shown.collect()
     }
 }

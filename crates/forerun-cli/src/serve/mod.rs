@@ -11,7 +11,7 @@ use std::time::Duration;
 use forerun_serve::http::LogForm;
 
 use crate::mount::{EngineOptions, LogOptions};
-use crate::servers::NamedUrl;
+use crate::servers::{MonitoringOptions, NamedUrl};
 use crate::units::parse_duration;
 
 const EXAMPLES: &str = "\
@@ -91,6 +91,9 @@ pub(crate) struct ServeCommand {
     /// A client never gets bytes of two versions in one answer, at any value.
     #[arg(long, value_name = "TIME", default_value = "1s", value_parser = parse_duration)]
     metadata_ttl: Duration,
+
+    #[command(flatten)]
+    monitoring: MonitoringOptions,
 
     #[command(flatten)]
     log: LogOptions,

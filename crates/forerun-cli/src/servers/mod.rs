@@ -1,8 +1,10 @@
-//! The common parts of all servers: the URLs that they serve, and the sockets that clients connect to.
+//! The common parts of all servers: the URLs that they serve, the sockets that clients connect to, and metrics.
 
+mod monitoring;
 mod named;
 pub(crate) mod sockets;
 mod upstreams;
 
+pub(crate) use monitoring::{Monitoring, MonitoringOptions};
 pub(crate) use named::NamedUrl;
 pub(crate) use upstreams::Upstreams;

@@ -6,7 +6,7 @@ use std::net::{SocketAddr, ToSocketAddrs};
 use std::os::fd::{OwnedFd, RawFd};
 use std::path::Path;
 
-use forerun_serve::Listener;
+use forerun_serve::{Listener, Place};
 
 use crate::mount::place::inherit;
 
@@ -21,15 +21,37 @@ pub(crate) fn inherited() -> Result<Vec<OwnedFd>, Box<dyn Error>> {
     (FIRST_INHERITED..FIRST_INHERITED + inherited_count()).map(inherit).collect()
 }
 
-/// The `inherited` sockets, one at `path`, and one at the TCP address `address`, which has `port` unless it names
-/// one. Called within a runtime.
+/// The name of a socket to make.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum SocketName<'a> {
+    Path(&'a Path),
+    /// An address, and its port unless it names one.
+    Tcp(&'a str, u16),
+}
+
+/// The socket that `text` names: `unix:PATH`, or a TCP address with `port` unless it has one.
+pub(crate) fn at(text: &str, port: u16) -> SocketName<'_> {
+    match text.strip_prefix("unix:") {
+        Some(path) => SocketName::Path(Path::new(path)),
+        None => SocketName::Tcp(text, port),
+    }
+}
+
+/// The place of a server that `scheme` names in a URL, for users.
+pub(crate) fn shown(scheme: &str, place: &Place) -> String {
+    match place {
+        Place::Tcp(address) => format!("{scheme}://{address}"),
+        Place::Unix(path) => format!("unix:{}", path.display()),
+    }
+}
+
+/// The `inherited` sockets, and those that are `wanted`. Called within a runtime.
 ///
 /// # Errors
 /// If one cannot be used.
-pub(crate) async fn listeners(
+pub(crate) async fn listeners<'a>(
     inherited: Vec<OwnedFd>,
-    path: Option<&Path>,
-    address: Option<(&str, u16)>,
+    wanted: impl IntoIterator<Item = SocketName<'a>>,
 ) -> Result<Vec<Listener>, Box<dyn Error>> {
     let mut listeners = Vec::new();
     for socket in inherited {
@@ -37,19 +59,25 @@ pub(crate) async fn listeners(
             format!("a descriptor of LISTEN_FDS cannot be used: {error}; hand over sockets that listen")
         })?);
     }
-    if let Some(path) = path {
-        let shown = path.display();
-        listeners.push(Listener::unix(path).await.map_err(|error| {
-            format!("the socket {shown} cannot be made: {error}; end the server there, or name another path")
-        })?);
-    }
-    if let Some((text, port)) = address {
-        let address = resolve(text, port)?;
-        listeners.push(Listener::tcp(address).await.map_err(|error| {
-            format!("the address {address} cannot be listened at: {error}; choose another")
-        })?);
+    for wanted in wanted {
+        listeners.push(listener(wanted).await?);
     }
     Ok(listeners)
+}
+
+async fn listener(wanted: SocketName<'_>) -> Result<Listener, String> {
+    match wanted {
+        SocketName::Path(path) => Listener::unix(path).await.map_err(|error| {
+            let shown = path.display();
+            format!("the socket {shown} cannot be made: {error}; end the server there, or name another path")
+        }),
+        SocketName::Tcp(text, port) => {
+            let address = resolve(text, port)?;
+            Listener::tcp(address).await.map_err(|error| {
+                format!("the address {address} cannot be listened at: {error}; choose another")
+            })
+        }
+    }
 }
 
 /// How many sockets the service manager hands over to this process.

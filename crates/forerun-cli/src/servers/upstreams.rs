@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use forerun::{Forerun, Options};
 use tokio::runtime::Handle;
 
-use super::NamedUrl;
+use super::{Monitoring, NamedUrl};
 use crate::explain::{Socket, Subject};
 use crate::mount::EngineOptions;
 use crate::mount::running::explain_itself;
@@ -28,6 +28,7 @@ impl<'a> Upstreams<'a> {
         urls: &'a [NamedUrl],
         engine: &'a EngineOptions,
         metadata_ttl: Duration,
+        monitoring: &Monitoring,
         runtime: &Handle,
     ) -> Result<Upstreams<'a>, Box<dyn Error>> {
         if engine.learn.is_some() && urls.len() > 1 {
@@ -35,6 +36,7 @@ impl<'a> Upstreams<'a> {
         }
         let options = engine.options().with_memory_bytes(engine.memory / urls.len() as u64);
         let options = options.with_metadata_ttl(metadata_ttl).with_runtime(runtime.clone());
+        let options = monitoring.metered(options);
         Ok(Upstreams { urls, engine, options, foreruns: Vec::new() })
     }
 

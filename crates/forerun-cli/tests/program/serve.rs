@@ -11,7 +11,7 @@ use super::serving::Serving;
 use super::support::{forerun, output};
 
 /// The answer to a GET of `path`: its status line, and its body.
-fn get(address: &str, path: &str, headers: &str) -> (String, Vec<u8>) {
+pub(crate) fn get(address: &str, path: &str, headers: &str) -> (String, Vec<u8>) {
     let mut stream = TcpStream::connect(address).unwrap();
     write!(stream, "GET {path} HTTP/1.1\r\nHost: {address}\r\nConnection: close\r\n{headers}\r\n").unwrap();
     let mut bytes = Vec::new();
@@ -21,18 +21,18 @@ fn get(address: &str, path: &str, headers: &str) -> (String, Vec<u8>) {
     (line, bytes[end + 4..].to_vec())
 }
 
-fn serve(options: &[&str], urls: &[&str]) -> Command {
+pub(crate) fn serve(options: &[&str], urls: &[&str]) -> Command {
     let mut command = forerun();
     command.args(["serve", "--memory", "16MiB", "--http", "127.0.0.1:0"]).args(options).args(urls);
     command
 }
 
 /// The address in a greeting.
-fn address(serving: &Serving) -> String {
+pub(crate) fn address(serving: &Serving) -> String {
     serving.greeting.split("http://").last().unwrap().split(' ').next().unwrap().to_owned()
 }
 
-fn files() -> tempfile::TempDir {
+pub(crate) fn files() -> tempfile::TempDir {
     let folder = tempfile::tempdir().unwrap();
     fs::create_dir_all(folder.path().join("data/sub")).unwrap();
     fs::write(folder.path().join("data/a.bin"), vec![1; 100_000]).unwrap();
@@ -46,7 +46,7 @@ fn secret(path: &Path, text: &str) {
     fs::set_permissions(path, fs::Permissions::from_mode(0o600)).unwrap();
 }
 
-fn named(name: &str, path: &Path) -> String {
+pub(crate) fn named(name: &str, path: &Path) -> String {
     format!("{name}={}", path.display())
 }
 

@@ -9,6 +9,7 @@ mod hedge;
 mod inspect;
 mod launch;
 mod reading;
+mod usage;
 
 use alloc::boxed::Box;
 use alloc::collections::VecDeque;
@@ -25,6 +26,8 @@ use crate::reads::Reads;
 use crate::scheduler::{Contention, Flights, Overdue, Pending, Throttle};
 use crate::types::*;
 use crate::walk::Walks;
+
+pub use usage::Usage;
 
 /// See the crate's page.
 ///

@@ -17,7 +17,7 @@ use super::filesystem::ForerunFilesystem;
 use super::options::MountOptions;
 use super::passthrough::Passthrough;
 use super::push::push_queue;
-use super::session::{Filesystem, Queues, Session, end_of};
+use super::session::{Channel, Filesystem, Queues, Session, end_of};
 use super::source::mount_source;
 use super::tree::Tree;
 use super::waits::Waits;
@@ -90,7 +90,8 @@ impl Mount {
         let access =
             Access { allow_other: options.allow_other, writable: options.hints, noexec: options.noexec };
         let (device, attachment) = attach(&source, access)?;
-        let mut mount = Mount::serve(filesystem, alive, device, attachment, queues, passthrough.as_deref())?;
+        let channel = Channel::new(device, options.requests.clone());
+        let mut mount = Mount::serve(filesystem, alive, channel, attachment, queues, passthrough.as_deref())?;
         if let Some(session) = &mount.session {
             queue.start(session.channel().clone(), tally.clone());
         }
@@ -115,13 +116,13 @@ impl Mount {
         access: Access,
     ) -> Result<Mount> {
         let (device, attachment) = attach(check_mount_point(directory)?, source, access)?;
-        Mount::serve(filesystem, alive, device, attachment, Queues::Own, None)
+        Mount::serve(filesystem, alive, Channel::new(device, None), attachment, Queues::Own, None)
     }
 
     fn serve(
         filesystem: impl Filesystem,
         alive: watch::Receiver<()>,
-        device: OwnedFd,
+        channel: Channel,
         attachment: Attachment,
         queues: Queues,
         passthrough: Option<&Passthrough>,
@@ -129,7 +130,7 @@ impl Mount {
         // A failed mount is dead, and so can be removed, only once the session has closed the
         // connection.
         let session =
-            Session::start(filesystem, device, queues).map_err(|error| not_accepted(&attachment, &error))?;
+            Session::start(filesystem, channel, queues).map_err(|error| not_accepted(&attachment, &error))?;
         let not_passed = passthrough.and_then(|passthrough| passthrough.begin(session.channel()).err());
         let (session, tally) = (Some(session), Arc::default());
         Ok(Mount { attachment, session, alive, tally, not_passed, waits: None })

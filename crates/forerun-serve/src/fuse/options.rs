@@ -1,8 +1,10 @@
 //! Options of a mount.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use super::window::KERNEL_READAHEAD_BYTES;
+use crate::metrics::RequestTimes;
 
 /// How to mount: `MountOptions::default().with_noexec(true)`.
 #[derive(Clone, Debug)]
@@ -29,6 +31,8 @@ pub struct MountOptions {
     /// Needs Linux 6.9 and `CAP_SYS_ADMIN`. Where it is not possible, files are read as without it,
     /// and [`Mount::not_passed`](super::Mount::not_passed) says why.
     pub passthrough: bool,
+    /// Counts the kernel's requests, which are of [`OPERATIONS`](super::OPERATIONS).
+    pub requests: Option<Arc<RequestTimes>>,
 }
 
 impl Default for MountOptions {
@@ -41,6 +45,7 @@ impl Default for MountOptions {
             push: true,
             hints: false,
             passthrough: false,
+            requests: None,
         }
     }
 }
@@ -87,5 +92,11 @@ impl MountOptions {
     #[must_use]
     pub fn with_passthrough(self, passthrough: bool) -> MountOptions {
         MountOptions { passthrough, ..self }
+    }
+
+    /// The same with [`requests`](MountOptions::requests).
+    #[must_use]
+    pub fn with_requests(self, requests: impl Into<Option<Arc<RequestTimes>>>) -> MountOptions {
+        MountOptions { requests: requests.into(), ..self }
     }
 }

@@ -8,6 +8,7 @@ mod access;
 mod body;
 mod credentials;
 mod log;
+mod operation;
 mod plain;
 mod range;
 mod s3;
@@ -16,6 +17,7 @@ mod validators;
 
 pub use credentials::Credentials;
 pub use log::{AccessLog, LogForm};
+pub use operation::OPERATIONS;
 pub use server::Server;
 
 /// Answers of either protocol.

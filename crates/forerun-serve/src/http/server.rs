@@ -1,6 +1,5 @@
-//! The server: accepts clients, and ends.
+//! The server: its answers and its log.
 
-use std::convert::Infallible;
 use std::future::Future;
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -8,24 +7,13 @@ use std::time::{Duration, Instant, SystemTime};
 
 use hyper::Request;
 use hyper::body::Incoming;
-use hyper::service::service_fn;
-use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
-use hyper_util::server::conn::auto;
-use hyper_util::server::graceful::GracefulShutdown;
-use tokio::task::JoinSet;
 
 use super::access::{Accessed, Counted};
 use super::log::{AccessLog, Record};
+use super::operation::operation;
 use super::{Answer, Credentials, plain, s3};
-use crate::accepting::{Accepting, Client};
-use crate::sending::Impatient;
+use crate::metrics::RequestTimes;
 use crate::{Buckets, Limits, Listener};
-
-/// The most bytes of the head of a request. The server buffers at most this much of an answer before it reads
-/// more of it.
-const HEAD_BYTES_MAX: usize = 32 << 10;
-/// Requests at once on a connection of HTTP/2.
-const STREAMS_MAX: u32 = 128;
 
 /// Serves buckets to clients.
 #[derive(Debug)]
@@ -34,12 +22,13 @@ pub struct Server {
     limits: Limits,
 }
 
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 struct Service {
     buckets: Arc<Buckets>,
     credentials: Arc<Credentials>,
     s3: s3s::service::S3Service,
     log: Option<Arc<AccessLog>>,
+    requests: Option<Arc<RequestTimes>>,
 }
 
 impl Server {
@@ -51,16 +40,21 @@ impl Server {
         s3::check_names(&buckets)?;
         let (buckets, credentials) = (Arc::new(buckets), Arc::new(credentials));
         let s3 = s3::service(&buckets, &credentials);
-        let service = Service { buckets, credentials, s3, log: None };
+        let service = Service { buckets, credentials, s3, log: None, requests: None };
         Ok(Server { service: Arc::new(service), limits: Limits::default() })
     }
 
     /// The same with a log of all requests.
     #[must_use]
     pub fn with_log(self, log: AccessLog) -> Server {
-        let Service { buckets, credentials, s3, .. } = &*self.service;
-        let (buckets, credentials) = (Arc::clone(buckets), Arc::clone(credentials));
-        let service = Service { buckets, credentials, s3: s3.clone(), log: Some(Arc::new(log)) };
+        let service = Service { log: Some(Arc::new(log)), ..(*self.service).clone() };
+        Server { service: Arc::new(service), ..self }
+    }
+
+    /// The same, which counts its requests in `requests`, which are of [`OPERATIONS`](super::OPERATIONS).
+    #[must_use]
+    pub fn with_requests(self, requests: impl Into<Option<Arc<RequestTimes>>>) -> Server {
+        let service = Service { requests: requests.into(), ..(*self.service).clone() };
         Server { service: Arc::new(service), ..self }
     }
 
@@ -73,60 +67,15 @@ impl Server {
     /// Serves the clients of `listeners` until `stop`. Then it takes no more requests, and ends once the answers
     /// are complete, or after the time that the limits have for that. Called within a runtime with time and I/O.
     pub async fn serve(&self, listeners: Vec<Listener>, stop: impl Future<Output = ()>) {
-        let mut accepting = Accepting::new(listeners, self.limits.connections);
-        let graceful = GracefulShutdown::new();
-        let mut connections = JoinSet::new();
-        tokio::pin!(stop);
-        let closing = (*self.service.buckets).clone().close_idle();
-        tokio::pin!(closing);
-        loop {
-            tokio::select! {
-                () = &mut stop => break,
-                () = &mut closing => {}
-                client = accepting.next() => match client {
-                    Ok(client) => {
-                        connections.spawn(self.converse(client, graceful.watcher()));
-                    }
-                    Err(error) => {
-                        tracing::warn!(target: "forerun::http", "a client cannot connect: {error}");
-                    }
-                },
-                Some(_) = connections.join_next() => {}
-            }
-        }
-        // The sockets go first, so that a new server may take their place.
-        accepting.end().await;
-        if tokio::time::timeout(self.limits.drain, graceful.shutdown()).await.is_err() {
-            tracing::warn!(target: "forerun::http", "clients that do not read their answers are cut off");
-        }
-    }
-
-    /// Serves one client to its end.
-    fn converse(
-        &self,
-        client: Client,
-        watcher: hyper_util::server::graceful::Watcher,
-    ) -> impl Future<Output = ()> + Send + 'static {
-        let Client { stream, peer, permit } = client;
-        let mut builder = auto::Builder::new(TokioExecutor::new());
-        let http1 = &mut builder.http1();
-        http1.timer(TokioTimer::new()).header_read_timeout(self.limits.idle).max_buf_size(HEAD_BYTES_MAX);
-        let http2 = &mut builder.http2();
-        http2.timer(TokioTimer::new()).max_header_list_size(HEAD_BYTES_MAX as u32);
-        http2.max_concurrent_streams(STREAMS_MAX).max_send_buf_size(HEAD_BYTES_MAX);
-        http2.keep_alive_interval(self.limits.idle).keep_alive_timeout(self.limits.idle);
-        let io = TokioIo::new(Impatient::new(stream, self.limits.stall));
         let service = Arc::clone(&self.service);
-        let answer = service_fn(move |request| {
+        let answer = move |request, peer| {
             let service = Arc::clone(&service);
-            async move { Ok::<_, Infallible>(service.logged(request, peer).await) }
-        });
-        let connection = watcher.watch(builder.serve_connection(io, answer).into_owned());
-        async move {
-            if let Err(error) = connection.await {
-                tracing::debug!(target: "forerun::http", "a client is gone: {error}");
-            }
-            drop(permit);
+            async move { service.logged(request, peer).await }
+        };
+        let closing = (*self.service.buckets).clone().close_idle();
+        tokio::select! {
+            () = self.limits.serve(listeners, stop, answer) => {}
+            () = closing => {}
         }
     }
 }
@@ -144,7 +93,11 @@ impl Service {
             time: Duration::ZERO,
             is_complete: false,
         });
+        let counted = self.requests.as_ref().map(|requests| (requests, requests.begin(operation(&request))));
         let answer = self.answer(request).await;
+        if let Some((requests, begun)) = counted {
+            requests.end(begun, answer.status().as_u16() < 400);
+        }
         let accessed = self.log.clone().zip(record).map(|(log, record)| {
             let status = answer.status().as_u16();
             Accessed { log, record: Record { status, ..record }, begun }

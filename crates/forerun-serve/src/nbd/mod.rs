@@ -23,6 +23,7 @@ pub mod protocol;
 mod server;
 mod tls;
 
+pub use client::OPERATIONS;
 pub use direct::{WritableFile, WrittenSource};
 pub use exports::{Exports, Source};
 pub use overlay::Overlay;

@@ -12,6 +12,7 @@ use super::exports::Exports;
 use super::tls::Tls;
 use crate::accepting::Accepting;
 use crate::listener::{Listener, Stream};
+use crate::metrics::RequestTimes;
 
 /// Clients at once, handshakes included.
 const CONNECTIONS_MAX: usize = 256;
@@ -26,17 +27,24 @@ pub struct Server {
     exports: Arc<Exports>,
     tls: Option<Arc<Tls>>,
     handshake_time_max: Duration,
+    requests: Option<Arc<RequestTimes>>,
 }
 
 impl Server {
     /// A server of `exports`.
     pub fn new(exports: Exports) -> Server {
-        Server { exports: Arc::new(exports), tls: None, handshake_time_max: HANDSHAKE_TIME_MAX }
+        let (exports, handshake_time_max) = (Arc::new(exports), HANDSHAKE_TIME_MAX);
+        Server { exports, tls: None, handshake_time_max, requests: None }
     }
 
     /// The same, which serves only clients that begin TLS.
     pub fn with_tls(self, tls: Tls) -> Server {
         Server { tls: Some(Arc::new(tls)), ..self }
+    }
+
+    /// The same, which counts its requests in `requests`, which are of [`OPERATIONS`](super::OPERATIONS).
+    pub fn with_requests(self, requests: impl Into<Option<Arc<RequestTimes>>>) -> Server {
+        Server { requests: requests.into(), ..self }
     }
 
     /// The same, with another limit on the time of a handshake than a minute.
@@ -125,7 +133,8 @@ impl Server {
         let stop = async move {
             let _ = ended.wait_for(|ended| *ended).await;
         };
-        match Connection::new(stream, export, session, input).serve(stop).await {
+        let requests = self.requests.clone();
+        match Connection::new(stream, export, session, input, requests).serve(stop).await {
             End::Done => tracing::info!(target: "forerun::nbd", "a client has left the export {name:?}"),
             End::Gone => tracing::info!(target: "forerun::nbd", "a client of the export {name:?} hung up"),
             End::Broken(broken) => {

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use forerun_engine::{ByClass, DeviceEstimate, ObjectId, ObjectReport, Time};
+use forerun_engine::{ByClass, Class, Counters, DeviceEstimate, ObjectId, ObjectReport, Time, Usage};
 
 use super::{Driver, Object};
 
@@ -13,6 +13,24 @@ impl Driver {
         let ids: Vec<ObjectId> = self.lock.look().engine.objects().collect();
         let reports = ids.into_iter().filter_map(|id| self.lock.look().explain(id)).collect();
         (self.now(), reports)
+    }
+
+    /// The engine's sums and its state, all of one moment. Leases that have ended by then are not counted.
+    pub(crate) fn figures(self: &Arc<Driver>) -> (Counters, ByClass, Usage) {
+        self.step(|state, _| {
+            let engine = &state.engine;
+            (engine.counters(), engine.readahead().clone(), engine.usage())
+        })
+    }
+
+    /// How many streams of open objects there are of each class. Readers get the lock between two objects.
+    pub(crate) fn stream_counts(&self) -> [(Class, u64); Class::ALL.len()] {
+        let mut counts = Class::ALL.map(|class| (class, 0));
+        let ids: Vec<ObjectId> = self.lock.look().engine.objects().collect();
+        for id in ids {
+            self.lock.look().engine.stream_classes(id, &mut |class| counts[class as usize].1 += 1);
+        }
+        counts
     }
 
     pub(crate) fn readahead(&self) -> ByClass {

@@ -28,7 +28,7 @@ impl Start {
     pub(crate) fn spawn(self, driver: &Arc<Driver>) {
         let Fetch { id, extent, memory, .. } = self.fetch;
         let filling = driver.memory.filling(memory);
-        let busy_count = driver.backend.busy_count();
+        let busy_count = driver.backend.try_counts().busy;
         let ending =
             Ending { driver: Arc::clone(driver), fetch: id, object: self.object, busy_count, ended: false };
         driver.spawn(async move {
@@ -116,7 +116,7 @@ impl Ending {
 
     fn end(&mut self, result: Result<()>) {
         self.ended = true;
-        let is_busy = self.driver.backend.busy_count() != self.busy_count;
+        let is_busy = self.driver.backend.try_counts().busy != self.busy_count;
         self.driver.end(self.fetch, &self.object, result, is_busy);
     }
 }

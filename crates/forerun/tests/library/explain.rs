@@ -42,3 +42,29 @@ fn each_object_says_what_is_read_ahead_of_it() {
     let paths: Vec<String> = forerun.explain().into_iter().map(|one| one.path).collect();
     assert_eq!(paths, ["down", "up"], "it is closed, but still in memory");
 }
+
+#[test]
+fn a_snapshot_has_lent_bytes_and_the_streams_of_open_objects() {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("up"), vec![7; SIZE]).unwrap();
+    let options = Options::default().with_memory_bytes(64 << 20);
+    let forerun = Forerun::connect_blocking(folder.path().to_str().unwrap(), options).unwrap();
+    let streams = || -> Vec<_> {
+        forerun.snapshot().streams.into_iter().filter(|(_, count)| *count > 0).collect()
+    };
+    assert!(streams().is_empty());
+    let reader = forerun.open_blocking("up").unwrap();
+    let mut buf = vec![0; LEN];
+    (0..4).for_each(|index| _ = reader.read_at_blocking(&mut buf, (index * LEN) as u64).unwrap());
+    let lease = reader.lease_blocking(4 * LEN as u64, LEN).unwrap();
+    let snapshot = forerun.snapshot();
+    assert_eq!(snapshot.usage.lent_bytes, LEN as u64);
+    assert_eq!((snapshot.counters.read_count, snapshot.counters.read_bytes), (5, 5 * LEN as u64));
+    assert_eq!(snapshot.usage.memory_bytes_max, 64 << 20);
+    assert!(snapshot.usage.memory_bytes >= 5 * LEN as u64, "{snapshot:?}");
+    assert_eq!(streams(), [(Class::Forward, 1)]);
+    drop(lease);
+    assert_eq!(forerun.snapshot().usage.lent_bytes, 0);
+    drop(reader);
+    assert!(streams().is_empty(), "the object is closed");
+}

@@ -30,7 +30,7 @@ fn open() -> (Arc<Tree>, u64, Vec<u8>) {
 /// The answer that the kernel gets for a READ.
 fn read(tree: &Arc<Tree>, handle: u64, offset: u64, len: usize) -> Vec<u8> {
     let (ours, mut kernel) = UnixStream::pair().unwrap();
-    let reply = Reply::new(&Arc::new(Channel::new(ours.into())), 7);
+    let reply = Reply::new(&Arc::new(Channel::new(ours.into(), None)), 7);
     // The kernel takes an answer whole; a socket takes as much as it has room for.
     let taker = std::thread::spawn(move || {
         let mut answer = vec![0; HEADER_BYTES + len];
@@ -63,7 +63,7 @@ fn a_read_takes_the_lock_once_on_a_hit_and_five_times_at_most_on_a_miss() {
 fn an_answer_in_many_pieces_arrives_in_order() {
     let (ours, mut kernel) = UnixStream::pair().unwrap();
     let bytes: Vec<u8> = (0..200).collect();
-    Reply::new(&Arc::new(Channel::new(ours.into())), 7).pieces(bytes.chunks(3));
+    Reply::new(&Arc::new(Channel::new(ours.into(), None)), 7).pieces(bytes.chunks(3));
     let mut answer = Vec::new();
     kernel.read_to_end(&mut answer).unwrap();
     assert_eq!(answer[HEADER_BYTES..], bytes);

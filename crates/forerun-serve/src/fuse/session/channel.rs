@@ -10,6 +10,7 @@ use rustix::io::Errno;
 use rustix::ioctl::{Ioctl, IoctlOutput, Opcode, opcode};
 
 use super::super::protocol::{header, notify_store};
+use crate::metrics::RequestTimes;
 
 /// The kernel's end of FUSE.
 pub(crate) const DEVICE: &str = "/dev/fuse";
@@ -26,6 +27,8 @@ const PARTS_MAX: usize = 32;
 #[derive(Debug)]
 pub(crate) struct Channel {
     device: OwnedFd,
+    /// Where its requests are counted. Each reply has its channel at hand, and clones nothing for this.
+    pub(super) requests: Option<Arc<RequestTimes>>,
 }
 
 /// A file that the kernel may read itself. The kernel releases it when this is dropped.
@@ -43,8 +46,9 @@ struct BackingMap {
 }
 
 impl Channel {
-    pub(crate) fn new(device: OwnedFd) -> Channel {
-        Channel { device }
+    /// A channel whose requests are counted in `requests`.
+    pub(crate) fn new(device: OwnedFd, requests: Option<Arc<RequestTimes>>) -> Channel {
+        Channel { device, requests }
     }
 
     /// Another queue of the same connection.
@@ -53,7 +57,7 @@ impl Channel {
         let number = self.device.as_raw_fd().cast_unsigned();
         // SAFETY: the kernel reads a number of this type.
         unsafe { rustix::ioctl::ioctl(&device, Command { opcode: CLONE, argument: number }) }?;
-        Ok(Channel { device })
+        Ok(Channel { device, requests: self.requests.clone() })
     }
 
     /// Receives the next message into `buf` and returns its length; none once the kernel has hung

@@ -5,7 +5,10 @@ use std::sync::Arc;
 
 use rustix::io::Errno;
 
+use super::super::operations::number;
+use super::super::protocol::Request;
 use super::channel::Channel;
+use crate::metrics::Begun;
 
 /// Answers one request, once. Dropping it answers with an error, so that the program does not wait
 /// for ever.
@@ -13,12 +16,21 @@ use super::channel::Channel;
 pub struct Reply {
     channel: Arc<Channel>,
     unique: u64,
+    /// If requests are counted, and this is the answer to one of a program.
+    begun: Option<Begun>,
     is_sent: bool,
 }
 
 impl Reply {
     pub(crate) fn new(channel: &Arc<Channel>, unique: u64) -> Reply {
-        Reply { channel: Arc::clone(channel), unique, is_sent: false }
+        Reply { channel: Arc::clone(channel), unique, begun: None, is_sent: false }
+    }
+
+    /// The answer to `request`, which has just come.
+    pub(crate) fn to(channel: &Arc<Channel>, request: &Request<'_>) -> Reply {
+        let mut reply = Reply::new(channel, request.unique);
+        reply.begun = channel.requests.as_ref().map(|requests| requests.begin(number(&request.operation)));
+        reply
     }
 
     /// Answers with `payload`.
@@ -46,6 +58,9 @@ impl Reply {
 
     fn send<'a>(&mut self, error: i32, payload: impl Iterator<Item = &'a [u8]>) {
         self.is_sent = true;
+        if let (Some(requests), Some(begun)) = (&self.channel.requests, self.begun) {
+            requests.end(begun, error == 0);
+        }
         if let Err(error) = self.channel.send(self.unique, error, payload) {
             // The kernel has given the request up, or hung up.
             tracing::debug!(

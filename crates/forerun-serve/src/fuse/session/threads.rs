@@ -2,7 +2,6 @@
 
 use std::io;
 use std::iter;
-use std::os::fd::OwnedFd;
 use std::sync::{Arc, mpsc};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
@@ -36,9 +35,13 @@ pub(crate) struct Session {
 }
 
 impl Session {
-    /// Greets the kernel at the other end of `device`, then serves `filesystem` until it hangs up.
-    pub(crate) fn start(filesystem: impl Filesystem, device: OwnedFd, queues: Queues) -> io::Result<Session> {
-        let channel = Arc::new(Channel::new(device));
+    /// Greets the kernel at the other end of `channel`, then serves `filesystem` until it hangs up.
+    pub(crate) fn start(
+        filesystem: impl Filesystem,
+        channel: Channel,
+        queues: Queues,
+    ) -> io::Result<Session> {
+        let channel = Arc::new(channel);
         greet(&channel, &filesystem)?;
         // The threads only receive requests and copy cached replies.
         let count = thread::available_parallelism().map_or(2, |count| count.get().clamp(2, 4));
@@ -105,7 +108,7 @@ fn serve(channel: &Arc<Channel>, filesystem: &impl Filesystem) -> io::Result<()>
     while let Some(len) = channel.receive(&mut buf)? {
         match Message::decode(&buf[..len]) {
             Ok(Message::Request(request)) => {
-                filesystem.answer(request, Reply::new(channel, request.unique));
+                filesystem.answer(request, Reply::to(channel, &request));
             }
             Ok(Message::Forget(forgets)) => {
                 forgets.for_each(|(inode, lookups)| filesystem.forget(inode, lookups));

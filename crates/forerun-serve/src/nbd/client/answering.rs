@@ -9,7 +9,7 @@ use futures::FutureExt;
 use tokio::io::{AsyncRead, AsyncWrite};
 
 use super::super::changes::Zeroing;
-use super::super::protocol::{Command, Request};
+use super::super::protocol::{Command, Refusal, Request};
 use super::connection::Connection;
 use super::work::{self, Ended, Finished, Piece};
 use crate::sending::Outgoing;
@@ -22,12 +22,14 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
     pub(super) fn start(&mut self, request: Request, context: &mut Context<'_>) {
         self.request_count += 1;
         let (cookie, export) = (request.cookie, Arc::clone(&self.export));
-        match request.command(&export.shown, self.session) {
+        let command = request.command(&export.shown, self.session);
+        self.counting.begin(cookie, command.as_ref().ok());
+        match command {
             Err(refusal) if self.requests.is_in_payload() => {
                 self.requests.drop_payload();
                 self.writes.refuse(cookie, refusal);
             }
-            Err(refusal) => self.reply(self.replies.error(cookie, refusal.errno, refusal.message)),
+            Err(refusal) => self.refuse(cookie, refusal),
             Ok(Command::Read { offset, len, is_whole }) => self.read(cookie, offset, len, is_whole, context),
             Ok(Command::Write { len, is_durable, .. }) => {
                 self.request_bytes += u64::from(len);
@@ -53,6 +55,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
             }
             Ok(Command::Cache { offset, len }) => {
                 export.will_need(offset, len);
+                self.counting.reply(cookie, true, true);
                 self.reply(self.replies.done(cookie));
             }
             Ok(Command::Disconnect) => {
@@ -65,7 +68,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
     /// Takes bytes of the write that came last.
     pub(super) fn take_part(&mut self, offset: u64, bytes: Bytes, is_last: bool) {
         if let Some((cookie, refusal)) = self.writes.take_refused() {
-            return self.reply(self.replies.error(cookie, refusal.errno, refusal.message));
+            return self.refuse(cookie, refusal);
         }
         let (export, len) = (Arc::clone(&self.export), bytes.len() as u32);
         self.writes.add_part(offset, bytes, is_last, async move { export.room(len).await }.boxed());
@@ -113,7 +116,14 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
                 Finished::Done(write.cookie, write.len, write.result)
             }
         };
+        let (cookie, is_last, is_ok) = finished.outcome();
+        self.counting.reply(cookie, is_last, is_ok);
         self.sender.push(finished.into_reply(self.replies, &self.export));
+    }
+
+    fn refuse(&mut self, cookie: u64, refusal: Refusal) {
+        self.counting.reply(cookie, true, false);
+        self.reply(self.replies.error(cookie, refusal.errno, refusal.message));
     }
 
     fn reply(&mut self, head: Vec<u8>) {

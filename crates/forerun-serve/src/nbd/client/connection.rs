@@ -16,8 +16,10 @@ use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 use super::super::open::OpenExport;
 use super::super::protocol::{Broken, Incoming, Replies, Requests, Session};
 use super::chunk::Chunk;
+use super::counting::Counting;
 use super::payloads::Writes;
 use super::work::Ended;
+use crate::metrics::RequestTimes;
 use crate::sending::{Halt, Sender};
 
 /// Requests of a client that have no complete reply yet, at which no more are taken. QEMU has 16 at
@@ -57,18 +59,20 @@ pub(in super::super) struct Connection<S> {
     pub(super) request_bytes: u64,
     pub(super) writes: Writes,
     pub(super) work: FuturesUnordered<BoxFuture<'static, Ended>>,
+    pub(super) counting: Counting,
     pub(super) sender: Sender<Chunk>,
     /// No more requests are taken.
     pub(super) is_ending: bool,
 }
 
 impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
-    /// A client whose first requests may be in `input`.
+    /// A client whose first requests may be in `input`. They are counted in `requests`.
     pub(in super::super) fn new(
         stream: S,
         export: Arc<OpenExport>,
         session: Session,
         input: BytesMut,
+        requests: Option<Arc<RequestTimes>>,
     ) -> Connection<S> {
         Connection {
             stream,
@@ -81,6 +85,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
             request_bytes: 0,
             writes: Writes::default(),
             work: FuturesUnordered::new(),
+            counting: Counting::new(requests),
             sender: Sender::new(),
             is_ending: false,
         }

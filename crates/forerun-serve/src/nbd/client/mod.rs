@@ -3,9 +3,11 @@
 mod answering;
 mod chunk;
 mod connection;
+mod counting;
 mod greeting;
 mod payloads;
 mod work;
 
 pub(super) use connection::{Connection, End};
+pub use counting::OPERATIONS;
 pub(super) use greeting::{Greeted, greet};

@@ -100,6 +100,15 @@ pub(super) async fn change(
 }
 
 impl Finished {
+    /// The request that it answers, whether that is the last reply to it, and whether it is no error.
+    pub(super) fn outcome(&self) -> (u64, bool, bool) {
+        match self {
+            Finished::Piece(piece, result) => (piece.cookie, piece.is_last(), result.is_ok()),
+            Finished::Status(cookie, result) => (*cookie, true, result.is_ok()),
+            Finished::Done(cookie, _, result) => (*cookie, true, result.is_ok()),
+        }
+    }
+
     /// The reply to it, about `export`.
     pub(super) fn into_reply(self, replies: Replies, export: &Arc<OpenExport>) -> Outgoing<Chunk> {
         let name = &export.shown.name;

@@ -83,7 +83,7 @@ async fn a_server_says_when_it_is_back() {
     let error = retry.stat("b").await.unwrap_err();
     assert_eq!(start.elapsed(), Duration::from_secs(30));
     assert!(error.message.contains("gave up after 6 tries in 30.0 s"), "{error}");
-    assert_eq!(retry.busy_count(), 6);
+    assert_eq!(retry.try_counts(), TryCounts { busy: 6, again: 5 });
     let options = RetryOptions { deadline: Duration::from_secs(3), ..RetryOptions::default() };
     let start = Instant::now();
     broken(busy.clone(), options).stat("b").await.unwrap_err();

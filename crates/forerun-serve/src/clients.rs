@@ -1,0 +1,96 @@
+//! Clients of HTTP: how they are served and ended. Each server of HTTP has its own answers.
+
+use std::convert::Infallible;
+use std::error::Error;
+use std::future::Future;
+use std::net::SocketAddr;
+
+use hyper::body::{Body, Incoming};
+use hyper::service::service_fn;
+use hyper::{Request, Response};
+use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
+use hyper_util::server::conn::auto;
+use hyper_util::server::graceful::{GracefulShutdown, Watcher};
+use tokio::task::JoinSet;
+
+use crate::accepting::{Accepting, Client};
+use crate::sending::Impatient;
+use crate::{Limits, Listener};
+
+/// The most bytes of the head of a request. The server buffers at most this much of an answer before it reads
+/// more of it.
+const HEAD_BYTES_MAX: usize = 32 << 10;
+/// Requests at once on a connection of HTTP/2.
+const STREAMS_MAX: u32 = 128;
+
+impl Limits {
+    /// Serves the clients of `listeners` with `answer` until `stop`. Then it takes no more requests, and ends once
+    /// the answers are complete, or after the time that there is for that. Called within a runtime with time and
+    /// I/O.
+    pub(crate) async fn serve<F, B>(
+        self,
+        listeners: Vec<Listener>,
+        stop: impl Future<Output = ()>,
+        answer: impl Fn(Request<Incoming>, Option<SocketAddr>) -> F + Clone + Send + 'static,
+    ) where
+        F: Future<Output = Response<B>> + Send + 'static,
+        B: Body<Data: Send, Error: Into<Box<dyn Error + Send + Sync>>> + Send + 'static,
+    {
+        let mut accepting = Accepting::new(listeners, self.connections);
+        let graceful = GracefulShutdown::new();
+        let mut connections = JoinSet::new();
+        tokio::pin!(stop);
+        loop {
+            tokio::select! {
+                () = &mut stop => break,
+                client = accepting.next() => match client {
+                    Ok(client) => {
+                        connections.spawn(self.converse(client, graceful.watcher(), answer.clone()));
+                    }
+                    Err(error) => {
+                        tracing::warn!(target: "forerun::http", "a client cannot connect: {error}");
+                    }
+                },
+                Some(_) = connections.join_next() => {}
+            }
+        }
+        // The sockets go first, so that a new server may take their place.
+        accepting.end().await;
+        if tokio::time::timeout(self.drain, graceful.shutdown()).await.is_err() {
+            tracing::warn!(target: "forerun::http", "clients that do not read their answers are cut off");
+        }
+    }
+
+    /// Serves one client to its end.
+    fn converse<F, B>(
+        self,
+        client: Client,
+        watcher: Watcher,
+        answer: impl Fn(Request<Incoming>, Option<SocketAddr>) -> F + Clone + Send + 'static,
+    ) -> impl Future<Output = ()> + Send + 'static
+    where
+        F: Future<Output = Response<B>> + Send + 'static,
+        B: Body<Data: Send, Error: Into<Box<dyn Error + Send + Sync>>> + Send + 'static,
+    {
+        let Client { stream, peer, permit } = client;
+        let mut builder = auto::Builder::new(TokioExecutor::new());
+        let http1 = &mut builder.http1();
+        http1.timer(TokioTimer::new()).header_read_timeout(self.idle).max_buf_size(HEAD_BYTES_MAX);
+        let http2 = &mut builder.http2();
+        http2.timer(TokioTimer::new()).max_header_list_size(HEAD_BYTES_MAX as u32);
+        http2.max_concurrent_streams(STREAMS_MAX).max_send_buf_size(HEAD_BYTES_MAX);
+        http2.keep_alive_interval(self.idle).keep_alive_timeout(self.idle);
+        let io = TokioIo::new(Impatient::new(stream, self.stall));
+        let answer = service_fn(move |request| {
+            let answer = answer(request, peer);
+            async move { Ok::<_, Infallible>(answer.await) }
+        });
+        let connection = watcher.watch(builder.serve_connection(io, answer).into_owned());
+        async move {
+            if let Err(error) = connection.await {
+                tracing::debug!(target: "forerun::http", "a client is gone: {error}");
+            }
+            drop(permit);
+        }
+    }
+}

@@ -77,7 +77,7 @@ fn a_mount_counts_what_programs_read() {
     let requests = |operation| after.sum(DURATION_COUNT, Some(("operation", operation)));
     assert_eq!((requests("open"), requests("ioctl")), (1, 0));
     assert_eq!(requests("read"), after.sum("forerun_reads_total", None));
-    assert!(requests("read") >= 8 && requests("lookup") >= 1, "{after:?}");
+    assert!(requests("read") >= 1 && requests("lookup") >= 1, "{after:?}");
     assert_eq!(after.sum("forerun_request_errors_total", Some(("operation", "read"))), 0);
     let memory = |what| after.sum(&format!("forerun_memory_{what}_bytes"), None);
     assert_eq!((memory("limit"), memory("used"), memory("lent")), (16 << 20, 1 << 20, 0));
@@ -153,9 +153,8 @@ fn requests_to_a_store_are_counted_by_status() {
 fn check_documents(scraped: &Exposition) {
     let docs = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs");
     let table = fs::read_to_string(docs.join("metrics.md")).unwrap();
-    let quoted = |cell: &str| -> BTreeSet<String> {
-        cell.split('`').skip(1).step_by(2).map(str::to_owned).collect()
-    };
+    let quoted =
+        |cell: &str| -> BTreeSet<String> { cell.split('`').skip(1).step_by(2).map(str::to_owned).collect() };
     let mut documented = BTreeMap::new();
     for row in table.lines().filter(|line| line.starts_with("| `forerun_")) {
         let cells: Vec<&str> = row.split('|').map(str::trim).collect();
@@ -177,7 +176,8 @@ fn check_documents(scraped: &Exposition) {
             let expression = target["expr"].as_str().unwrap();
             let words = expression.split(|c: char| !c.is_ascii_alphanumeric() && c != '_');
             for name in words.filter(|word| word.starts_with("forerun_")) {
-                let of_histogram = ["_bucket", "_sum", "_count"].iter().find_map(|end| name.strip_suffix(end));
+                let of_histogram =
+                    ["_bucket", "_sum", "_count"].iter().find_map(|end| name.strip_suffix(end));
                 let family = of_histogram.unwrap_or(name);
                 let kind = scraped.types.get(family).unwrap_or_else(|| panic!("{name} in {expression}"));
                 assert_eq!(of_histogram.is_some(), kind == "histogram", "{name} in {expression}");

@@ -29,7 +29,8 @@ pub(crate) fn serve(options: &[&str], urls: &[&str]) -> Command {
 
 /// The address in a greeting.
 pub(crate) fn address(serving: &Serving) -> String {
-    serving.greeting.split("http://").last().unwrap().split(' ').next().unwrap().to_owned()
+    let places = serving.greeting.split(" (buckets").next().unwrap();
+    places.split("http://").last().unwrap().split(' ').next().unwrap().to_owned()
 }
 
 pub(crate) fn files() -> tempfile::TempDir {

@@ -49,9 +49,8 @@ fn a_snapshot_has_lent_bytes_and_the_streams_of_open_objects() {
     std::fs::write(folder.path().join("up"), vec![7; SIZE]).unwrap();
     let options = Options::default().with_memory_bytes(64 << 20);
     let forerun = Forerun::connect_blocking(folder.path().to_str().unwrap(), options).unwrap();
-    let streams = || -> Vec<_> {
-        forerun.snapshot().streams.into_iter().filter(|(_, count)| *count > 0).collect()
-    };
+    let streams =
+        || -> Vec<_> { forerun.snapshot().streams.into_iter().filter(|(_, count)| *count > 0).collect() };
     assert!(streams().is_empty());
     let reader = forerun.open_blocking("up").unwrap();
     let mut buf = vec![0; LEN];

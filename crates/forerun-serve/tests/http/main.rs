@@ -5,4 +5,6 @@ mod client;
 mod ends;
 mod plain;
 mod s3;
+#[path = "../support/storage.rs"]
+mod storage;
 mod support;

@@ -1,59 +1,19 @@
 //! A server over storage that the tests control.
 
 use std::net::SocketAddr;
-use std::ops::Range;
 use std::sync::{Arc, mpsc};
 use std::time::Duration;
 
-use async_trait::async_trait;
-use forerun::{Backend, Entry, Forerun, Options, Result, Version};
-use forerun_backend::{ByteStream, MemoryBackend};
+use forerun::{Backend, Forerun, Options};
 use forerun_serve::http::{Credentials, Server};
 use forerun_serve::{Buckets, Limits, Listener, Place};
 use tokio::runtime::Runtime;
-use tokio::sync::{Semaphore, oneshot};
+use tokio::sync::oneshot;
 
 use super::client::{Connection, Reply};
+use super::storage::Storage;
 
 pub(crate) const MIB: usize = 1 << 20;
-/// Fetches of objects called `slow` wait if they go past this offset, and those of `broken` fail.
-pub(crate) const SLOW_FROM: u64 = 8 << 20;
-
-/// Objects in memory.
-#[derive(Debug)]
-pub(crate) struct Storage {
-    pub(crate) objects: MemoryBackend,
-    pub(crate) allowed: Semaphore,
-}
-
-#[async_trait]
-impl Backend for Storage {
-    fn url(&self) -> String {
-        "memory:".to_owned()
-    }
-
-    async fn stat(&self, path: &str) -> Result<Entry> {
-        self.objects.stat(path).await
-    }
-
-    async fn list(&self, path: &str) -> Result<Vec<Entry>> {
-        self.objects.list(path).await
-    }
-
-    async fn read_link(&self, path: &str) -> Result<Vec<u8>> {
-        self.objects.read_link(path).await
-    }
-
-    async fn fetch(&self, path: &str, version: &Version, extent: Range<u64>) -> Result<ByteStream> {
-        if extent.end > SLOW_FROM && path == "slow" {
-            self.allowed.acquire().await.expect("it is never closed").forget();
-        }
-        if extent.end > SLOW_FROM && path == "broken" {
-            return Err(forerun::Error::new(forerun::ErrorKind::Permanent, "it is broken, as it must be"));
-        }
-        self.objects.fetch(path, version, extent).await
-    }
-}
 
 /// A running server.
 pub(crate) struct Served {
@@ -73,11 +33,7 @@ impl Served {
 
     /// The same for those who have `credentials`, within `limits`.
     pub(crate) fn with(objects: &[(&str, Vec<u8>)], credentials: &str, limits: Limits) -> Served {
-        let storage = Storage { objects: MemoryBackend::new(), allowed: Semaphore::new(0) };
-        for (name, bytes) in objects {
-            storage.objects.replace(name, bytes.clone());
-        }
-        let storage = Arc::new(storage);
+        let storage = Storage::of(objects);
         let memory_bytes = 16 * MIB as u64;
         let options =
             Options::default().with_memory_bytes(memory_bytes).with_metadata_ttl(Duration::from_secs(60));

@@ -9,6 +9,8 @@ mod limits;
 mod messages;
 mod numbers;
 mod reads;
+#[path = "../support/storage.rs"]
+mod storage;
 mod support;
 mod tls;
 mod versions;

@@ -1,61 +1,20 @@
 //! A server over storage that the tests control.
 
-use std::ops::Range;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, mpsc};
 use std::time::Duration;
 
-use async_trait::async_trait;
-use forerun::{Backend, Entry, Forerun, Options, PolicyKind, Result, Version};
-use forerun_backend::{ByteStream, MemoryBackend};
+use forerun::{Backend, Forerun, Options, PolicyKind};
 use forerun_serve::Listener;
 use forerun_serve::nbd::{Exports, Server, Source};
 use tempfile::TempDir;
 use tokio::runtime::Runtime;
-use tokio::sync::{Semaphore, oneshot};
+use tokio::sync::oneshot;
 
 use super::client::Client;
+pub(crate) use super::storage::{SLOW_FROM, Storage};
 
 pub(crate) const MIB: usize = 1 << 20;
-/// Fetches of objects called `slow` wait if they go past this offset.
-pub(crate) const SLOW_FROM: u64 = 8 << 20;
-
-/// Objects in memory. Fetches of `slow` past [`SLOW_FROM`] wait until they are allowed, and those of
-/// `broken` from there on fail.
-#[derive(Debug)]
-pub(crate) struct Storage {
-    pub(crate) objects: MemoryBackend,
-    pub(crate) allowed: Semaphore,
-}
-
-#[async_trait]
-impl Backend for Storage {
-    fn url(&self) -> String {
-        "memory:".to_owned()
-    }
-
-    async fn stat(&self, path: &str) -> Result<Entry> {
-        self.objects.stat(path).await
-    }
-
-    async fn list(&self, path: &str) -> Result<Vec<Entry>> {
-        self.objects.list(path).await
-    }
-
-    async fn read_link(&self, path: &str) -> Result<Vec<u8>> {
-        self.objects.read_link(path).await
-    }
-
-    async fn fetch(&self, path: &str, version: &Version, extent: Range<u64>) -> Result<ByteStream> {
-        if extent.end > SLOW_FROM && path == "slow" {
-            self.allowed.acquire().await.expect("it is never closed").forget();
-        }
-        if extent.end > SLOW_FROM && path == "broken" {
-            return Err(forerun::Error::new(forerun::ErrorKind::Permanent, "it is broken, as it must be"));
-        }
-        self.objects.fetch(path, version, extent).await
-    }
-}
 
 /// A running server.
 pub(crate) struct Served {
@@ -157,11 +116,7 @@ impl Drop for Served {
 
 /// Storage with `objects`, and an engine with so much memory above it.
 pub(crate) fn engine(memory_bytes: u64, objects: &[(&str, Vec<u8>)]) -> (Arc<Storage>, Forerun) {
-    let storage = Storage { objects: MemoryBackend::new(), allowed: Semaphore::new(0) };
-    for (name, bytes) in objects {
-        storage.objects.replace(name, bytes.clone());
-    }
-    let storage = Arc::new(storage);
+    let storage = Storage::of(objects);
     // Without readahead a test knows which fetches there are.
     let options = Options::default()
         .with_memory_bytes(memory_bytes)

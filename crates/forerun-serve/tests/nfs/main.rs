@@ -8,6 +8,8 @@ mod files;
 mod handles;
 mod limits;
 mod reads;
+#[path = "../support/storage.rs"]
+mod storage;
 mod support;
 
 use forerun_serve::nfs::protocol;

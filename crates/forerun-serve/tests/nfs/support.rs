@@ -1,69 +1,20 @@
 //! A server over storage that the tests control.
 
 use std::net::SocketAddr;
-use std::ops::Range;
 use std::sync::{Arc, Mutex, mpsc};
 use std::time::Duration;
 
-use async_trait::async_trait;
-use forerun::{Backend, Entry, Forerun, Options, Result, Version};
-use forerun_backend::{ByteStream, MemoryBackend};
+use forerun::{Backend, Forerun, Options};
 use forerun_serve::nfs::Server;
 use forerun_serve::{Buckets, Limits, Listener, Place};
 use tokio::runtime::Runtime;
-use tokio::sync::{Semaphore, oneshot};
+use tokio::sync::oneshot;
 
 use super::client::Client;
+pub(crate) use super::storage::{SLOW_FROM, Storage};
 
 pub(crate) const MIB: usize = 1 << 20;
-/// Fetches of objects called `slow` wait if they go past this offset.
-pub(crate) const SLOW_FROM: u64 = 8 << 20;
 pub(crate) const MEMORY_BYTES: u64 = 16 << 20;
-
-/// Objects in memory.
-#[derive(Debug)]
-pub(crate) struct Storage {
-    pub(crate) objects: MemoryBackend,
-    pub(crate) allowed: Semaphore,
-    /// The permissions and the owner of objects whose names end in `private`.
-    private: Option<(u32, (u32, u32))>,
-}
-
-impl Storage {
-    fn with_mode(&self, entry: Entry) -> Entry {
-        match self.private.filter(|_| entry.name().ends_with("private")) {
-            Some((mode, owner)) => entry.with_mode(mode).with_owner(owner),
-            None => entry,
-        }
-    }
-}
-
-#[async_trait]
-impl Backend for Storage {
-    fn url(&self) -> String {
-        "memory:".to_owned()
-    }
-
-    async fn stat(&self, path: &str) -> Result<Entry> {
-        self.objects.stat(path).await.map(|entry| self.with_mode(entry))
-    }
-
-    async fn list(&self, path: &str) -> Result<Vec<Entry>> {
-        let entries = self.objects.list(path).await?;
-        Ok(entries.into_iter().map(|entry| self.with_mode(entry)).collect())
-    }
-
-    async fn read_link(&self, path: &str) -> Result<Vec<u8>> {
-        self.objects.read_link(path).await
-    }
-
-    async fn fetch(&self, path: &str, version: &Version, extent: Range<u64>) -> Result<ByteStream> {
-        if extent.end > SLOW_FROM && path == "slow" {
-            self.allowed.acquire().await.expect("it is never closed").forget();
-        }
-        self.objects.fetch(path, version, extent).await
-    }
-}
 
 /// A running server of the export `data`.
 pub(crate) struct Served {
@@ -83,12 +34,7 @@ impl Served {
 
     /// The same within `limits`.
     pub(crate) fn with(objects: &[(&str, Vec<u8>)], limits: Limits) -> Served {
-        let private = Some((0o640, (1000, 7)));
-        let storage = Storage { objects: MemoryBackend::new(), allowed: Semaphore::new(0), private };
-        for (name, bytes) in objects {
-            storage.objects.replace(name, bytes.clone());
-        }
-        Served::over(Arc::new(storage), limits)
+        Served::over(Storage::of(objects), limits)
     }
 
     /// Serves `storage`, which an earlier server may have served.

@@ -58,6 +58,11 @@ impl<C> Outgoing<C> {
         Outgoing { padding: padding.min(PADDING.len()), ..self }
     }
 
+    /// Whether the reply is complete with it.
+    pub(crate) fn is_last(&self) -> bool {
+        self.is_last
+    }
+
     /// The object and the extent of the bytes that it needs before it can go on.
     pub(super) fn lacks(&self) -> Option<(&C, u64, u64)> {
         let content = self.content.as_ref().filter(|_| self.left > 0)?;

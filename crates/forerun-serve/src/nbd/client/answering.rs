@@ -116,9 +116,10 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
                 Finished::Done(write.cookie, write.len, write.result)
             }
         };
-        let (cookie, is_last, is_ok) = finished.outcome();
-        self.counting.reply(cookie, is_last, is_ok);
-        self.sender.push(finished.into_reply(self.replies, &self.export));
+        let (cookie, is_ok) = finished.outcome();
+        let reply = finished.into_reply(self.replies, &self.export);
+        self.counting.reply(cookie, reply.is_last(), is_ok);
+        self.sender.push(reply);
     }
 
     fn refuse(&mut self, cookie: u64, refusal: Refusal) {

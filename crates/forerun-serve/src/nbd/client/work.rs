@@ -54,7 +54,7 @@ impl Piece {
     }
 
     /// Counts the piece as answered. True if it is the last of its read.
-    fn is_last(&self) -> bool {
+    fn mark_answered(&self) -> bool {
         self.left.as_ref().is_none_or(|left| left.fetch_sub(1, Ordering::Relaxed) == 1)
     }
 
@@ -100,12 +100,12 @@ pub(super) async fn change(
 }
 
 impl Finished {
-    /// The request that it answers, whether that is the last reply to it, and whether it is no error.
-    pub(super) fn outcome(&self) -> (u64, bool, bool) {
+    /// The request that it answers, and whether the reply is no error.
+    pub(super) fn outcome(&self) -> (u64, bool) {
         match self {
-            Finished::Piece(piece, result) => (piece.cookie, piece.is_last(), result.is_ok()),
-            Finished::Status(cookie, result) => (*cookie, true, result.is_ok()),
-            Finished::Done(cookie, _, result) => (*cookie, true, result.is_ok()),
+            Finished::Piece(piece, result) => (piece.cookie, result.is_ok()),
+            Finished::Status(cookie, result) => (*cookie, result.is_ok()),
+            Finished::Done(cookie, _, result) => (*cookie, result.is_ok()),
         }
     }
 
@@ -115,7 +115,7 @@ impl Finished {
         match self {
             Finished::Piece(piece, Ok(lent)) => {
                 let Piece { cookie, offset, len, .. } = piece;
-                let is_last = piece.is_last();
+                let is_last = piece.mark_answered();
                 let hole = lent.is_zero().then(|| replies.hole(cookie, offset, len, is_last)).flatten();
                 match hole {
                     Some(head) => Outgoing::head(head, is_last, len),
@@ -127,7 +127,7 @@ impl Finished {
                 }
             }
             Finished::Piece(piece, Err(error)) => {
-                let (errno, is_last) = (report(name, &error), piece.is_last());
+                let (errno, is_last) = (report(name, &error), piece.mark_answered());
                 let head = replies.error_at(piece.cookie, errno, &error.to_string(), piece.offset, is_last);
                 Outgoing::head(head, is_last, piece.len)
             }

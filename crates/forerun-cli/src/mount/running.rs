@@ -45,8 +45,8 @@ pub(super) fn serve(url: &str, directory: &Path, settings: &Settings) -> Result<
         Stop::new()?
     };
     let mount = place.mount(forerun.clone(), settings.kernel(is_local, &monitoring))?;
-    greet(url, settings, &forerun, &mount, &monitoring, &runtime);
     monitoring.ready([&forerun]);
+    greet(url, settings, &forerun, &mount, &monitoring, &runtime);
     {
         let _context = runtime.enter();
         run::follow_log_level()?;

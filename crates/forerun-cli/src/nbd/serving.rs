@@ -44,8 +44,8 @@ pub(super) fn serve(command: &NbdCommand) -> Result<ExitCode, Box<dyn Error>> {
         let mut upstreams = Upstreams::new(&command.urls, engine, ttl, &monitoring, &handle)?;
         let exports = sources::connect(command, &mut upstreams).await?;
         let stop = Stop::new()?;
-        greet(command, &upstreams, &exports, &listeners, &monitoring).await?;
         monitoring.ready(upstreams.iter().map(|(_, forerun)| forerun));
+        greet(command, &upstreams, &exports, &listeners, &monitoring).await?;
         if let Some(service) = &service {
             service.ready(&upstreams.shown());
         }

@@ -42,8 +42,8 @@ pub(super) fn serve(command: &ServeCommand) -> Result<ExitCode, Box<dyn Error>> 
         let buckets = buckets(&upstreams)?;
         let shown = listening.shown()?;
         let servers = Servers::new(command, credentials, buckets, (&listening, &monitoring))?;
-        greet(command, &upstreams, &shown, &monitoring);
         monitoring.ready(upstreams.iter().map(|(_, forerun)| forerun));
+        greet(command, &upstreams, &shown, &monitoring);
         if let Some(service) = &service {
             service.ready(&upstreams.shown());
         }

@@ -1,6 +1,6 @@
 //! A read-only server of NFS version 3 over [`forerun::Forerun`]s, with the mount protocol at the same port.
 //!
-//! An export is one bucket. A file handle names *one version* of one object, and is valid for as long as the
+//! An export is one bucket. A file handle names *one version* of one object. It is valid for as long as the
 //! storage has that version, also over restarts of the server (`tree/handles/`). Reads of all
 //! clients go to one [`forerun::Reader`] of each object, so the engine sees them together, and tells streams
 //! apart by offset.

@@ -32,8 +32,8 @@ impl Server {
         Server { limits, ..self }
     }
 
-    /// Serves the clients of `listeners` until `stop`. Then it takes no more calls, and ends once it has replied
-    /// to those that it has, or after the time that the limits have for that. Called within a runtime with time
+    /// Serves the clients of `listeners` until `stop`. Then it takes no more calls, and replies to those that it
+    /// has. It ends after that, or after the time that the limits have for it. Called within a runtime with time
     /// and I/O.
     pub async fn serve(&self, listeners: Vec<Listener>, stop: impl Future<Output = ()>) {
         let mut accepting = Accepting::new(listeners, self.limits.connections);

@@ -1,5 +1,5 @@
-//! Remote procedure calls over TCP (ONC RPC, RFC 5531), and the programs MOUNT and NFS in version 3 (RFC 1813),
-//! without I/O: bytes in, calls out, and replies to bytes.
+//! Remote procedure calls over TCP (ONC RPC, RFC 5531), and the programs MOUNT and NFS in version 3 (RFC 1813).
+//! There is no I/O: bytes go in, calls come out, and replies become bytes.
 //!
 //! A record is one call ([`Calls`]). A call that RFC 5531 lets us refuse gets its refusal, and any other broken
 //! one ends the connection ([`Broken`]). Every length is checked against a limit before anything is kept. Only

@@ -12,7 +12,7 @@ use crate::served::Bucket;
 
 /// Bytes of paths that are kept, in each of two halves. Older ones are found again.
 const KEPT_BYTES_MAX: usize = 2 << 20;
-/// What a path takes besides its bytes.
+/// Bytes that a path takes besides its own.
 const PATH_BYTES: usize = 64;
 /// Directories that are listed to find one path. Hashes hardly ever lead astray.
 const LISTS_MAX: usize = 256;

@@ -48,7 +48,8 @@ fn pages_touched_at_random_cost_a_page_each() {
             - (before.1.demand_bytes + before.1.readahead_bytes);
         let touched = (TOUCHES * PAGE_BYTES) as u64;
         assert!(asked * 10 <= touched * 12, "{advice:?}: {asked} bytes asked for, {touched} touched");
-        assert!(fetched * 100 <= asked * 102, "{advice:?}: {fetched} bytes fetched, {asked} asked for");
+        // Where the storage seems slow, a few regions are worth a guess.
+        assert!(fetched * 10 <= asked * 11, "{advice:?}: {fetched} bytes fetched, {asked} asked for");
         assert_eq!(mounted.mount.asked().pushed_bytes, 0, "{advice:?}");
     }
 }

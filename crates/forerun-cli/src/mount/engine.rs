@@ -52,7 +52,7 @@ pub(crate) struct LogOptions {
     #[arg(long, value_name = "FORMAT", value_enum)]
     pub(crate) log_format: Option<Format>,
 
-    /// Log more: -vv also logs the requests of programs, and -vvv everything
+    /// Log more: -vv also logs what fails, and -vvv each read of programs and each fetch
     #[arg(short, long, action = clap::ArgAction::Count)]
     pub(crate) verbose: u8,
 }

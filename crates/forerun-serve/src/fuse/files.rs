@@ -78,6 +78,7 @@ impl Tree {
         // program, and would keep the bytes in pages that nobody reads.
         let Route::Engine { reader, runs } = &file.route else { return reply.error(Errno::IO) };
         self.tally.add_read(len as u64);
+        tracing::trace!(target: "forerun::mount", path = &*reader.entry().path, offset, bytes = len, "a read");
         let step = runs.as_ref().map(|runs| runs.lock().read(&(offset..offset + len as u64), reader.size()));
         let Step { passed, room } = step.unwrap_or_default();
         let mut passed: Vec<_> = passed.iter().map(|range| Extent::between(range.start, range.end)).collect();

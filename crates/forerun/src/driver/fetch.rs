@@ -26,7 +26,11 @@ pub(crate) struct Start {
 
 impl Start {
     pub(crate) fn spawn(self, driver: &Arc<Driver>) {
-        let Fetch { id, extent, memory, .. } = self.fetch;
+        let Fetch { id, extent, memory, cause, .. } = self.fetch;
+        tracing::trace!(
+            target: "forerun::read",
+            path = &*self.object.name.path, offset = extent.offset, bytes = extent.len, ?cause, "a fetch"
+        );
         let filling = driver.memory.filling(memory);
         let busy_count = driver.backend.try_counts().busy;
         let ending =

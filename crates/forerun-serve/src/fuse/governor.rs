@@ -10,6 +10,9 @@
 //! A touch of a pushed page is invisible. Each push therefore leaves out its last page, and a large
 //! one also the page in its middle. A reader must ask for these holes, and so shows how far it has
 //! come. The engine hears of pushed bytes only then.
+//!
+//! The engine may read a page more ahead than the reader comes for. So a push ends a page before the
+//! end of what is in memory. Then the reader asks for the hole, and shows that it read all before it.
 
 use std::collections::VecDeque;
 use std::ops::Range;
@@ -53,7 +56,8 @@ pub(crate) enum Way {
 pub(crate) struct Step {
     /// Pushed extents that the reader has passed since the last READ, in its order.
     pub(crate) passed: Vec<Range<u64>>,
-    /// The extent beside the run that may be pushed next, if it is time, and its direction.
+    /// The extent beside the run to look at for the next push, if it is time, and its direction. It is
+    /// a page longer than the push.
     pub(crate) room: Option<(Range<u64>, Way)>,
 }
 
@@ -88,7 +92,8 @@ impl Runs {
         self.runs[0].read(read, size)
     }
 
-    /// Pushes the next `bytes` of `room`. Returns the extents to store, in the reader's order.
+    /// Pushes the next `bytes` of `room`, which are in memory, but for the last page. Returns the extents to
+    /// store, in the reader's order.
     pub(crate) fn push(&mut self, room: &Range<u64>, way: Way, bytes: u64) -> Vec<Range<u64>> {
         let start = way.mirror(room).start;
         let run = self.runs.iter_mut().find(|run| run.way == way && run.end == start);
@@ -138,7 +143,8 @@ impl Run {
         let is_possible = !is_large && self.read_count >= READ_COUNT_MIN && self.end < limit;
         let room = (is_due && is_possible).then(|| {
             let window = (self.end - self.start) / WINDOW_SHARE / PAGE_BYTES * PAGE_BYTES;
-            let room = self.end..(self.end + window.clamp(WINDOW_BYTES_MIN, WINDOW_BYTES_MAX)).min(limit);
+            let window = window.clamp(WINDOW_BYTES_MIN, WINDOW_BYTES_MAX);
+            let room = self.end..(self.end + window + PAGE_BYTES).min(limit);
             (self.way.mirror(&room), self.way)
         });
         Step { passed, room }
@@ -149,14 +155,15 @@ impl Run {
         if self.pushed.front()?.extent.start < end { self.pushed.pop_front() } else { None }
     }
 
-    /// Pushes the next `bytes`, except for the holes.
+    /// Pushes the next `bytes`, except for the holes and the last page.
     fn push(&mut self, bytes: u64) -> Vec<Range<u64>> {
-        let (start, end) = (self.end, self.end + bytes);
-        let half = start + (bytes / 2).next_multiple_of(PAGE_BYTES);
-        let last = (end.max(1) - 1) / PAGE_BYTES * PAGE_BYTES;
-        if last < start + 2 * PAGE_BYTES {
+        let start = self.end;
+        let end = (start + bytes).saturating_sub(1) / PAGE_BYTES * PAGE_BYTES;
+        if end < start + 3 * PAGE_BYTES {
             return Vec::new();
         }
+        let (bytes, last) = (end - start, end - PAGE_BYTES);
+        let half = start + (bytes / 2).next_multiple_of(PAGE_BYTES);
         self.end = end;
         let mut stored = Vec::new();
         let middle = (bytes >= HALVED_BYTES_MIN).then_some(half);

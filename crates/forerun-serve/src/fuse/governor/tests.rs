@@ -55,10 +55,10 @@ fn pushes_stay_within_the_file() {
     let mut runs = Runs::default();
     (0..2).for_each(|index| _ = touch(&mut runs, index, SIZE));
     let size = 9 * PAGE_BYTES + 5;
-    assert_eq!(touch(&mut runs, 2, size), (vec![], vec![(3, 9)]), "the last page is a hole");
+    assert_eq!(touch(&mut runs, 2, size), (vec![], vec![(3, 8)]), "the last two pages are left out");
     let mut runs = Runs::default();
     (8..10).rev().for_each(|index| _ = touch(&mut runs, index, SIZE));
-    assert_eq!(touch(&mut runs, 7, SIZE).1, [(1, 7)]);
+    assert_eq!(touch(&mut runs, 7, SIZE).1, [(2, 7)]);
 }
 
 #[test]
@@ -82,7 +82,20 @@ fn no_more_is_pushed_than_is_in_memory() {
     let Step { room, .. } = runs.read(&page(2), SIZE);
     let (room, way) = room.expect("it is time");
     assert_eq!(runs.push(&room, way, 0), [], "nothing was read ahead");
-    assert_eq!(pages(&runs.push(&room, way, 8 * PAGE_BYTES)), [(3, 10)]);
+    assert_eq!(pages(&runs.push(&room, way, 8 * PAGE_BYTES)), [(3, 9)]);
+}
+
+#[test]
+fn a_reader_that_ends_a_page_before_its_readahead_shows_that_it_came_that_far() {
+    let mut runs = Runs::default();
+    (0..2).for_each(|index| _ = touch(&mut runs, index, SIZE));
+    let Step { room, .. } = runs.read(&page(2), SIZE);
+    let (room, way) = room.expect("it is time");
+    assert_eq!(pages(&runs.push(&room, way, 10 * PAGE_BYTES)), [(3, 11)], "pages 3 to 12 are in memory");
+    let Step { passed, room } = runs.read(&page(11), SIZE);
+    assert_eq!(pages(&passed), [(3, 11)]);
+    let (room, way) = room.expect("it is time");
+    assert_eq!(runs.push(&room, way, PAGE_BYTES), [], "page 12 is not worth a push");
 }
 
 #[test]

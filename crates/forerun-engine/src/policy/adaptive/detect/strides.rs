@@ -61,29 +61,28 @@ impl Strides {
             }
             // One more where others read in between.
             let steps = ENOUGH + usize::from(at + 1 < before);
-            let (count, step) = self.back(run, newest.offset);
-            (count >= steps as u64).then_some(())?;
-            let seen = count * run.len;
-            Some((Shape::strided(element(run, newest.offset, count, step)?, step), seen))
+            let (count, step, len) = self.back(run, newest.offset);
+            (count >= steps as u64 && step.unsigned_abs() > len).then_some(())?;
+            let seen = count * len;
+            Some((Shape::strided(element(len, newest.offset, count, step)?, step), seen))
         })
     }
 
-    /// How many runs like `run` lie one step apart before `newest`, itself included, and the step.
-    fn back(&self, run: Extent, newest: u64) -> (u64, i64) {
-        let (mut count, mut last) = (1, run.offset);
+    /// How many runs lie one step apart before `newest`, from `run` on, the step, and the length of the
+    /// longest. A front end with a cache of its own may not see the end of each.
+    fn back(&self, run: Extent, newest: u64) -> (u64, i64, u64) {
+        let (mut count, mut last, mut longest) = (1, run.offset, run.len);
         let mut step = newest.cast_signed() - run.offset.cast_signed();
         let slack = slack(run.len);
         while step.unsigned_abs() > run.len {
-            let Some(next) = last.cast_signed().checked_sub(step) else { return (count, step) };
-            let is_same = |other: &&Extent| {
-                other.offset.cast_signed().abs_diff(next) <= slack && other.len.abs_diff(run.len) <= slack
-            };
-            let Some(other) = self.runs.iter().find(is_same) else { return (count, step) };
-            (count, last) = (count + 1, other.offset);
+            let Some(next) = last.cast_signed().checked_sub(step) else { break };
+            let is_there = |other: &&Extent| other.offset.cast_signed().abs_diff(next) <= slack;
+            let Some(other) = self.runs.iter().find(is_there) else { break };
+            (count, last, longest) = (count + 1, other.offset, longest.max(other.len));
             // The more of them, the better the step is known.
             step = (newest.cast_signed() - last.cast_signed()) / count as i64;
         }
-        (0, step)
+        (count, step, longest)
     }
 
     pub(crate) fn clear(&mut self) {
@@ -91,13 +90,13 @@ impl Strides {
     }
 }
 
-/// The first of `count` elements like `run` before the one that begins at `newest`. Where its like may lie
+/// The first of `count` elements of `len` bytes before the one that begins at `newest`. Where its like may lie
 /// elsewhere, it has a block more at each end.
-fn element(run: Extent, newest: u64, count: u64, step: i64) -> Option<Extent> {
-    let slack = slack(run.len).min(BLOCK_BYTES);
+fn element(len: u64, newest: u64, count: u64, step: i64) -> Option<Extent> {
+    let slack = slack(len).min(BLOCK_BYTES);
     let back = step.checked_mul(count as i64)?;
     let first = u64::try_from(newest.cast_signed().checked_sub(back)?).ok()?;
-    Some(Extent::new(first.checked_sub(slack)?, run.len + 2 * slack))
+    Some(Extent::new(first.checked_sub(slack)?, len + 2 * slack))
 }
 
 #[cfg(test)]
@@ -132,6 +131,16 @@ mod tests {
             });
             assert_eq!(strides.runs.last(), Some(&Extent::new(start, part)));
         }
+    }
+
+    #[test]
+    fn the_longest_of_runs_at_even_steps_is_the_element() {
+        let mut strides = Strides::default();
+        for (offset, len) in [(0, 12), (100, 16), (200, 9)] {
+            strides.record_read(Extent::new(offset, len));
+        }
+        strides.record_read(Extent::new(300, 1));
+        assert_eq!(strides.find(), Some((Shape::strided(Extent::new(0, 16), 100), 48)));
     }
 
     #[test]

@@ -36,9 +36,9 @@ fn the_server_completes_the_answers_that_it_has_begun() {
     client.send(b"GET /-/bucket/slow HTTP/1.1\r\nHost: test\r\n\r\n");
     // It has begun.
     assert!(client.fill() > 0);
-    served.stop();
-    assert!(!served.ends_within(Duration::from_millis(300)), "it waits for the answer");
+    served.running.stop();
+    assert!(!served.running.ends_within(Duration::from_millis(300)), "it waits for the answer");
     served.storage.allowed.add_permits(1 << 20);
     assert!(client.reply(true).body == bytes);
-    assert!(served.ends_within(Duration::from_secs(10)));
+    assert!(served.running.ends_within(Duration::from_secs(10)));
 }

@@ -4,6 +4,8 @@ mod bad;
 mod client;
 mod ends;
 mod plain;
+#[path = "../support/running.rs"]
+mod running;
 mod s3;
 #[path = "../support/storage.rs"]
 mod storage;

@@ -73,14 +73,14 @@ fn the_end_of_the_server_answers_what_is_in_flight() {
     let read = client.request(READ, 0, SLOW_FROM, 4096);
     // The server has it once it has answered the next.
     assert!(client.read(0, 4096).is_ok());
-    served.stop();
+    served.running.stop();
     assert!(idle.is_hung_up() && haggling.is_hung_up());
-    assert!(!served.ends_within(Duration::from_millis(200)), "a reply is owed");
+    assert!(!served.running.ends_within(Duration::from_millis(200)), "a reply is owed");
     assert!(!fs::exists(&served.socket).unwrap(), "no client can come any more");
     served.storage.allowed.add_permits(100);
     assert!(client.take_read(read, SLOW_FROM, 4096).unwrap() == bytes[8 * MIB..8 * MIB + 4096]);
     assert!(client.is_hung_up());
-    assert!(served.ends_within(Duration::from_secs(5)));
+    assert!(served.running.ends_within(Duration::from_secs(5)));
 }
 
 #[test]

@@ -9,6 +9,8 @@ mod limits;
 mod messages;
 mod numbers;
 mod reads;
+#[path = "../support/running.rs"]
+mod running;
 #[path = "../support/storage.rs"]
 mod storage;
 mod support;

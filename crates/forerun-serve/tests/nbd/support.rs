@@ -1,7 +1,7 @@
 //! A server over storage that the tests control.
 
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex, mpsc};
+use std::sync::Arc;
 use std::time::Duration;
 
 use forerun::{Backend, Forerun, Options, PolicyKind};
@@ -9,10 +9,10 @@ use forerun_serve::Listener;
 use forerun_serve::nbd::{Exports, Server, Source};
 use tempfile::TempDir;
 use tokio::runtime::Runtime;
-use tokio::sync::oneshot;
 
 use super::client::Client;
-pub(crate) use super::storage::{SLOW_FROM, Storage};
+use super::running::Running;
+pub(crate) use super::storage::{SLOW_FROM, Storage, pattern};
 
 pub(crate) const MIB: usize = 1 << 20;
 
@@ -21,9 +21,7 @@ pub(crate) struct Served {
     pub(crate) storage: Arc<Storage>,
     pub(crate) forerun: Forerun,
     pub(crate) socket: PathBuf,
-    runtime: Runtime,
-    stop: Option<oneshot::Sender<()>>,
-    ended: Mutex<mpsc::Receiver<()>>,
+    pub(crate) running: Running,
     _folder: TempDir,
 }
 
@@ -56,16 +54,10 @@ impl Served {
         let runtime = Runtime::new().unwrap();
         let server = server.with_handshake_time_max(Duration::from_secs(2));
         let listener = runtime.block_on(Listener::unix(&socket)).unwrap();
-        let (stop, stopped) = oneshot::channel();
-        let (end, ended) = mpsc::channel();
-        let ended = Mutex::new(ended);
-        runtime.spawn(async move {
-            let ended = server.serve(vec![listener], async { stopped.await.unwrap_or_default() }).await;
-            if ended.is_ok() {
-                let _ = end.send(());
-            }
+        let running = Running::start(runtime, |stopped| async move {
+            server.serve(vec![listener], async { stopped.await.unwrap_or_default() }).await.unwrap();
         });
-        Served { storage, forerun, socket, runtime, stop: Some(stop), ended, _folder: folder }
+        Served { storage, forerun, socket, running, _folder: folder }
     }
 
     /// Connects, and chooses the export `name`.
@@ -82,35 +74,17 @@ impl Served {
         client
     }
 
-    /// Asks the server to end.
-    pub(crate) fn stop(&mut self) {
-        self.stop.take().unwrap().send(()).unwrap();
-    }
-
     /// Ends the server, and waits until nothing of it is left.
     pub(crate) fn end(mut self) {
-        self.stop();
-        assert!(self.ends_within(Duration::from_secs(30)), "the server does not end");
-        self.take_runtime().shutdown_timeout(Duration::from_secs(30));
-    }
-
-    fn take_runtime(&mut self) -> Runtime {
-        let other = tokio::runtime::Builder::new_current_thread().build().unwrap();
-        std::mem::replace(&mut self.runtime, other)
-    }
-
-    /// Whether the server ends within `time`.
-    pub(crate) fn ends_within(&self, time: Duration) -> bool {
-        self.ended.lock().unwrap().recv_timeout(time).is_ok()
+        self.running.stop();
+        assert!(self.running.ends_within(Duration::from_secs(30)), "the server does not end");
+        self.running.runtime.take().unwrap().shutdown_timeout(Duration::from_secs(30));
     }
 }
 
 impl Drop for Served {
     fn drop(&mut self) {
         self.storage.allowed.add_permits(1 << 20);
-        drop(self.stop.take());
-        // Its tasks end at their next wait.
-        self.take_runtime().shutdown_background();
     }
 }
 
@@ -124,11 +98,4 @@ pub(crate) fn engine(memory_bytes: u64, objects: &[(&str, Vec<u8>)]) -> (Arc<Sto
         .with_metadata_ttl(Duration::ZERO);
     let forerun = Forerun::over(Arc::clone(&storage) as Arc<dyn Backend>, options).unwrap();
     (storage, forerun)
-}
-
-/// `len` bytes that are different at every offset and for every `seed`, and never zero for long.
-pub(crate) fn pattern(len: usize, seed: u64) -> Vec<u8> {
-    let word =
-        |index: u64| (index + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15 ^ seed.rotate_left(32)).to_le_bytes();
-    (0..len.div_ceil(8) as u64).flat_map(word).take(len).collect()
 }

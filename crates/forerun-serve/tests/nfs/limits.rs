@@ -87,11 +87,11 @@ fn the_end_of_the_server_answers_what_is_in_flight() {
     // The server has it once it has answered the next.
     assert!(client.read(&file, 0, 4096).is_ok());
     resting.mount("/data");
-    served.stop();
+    served.running.stop();
     assert!(resting.is_hung_up());
-    assert!(!served.ends_within(Duration::from_millis(200)), "a reply is owed");
+    assert!(!served.running.ends_within(Duration::from_millis(200)), "a reply is owed");
     served.storage.allowed.add_permits(100);
     assert!(client.take_read(read).unwrap() == bytes[8 * MIB..8 * MIB + 4096]);
     assert!(client.is_hung_up());
-    assert!(served.ends_within(Duration::from_secs(5)));
+    assert!(served.running.ends_within(Duration::from_secs(5)));
 }

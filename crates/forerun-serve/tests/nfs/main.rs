@@ -8,6 +8,8 @@ mod files;
 mod handles;
 mod limits;
 mod reads;
+#[path = "../support/running.rs"]
+mod running;
 #[path = "../support/storage.rs"]
 mod storage;
 mod support;

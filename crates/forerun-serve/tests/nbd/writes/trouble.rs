@@ -121,10 +121,10 @@ fn clients_that_stop_in_the_midst_of_a_write_stop_only_themselves() {
     // One that goes on is answered, even though the server is about to end.
     let mut last = stopped.pop().unwrap();
     drop(stopped);
-    served.stop();
+    served.running.stop();
     let sent = 100_000 * 5;
     last.send(&vec![49; 8 * MIB - sent]);
     let cookie = 1;
     assert_eq!(last.outcome(cookie), 0);
-    assert!(last.is_hung_up() && served.ends_within(std::time::Duration::from_secs(30)));
+    assert!(last.is_hung_up() && served.running.ends_within(std::time::Duration::from_secs(30)));
 }

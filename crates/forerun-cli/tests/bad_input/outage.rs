@@ -15,6 +15,7 @@ const EIO: i32 = 5;
 const SIZE: usize = 4 << 20;
 const LARGE: usize = 16 << 20;
 const READERS: usize = 32;
+const OUTAGE: Duration = Duration::from_secs(6);
 
 /// A site with as many files as there are readers.
 fn wide_site(bytes: &[u8]) -> Site {
@@ -49,10 +50,11 @@ fn an_outage_is_waited_for_with_few_requests() {
     site.requests();
     read_all(&mounted, &bytes, || {
         // Long enough that the first answers are on their way. Nothing tells from outside that a reader
-        // waits. The mount is patient for 30 s.
+        // waits.
         thread::sleep(Duration::from_millis(75));
         site.behave(|manners| manners.always = Some(503));
-        thread::sleep(Duration::from_secs(20));
+        // Without probes, each request tries often enough in this time to exceed the bound below.
+        thread::sleep(OUTAGE);
         site.behave(|manners| manners.always = None);
     });
     let requests = site.requests().len();

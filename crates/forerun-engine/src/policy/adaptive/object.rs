@@ -20,8 +20,6 @@ use crate::types::{Extent, ObjectId};
 
 /// Streams kept of an object that nobody has open.
 const STREAMS_IDLE_MAX: usize = 4;
-/// The bytes that disorder left out may cost this many waits besides the rest of the allowance.
-const LEFT_OUT_WAITS: u64 = 4;
 
 /// See the module's page.
 #[derive(Debug, Default)]
@@ -92,7 +90,8 @@ impl Object {
         }
         let passed = stream.passes(access.extent);
         if let Some(left) = stream.left_out(access, positions)
-            && left.len <= deal.account().left() + LEFT_OUT_WAITS * costs.wait
+            // They may cost one wait besides the rest of the allowance.
+            && left.len <= deal.account().left() + costs.wait
         {
             deal.bet(left, Some(stream));
         }

@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use forerun::{Forerun, Options};
 use forerun_backend::MemoryBackend;
+use forerun_backend::layer::{Delay, Rate};
 use memmap2::{Advice, Mmap};
 
 use super::support::{Mounted, pattern};
@@ -90,6 +91,32 @@ fn pages_of_mapped_slices_that_are_touched_downward_are_pushed() {
     let all = bytes.len() as u64;
     assert!(asked.pushed_bytes > all / 2, "{asked:?}");
     assert!(asked.read_bytes < all / 2, "{asked:?}");
+}
+
+#[test]
+fn parts_at_even_steps_are_read_ahead_alone_and_as_far_as_the_reader_goes() {
+    const STEPS: usize = 400;
+    const STEP: usize = 1 << 20;
+    const PART: usize = 64 << 10;
+    let objects = MemoryBackend::new();
+    objects.replace("file", vec![7; STEPS * STEP]);
+    // A request costs as much as 200 KB: less than what a step leaves out.
+    let slow = Rate::new(Arc::new(objects), None, Some(100_000_000));
+    let slow = Delay::new(Arc::new(slow), Duration::from_millis(2));
+    let options = Options::default().with_memory_bytes(64 << 20);
+    let forerun = Forerun::over(Arc::new(slow), options).unwrap();
+    let mounted = Mounted::over(forerun.clone(), tempfile::tempdir().unwrap(), TTL);
+    let file = File::open(mounted.at("file")).unwrap();
+    let mut part = vec![0; PART];
+    for step in 0..STEPS {
+        file.read_exact_at(&mut part, (step * STEP) as u64).unwrap();
+        assert!(part.iter().all(|byte| *byte == 7), "step {step}");
+    }
+    let counters = forerun.counters();
+    let (fetched, read) = (counters.demand_bytes + counters.readahead_bytes, (STEPS * PART) as u64);
+    // The kernel reads more of the first part, and that is no part like the others.
+    assert!(counters.demand_count < 20, "{counters:?}");
+    assert!(fetched * 10 <= read * 12, "{fetched} bytes fetched, {read} read");
 }
 
 #[test]

@@ -68,16 +68,20 @@ impl Strides {
         })
     }
 
-    /// How many runs lie one step apart before `newest`, from `run` on, the step, and the length of the
-    /// longest. A front end with a cache of its own may not see the end of each.
+    /// How many runs like `run` lie one step apart before `newest`, the step, and the length of the longest. A
+    /// front end with a cache of its own may not see the end of each, and reads more of the first. So they
+    /// differ, but none is twice as long as `run`, or half.
     fn back(&self, run: Extent, newest: u64) -> (u64, i64, u64) {
         let (mut count, mut last, mut longest) = (1, run.offset, run.len);
         let mut step = newest.cast_signed() - run.offset.cast_signed();
         let slack = slack(run.len);
         while step.unsigned_abs() > run.len {
             let Some(next) = last.cast_signed().checked_sub(step) else { break };
-            let is_there = |other: &&Extent| other.offset.cast_signed().abs_diff(next) <= slack;
-            let Some(other) = self.runs.iter().find(is_there) else { break };
+            let is_alike = |other: &&Extent| {
+                let [shorter, longer] = [other.len.min(run.len), other.len.max(run.len)];
+                other.offset.cast_signed().abs_diff(next) <= slack && longer < 2 * shorter
+            };
+            let Some(other) = self.runs.iter().find(is_alike) else { break };
             (count, last, longest) = (count + 1, other.offset, longest.max(other.len));
             // The more of them, the better the step is known.
             step = (newest.cast_signed() - last.cast_signed()) / count as i64;
@@ -141,6 +145,18 @@ mod tests {
         }
         strides.record_read(Extent::new(300, 1));
         assert_eq!(strides.find(), Some((Shape::strided(Extent::new(0, 16), 100), 48)));
+    }
+
+    #[test]
+    fn a_run_twice_as_long_as_the_others_is_none_of_them() {
+        let mut strides = Strides::default();
+        for (offset, len) in [(0, 20), (100, 10), (200, 10)] {
+            strides.record_read(Extent::new(offset, len));
+        }
+        strides.record_read(Extent::new(300, 10));
+        assert_eq!(strides.find(), None);
+        strides.record_read(Extent::new(400, 10));
+        assert_eq!(strides.find(), Some((Shape::strided(Extent::new(100, 10), 100), 30)));
     }
 
     #[test]

@@ -13,7 +13,7 @@ use futures::{FutureExt, StreamExt};
 use crate::gate::{pattern, until};
 
 /// How long a request waits, and how long one in [`SLOW_PERIOD`] does.
-const LATENCY: Duration = Duration::from_millis(5);
+const LATENCY: Duration = Duration::from_millis(20);
 const SLOW: Duration = Duration::from_secs(2);
 const SLOW_PERIOD: usize = 50;
 /// Bytes that come before a request stalls.

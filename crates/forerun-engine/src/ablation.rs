@@ -53,7 +53,7 @@ rules! {
     DeviceShare "device-share" "Streams share twice what keeps the device busy.";
     MemoryShare "memory-share" "Streams share three quarters of the memory.";
     Step "step" "A window of a reader that waits grows to a few waits at once.";
-    Fed "fed" "The window of a reader that does not wait is refilled when a quarter is left.";
+    Fed "fed" "The window of a reader that does not wait is refilled when a quarter is left, if that lasts.";
     Leaps "leaps" "Where coming back is dear, a window is refilled by halves.";
     Ride "ride" "A fetch that a reader waits for takes the window that follows along.";
     Uneven "uneven" "Fetches that start together have different sizes.";

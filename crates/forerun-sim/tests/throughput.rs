@@ -65,31 +65,38 @@ fn one_sequential_reader_fills_the_link_at_50_ms() {
     one_sequential_reader(50, 80);
 }
 
-/// Eight regions of one object, read in turn by one reader through one handle.
-fn interleaved(latency_ms: u64, share_percent: u64) {
-    let region = 128 * MIB;
+/// `count` regions of one object of 1 GiB, read in turn by one reader through one handle.
+fn interleaved(count: u64, memory: u64, latency_ms: u64, share_percent: u64) {
+    let region = 1024 * MIB / count;
     let turns = (0..region).step_by(65536).flat_map(move |offset| {
-        (0..8).map(move |stream| Action::read(ObjectId(0), Extent::new(stream * region + offset, 65536)))
+        (0..count).map(move |stream| Action::read(ObjectId(0), Extent::new(stream * region + offset, 65536)))
     });
-    let run = run(256 * MIB, latency_ms, 1, 8 * region, vec![Box::new(turns)]);
+    let run = run(memory, latency_ms, 1, count * region, vec![Box::new(turns)]);
     check(&run, share_percent, 5);
 }
 
 #[test]
 fn interleaved_readers_fill_the_link_at_2_ms() {
-    interleaved(2, 90);
+    interleaved(8, 256 * MIB, 2, 90);
 }
 
 #[test]
 fn interleaved_readers_fill_the_link_at_10_ms() {
-    interleaved(10, 85);
+    interleaved(8, 256 * MIB, 10, 85);
 }
 
 #[test]
 fn interleaved_readers_fill_the_link_at_50_ms() {
     // One thread meets eight regions one after another. Only after eight latencies are all streams known:
     // 0.4 s of the 2.7 s that the link needs.
-    interleaved(50, 70);
+    interleaved(8, 256 * MIB, 50, 70);
+}
+
+/// The memory bounds the rate: it holds less than the link carries until a fetch is back.
+#[test]
+fn interleaved_readers_with_little_memory_are_refilled_before_they_wait() {
+    interleaved(8, 16 * MIB, 35, 45);
+    interleaved(128, 16 * MIB, 10, 14);
 }
 
 /// `count` readers, each of an object of its own.

@@ -146,6 +146,7 @@ impl Object {
             limit: self.limit(at).min(end),
             reach,
             reading: shares.reading().max(others),
+            service_ns: deal.view.device.service_high_ns(),
             is_announced: deal.is_announced,
         };
         self.streams[at].top_up(costs, &bounds, deal.windows);
@@ -161,9 +162,8 @@ impl Object {
         let looked = stream.looked.filter(|looked| looked.offset >= stream.frontier && !Rule::Looks.is_off());
         let limit = looked.map_or(limit, |looked| looked.offset.min(limit));
         self.streams.iter().fold(limit, |limit, other| {
-            let is_nearer = stream.frontier <= other.start && other.start < limit;
-            let is_met = is_nearer && other.shape == stream.shape;
-            if is_met { other.start } else { limit }
+            let is_met = stream.frontier <= other.start && other.shape == stream.shape;
+            if is_met { limit.min(other.start) } else { limit }
         })
     }
 

@@ -5,7 +5,7 @@ use alloc::vec::Vec;
 use super::detect::Stream;
 use super::sizing::{GRAIN, Sizing};
 use crate::ablation::Rule;
-use crate::device::Costs;
+use crate::device::{Costs, bytes_in};
 use crate::explain::Why;
 use crate::policy::Window;
 use crate::types::{BLOCK_BYTES, Extent};
@@ -23,7 +23,8 @@ const STEP_TIMES: u64 = 8;
 /// The most elements ahead of a strided stream.
 const ELEMENTS_MAX: u64 = 256;
 /// A window is refilled once this share of it was consumed. For a reader that does not wait, it is refilled
-/// once this share is left. Where each return is dear, it is mostly refilled after the second share.
+/// once this share is left. Where fetches overlap, that has to last for a read, and until a fetch is back. Where
+/// each return is dear, a window is mostly refilled after the second share.
 const TOP_UP_SHARE: u64 = 4;
 const LEAP_SHARE: u64 = 2;
 
@@ -41,6 +42,8 @@ pub(super) struct Bounds {
     pub(super) reach: Option<u64>,
     /// Streams that wait at the same time.
     pub(super) reading: u64,
+    /// How long a slow fetch takes.
+    pub(super) service_ns: u64,
     /// Its reader has said that it reads on.
     pub(super) is_announced: bool,
 }
@@ -120,7 +123,8 @@ impl Stream {
         let least = if late && !Rule::Step.is_off() { self.step(costs, bounds) } else { 0 };
         self.sizing.window = (2 * window).max(least);
         self.sizing.why = if late { Why::Growing } else { Why::Steady };
-        self.sizing.is_fed = !late;
+        let meanwhile = bytes_in(bounds.service_ns, self.rate()) + self.read_len;
+        self.sizing.is_fed = !late && (costs.apart > 0 || meanwhile <= window / TOP_UP_SHARE);
         self.sizing.late = false;
         self.sizing.trigger = u64::MAX;
     }
@@ -154,15 +158,14 @@ impl Stream {
         }
         end = end.min(limit);
         let is_bounded = window < self.sizing.window || end >= limit;
+        let quiet_until = |end: u64| if is_bounded { 0 } else { (end + step).saturating_sub(window) };
         if end <= self.planned || end < limit && end - self.planned < step {
-            self.sizing.quiet_until =
-                if is_bounded { 0 } else { (self.planned + step).saturating_sub(window) };
+            self.sizing.quiet_until = quiet_until(self.planned);
             return;
         }
         let wanted = Extent::between(self.planned, end);
         self.planned = end;
-        let quiet_until = (end + step).saturating_sub(window);
-        self.sizing.quiet_until = if is_bounded { 0 } else { quiet_until.min(self.sizing.trigger) };
+        self.sizing.quiet_until = quiet_until(end).min(self.sizing.trigger);
         let (shape, id, mark, reason) = (self.shape, self.id, self.frontier + step, self.reason());
         shape.extents(wanted, costs.back_piece.min(wanted.len), |extent| {
             let mark = if is_dense && !shape.is_back() { mark } else { extent.offset };

@@ -117,9 +117,8 @@ impl Stream {
 
     /// The rate of its reader since the stream began, in bytes a second; 0 if it was read once.
     pub(crate) fn rate(&self) -> u64 {
-        let bytes = u128::from(self.read_bytes) * 1_000_000_000;
-        let rate = bytes.checked_div(u128::from(self.last_read.since(self.began)));
-        u64::try_from(rate.unwrap_or(0)).unwrap_or(u64::MAX)
+        let ns = self.last_read.since(self.began);
+        if ns == 0 { 0 } else { crate::device::rate(self.read_bytes, ns) }
     }
 
     /// The positions that it has planned and not reached.

@@ -13,7 +13,7 @@ struct Limit {
 
 /// They only ever fall, but for the lines that name the modules of a new folder.
 const LIMITS: [Limit; 3] = [
-    Limit { of: &["policy/adaptive", "policy/follower", "policy/census.rs"], lines: 3250, constants: 98 },
+    Limit { of: &["policy/adaptive", "policy/follower", "policy/census.rs"], lines: 3249, constants: 97 },
     Limit { of: &["walk"], lines: 690, constants: 19 },
     Limit { of: &["device", "scheduler", "cache"], lines: 3086, constants: 76 },
 ];

@@ -23,8 +23,9 @@ const STEP_TIMES: u64 = 8;
 /// The most elements ahead of a strided stream.
 const ELEMENTS_MAX: u64 = 256;
 /// A window is refilled once this share of it was consumed. For a reader that does not wait, it is refilled
-/// once this share is left. Where fetches overlap, that has to last for a read, and until a fetch is back. Where
-/// each return is dear, a window is mostly refilled after the second share.
+/// once this share is left. Where fetches overlap, that has to last twice as long as a read
+/// and a slow fetch take. Else a reader nearly as fast as the device would leave it idle in between. Where each
+/// return is dear, a window is mostly refilled after the second share.
 const TOP_UP_SHARE: u64 = 4;
 const LEAP_SHARE: u64 = 2;
 
@@ -124,7 +125,7 @@ impl Stream {
         self.sizing.window = (2 * window).max(least);
         self.sizing.why = if late { Why::Growing } else { Why::Steady };
         let meanwhile = bytes_in(bounds.service_ns, self.rate()) + self.read_len;
-        self.sizing.is_fed = !late && (costs.apart > 0 || meanwhile <= window / TOP_UP_SHARE);
+        self.sizing.is_fed = !late && (costs.apart > 0 || 2 * meanwhile <= window / TOP_UP_SHARE);
         self.sizing.late = false;
         self.sizing.trigger = u64::MAX;
     }

@@ -98,6 +98,7 @@ mod tests {
     #[test]
     fn readers_of_whole_objects_read_the_next_one_whole() {
         assert_eq!(lengths(&[0, 0, 0]).reach(4 * KIB, 64 * KIB, 0), Some(u64::MAX));
+        assert_eq!(lengths(&[4, 4, 4, 4, 4, 0]).reach(4 * KIB, 64 * KIB, 0), Some(4 * KIB));
         let few = lengths(&[64, 64, 64, 0]);
         assert_eq!(few.reach(4 * KIB, 64 * KIB, 0), Some(64 * KIB));
         assert_eq!(few.reach(4 * KIB, 0, 0), Some(64 * KIB), "also where a wait is worth nothing");

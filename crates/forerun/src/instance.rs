@@ -6,7 +6,7 @@ use std::future::Future;
 use std::sync::Arc;
 
 use forerun_backend::{Entry, Error, ErrorKind, Kind, Result, without_secrets};
-use forerun_engine::Counters;
+use forerun_engine::{Counters, Usage};
 
 use crate::Reader;
 use crate::catalog::Catalog;
@@ -122,6 +122,26 @@ impl Forerun {
     /// Memory charged now: cached and in flight, in bytes.
     pub fn memory_bytes(&self) -> u64 {
         self.shared.driver.memory_bytes()
+    }
+
+    /// Memory and fetches now.
+    pub fn usage(&self) -> Usage {
+        self.shared.driver.usage()
+    }
+
+    /// From now on all data shall fit into so many bytes: at least 4 MiB, and at most the
+    /// [`Options::memory_bytes`](crate::Options::memory_bytes) that this began with.
+    ///
+    /// Data that may go is dropped at once, and its memory goes back to the system. Bytes that are in flight, or that
+    /// leases hold, go later. Call it again, with the same size, to give back what has become free meanwhile.
+    /// Readahead that is dropped counts as wasted.
+    pub fn set_memory_bytes(&self, bytes: u64) {
+        self.shared.driver.set_memory_bytes(bytes);
+    }
+
+    /// The memory for data, in bytes: that of [`Forerun::set_memory_bytes`], or at first that of the options.
+    pub fn memory_bytes_max(&self) -> u64 {
+        self.shared.driver.memory_bytes_max()
     }
 
     /// How often the engine's lock was taken, for tests.

@@ -4,15 +4,17 @@
 //! * The ranges of a fetch belong to that fetch alone until it has ended. Only bytes that
 //!   `handle_progress` has reported may be lent to reads before.
 //! * Nobody writes the ranges of a ready or replied read until its release.
+//! * Nobody has withdrawn ranges until the memory becomes larger.
 //!
 //! The driver keeps its side of it. All ranges come from the engine. A fetch ends only when
-//! its [`Filling`] is gone, and a read is released only when its slices are gone.
+//! its [`Filling`] is gone, and a read is released only when its slices are gone. The memory becomes larger only
+//! when the pages of withdrawn ranges are back at the system.
 
 use std::io;
 use std::sync::Arc;
 
 use forerun_engine::MemoryRange;
-use memmap2::{MmapOptions, MmapRaw};
+use memmap2::{MmapOptions, MmapRaw, UncheckedAdvice};
 
 /// The region that the engine numbers. Pages that were never filled cost
 /// nothing, however large it is.
@@ -54,6 +56,19 @@ impl Memory {
     /// To fill the `ranges` of a fetch with, front to back.
     pub(crate) fn filling(self: &Arc<Memory>, ranges: Vec<MemoryRange>) -> Filling {
         Filling { memory: Arc::clone(self), ranges: ranges.into_iter(), current: None, filled_bytes: 0 }
+    }
+
+    /// Gives the pages of `range`, which the engine has withdrawn, back to the system. Parts of pages stay.
+    pub(crate) fn discard(&self, range: MemoryRange) -> io::Result<()> {
+        let (start, len) = self.place(range);
+        let page = rustix::param::page_size();
+        let (first, end) = (start.next_multiple_of(page), (start + len) / page * page);
+        if first >= end {
+            return Ok(());
+        }
+        // SAFETY: `place` checked that the range lies in the mapping, which is anonymous. No slice and no `Filling` has
+        // any of it: that is the engine's contract for withdrawn ranges. Its bytes are zeros from now on.
+        unsafe { self.map.unchecked_advise_range(UncheckedAdvice::DontNeed, first, end - first) }
     }
 
     /// Where `range` lies; outside the region would be a bug in the engine.
@@ -141,6 +156,17 @@ mod tests {
                 });
             }
         });
+    }
+
+    #[test]
+    fn discarded_pages_are_gone_and_no_others() {
+        let memory = Arc::new(Memory::new(64 << 10).unwrap());
+        memory.filling(vec![range(0, 64 << 10)]).append(&[7; 64 << 10]);
+        memory.discard(range(16 << 10, 32 << 10)).unwrap();
+        memory.discard(range(100, 200)).unwrap();
+        assert_eq!(memory.slice(range((16 << 10) - 1, 2)), [7, 0]);
+        assert_eq!(memory.slice(range((48 << 10) - 1, 2)), [0, 7]);
+        assert_eq!(memory.slice(range(0, 4096)), [7; 4096]);
     }
 
     #[test]

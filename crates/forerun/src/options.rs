@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use forerun_backend::ConnectOptions;
+use forerun_engine::Config;
 use forerun_policies::PolicyKind;
 use tokio::runtime::Handle;
 
@@ -50,6 +51,9 @@ impl Default for Options {
 
 /// The same with one choice made.
 impl Options {
+    /// The least [`Options::memory_bytes`] that works.
+    pub const MEMORY_BYTES_MIN: u64 = Config::MEMORY_BYTES_MIN;
+
     /// With [`Options::memory_bytes`].
     #[must_use]
     pub fn with_memory_bytes(self, memory_bytes: u64) -> Options {

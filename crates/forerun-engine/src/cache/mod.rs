@@ -11,6 +11,7 @@ mod fill;
 mod lookup;
 mod outcomes;
 mod queries;
+mod resize;
 mod rows;
 
 use alloc::vec::Vec;
@@ -136,7 +137,8 @@ impl Cache {
 
     /// Blocks of the memory that hold nothing that was read again.
     pub(crate) fn fillable_count(&self) -> u64 {
-        u64::from(self.slots.count()) - self.queues.weight(Queue::Hot)
+        // Blocks beyond a budget that has fallen may be hot, and in use.
+        u64::from(self.slots.count()).saturating_sub(self.queues.weight(Queue::Hot))
     }
 
     /// Unread extents evicted since the last call.

@@ -79,14 +79,11 @@ pub(crate) struct Device {
 
 impl Device {
     pub(crate) fn new(config: &Config) -> Device {
-        // A thirty-second of the budget, so that many fetches fit at once.
-        let max = whole_blocks(config.fetch_bytes_max.min(config.memory_bytes_max / 32));
         let mut device = Device {
-            fetch_bytes_min: whole_blocks(config.fetch_bytes_min.min(max)),
-            fetch_bytes_max: max,
-            // However short its fetches are, a slice is worth the seek to it.
-            slice_max: whole_blocks(config.fetch_bytes_max.min(config.memory_bytes_max / 2)),
-            pipe_bytes_max: config.memory_bytes_max / 2,
+            fetch_bytes_min: 0,
+            fetch_bytes_max: 0,
+            slice_max: 0,
+            pipe_bytes_max: 0,
             delivered_bytes: 0,
             throughput: Filter::largest(),
             carried: Carried::new(),
@@ -107,8 +104,20 @@ impl Device {
             costs: Costs::default(),
             patience_ns: None,
         };
-        device.recompute();
+        device.set_limits(config);
         device
+    }
+
+    /// The limits of `config` apply from now on.
+    pub(crate) fn set_limits(&mut self, config: &Config) {
+        // A thirty-second of the budget, so that many fetches fit at once.
+        let max = whole_blocks(config.fetch_bytes_max.min(config.memory_bytes_max / 32));
+        self.fetch_bytes_min = whole_blocks(config.fetch_bytes_min.min(max));
+        self.fetch_bytes_max = max;
+        // However short its fetches are, a slice is worth the seek to it.
+        self.slice_max = whole_blocks(config.fetch_bytes_max.min(config.memory_bytes_max / 2));
+        self.pipe_bytes_max = config.memory_bytes_max / 2;
+        self.recompute();
     }
 
     pub(crate) fn estimate(&self) -> DeviceEstimate {

@@ -8,6 +8,7 @@ mod dispatch;
 mod hedge;
 mod inspect;
 mod launch;
+mod memory;
 mod reading;
 mod usage;
 
@@ -64,6 +65,8 @@ pub struct Engine {
     counters: Counters,
     events: VecDeque<Event>,
     calls_since_audit: usize,
+    /// The most memory that there ever is.
+    region_bytes: u64,
 }
 
 impl Engine {
@@ -111,6 +114,7 @@ impl Engine {
             counters: Counters::default(),
             events: VecDeque::new(),
             calls_since_audit: 0,
+            region_bytes: config.memory_bytes_max,
             config,
         }
     }
@@ -144,6 +148,7 @@ impl Engine {
     /// The next fetch to start.
     pub fn poll_fetch(&mut self, now: Time) -> Option<Fetch> {
         self.cache.is_short = false;
+        self.cache.shrink(now);
         while self.fetches.is_empty()
             && (self.admit(now) || self.ask_again(now) || self.dispatch_readahead(now))
         {}
@@ -194,17 +199,6 @@ impl Engine {
         Counters { memory_bytes_peak: self.cache.used_bytes_peak(), ..self.counters }
     }
 
-    /// Memory charged now: resident and in flight, in bytes.
-    pub fn memory_bytes(&self) -> u64 {
-        self.cache.used_bytes()
-    }
-
-    /// Whether the last `poll_fetch` found no memory for something. [`Engine::release`] may make room for it;
-    /// otherwise nothing is to be fetched because of a release.
-    pub fn is_short_of_memory(&self) -> bool {
-        self.cache.is_short
-    }
-
     /// Measurements of the backend.
     pub fn device(&self) -> DeviceEstimate {
         self.device.estimate()
@@ -243,7 +237,7 @@ impl Engine {
             self.calls_since_audit = 0;
             self.cache.audit();
             self.flights.audit();
-            assert!(self.cache.used_bytes() <= self.config.memory_bytes_max, "over budget");
+            assert!(self.cache.used_bytes() <= self.cache.kept_bytes(), "over budget");
         }
     }
 }

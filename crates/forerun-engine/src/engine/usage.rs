@@ -32,7 +32,7 @@ impl Engine {
         let (lent_bytes, waiting_count) = self.reads.lent_and_waiting();
         let readahead_count = self.flights.readahead_count();
         Usage {
-            memory_bytes_max: self.config.memory_bytes_max,
+            memory_bytes_max: self.cache.kept_bytes(),
             memory_bytes: self.cache.used_bytes(),
             unread_bytes: self.cache.unread_bytes_all(),
             lent_bytes,

@@ -1,6 +1,6 @@
 //! The engine, and what is known of it by somebody who only follows its rules.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use forerun_engine::*;
 
@@ -13,6 +13,12 @@ pub(super) const BLOCKS: usize = (SIZE_MAX / BLOCK_BYTES) as usize + 1;
 pub(crate) struct Model {
     pub(crate) engine: Engine,
     budget: u64,
+    /// The memory that is wanted.
+    wanted: u64,
+    /// The memory at the last call.
+    kept: u64,
+    /// The slots out of use.
+    withdrawn: BTreeSet<u64>,
     /// All calls use offsets from here on in each object.
     pub(super) base: u64,
     now: Time,
@@ -39,6 +45,9 @@ impl Model {
         config.closed_objects_max = 1;
         Model {
             budget: config.memory_bytes_max,
+            wanted: config.memory_bytes_max,
+            kept: config.memory_bytes_max,
+            withdrawn: BTreeSet::new(),
             engine: Engine::new(config).expect("a configuration that works"),
             base,
             now: Time(1),
@@ -127,6 +136,7 @@ impl Model {
                 self.change(object, 0, SIZE_MAX);
                 self.engine.forget(now, ObjectId(object));
             }
+            Call::Memory { percent } => self.set_memory(percent),
             Call::List { directory, class } => {
                 let file =
                     |object: usize| ListedFile { size: self.sizes[object], class: object as u8 % 2 * class };
@@ -159,6 +169,16 @@ impl Model {
         }
         self.now.0 += self.step_ns;
         self.drain();
+    }
+
+    fn set_memory(&mut self, percent: u64) {
+        let extra_bytes = (self.budget - Config::MEMORY_BYTES_MIN) * percent / 100;
+        let wanted = (Config::MEMORY_BYTES_MIN + extra_bytes) / BLOCK_BYTES * BLOCK_BYTES;
+        if wanted > self.wanted {
+            self.withdrawn.clear();
+        }
+        self.wanted = wanted;
+        self.engine.set_memory_bytes(self.now, wanted);
     }
 
     /// One stays in flight if there are enough, and of those half bring a block first.
@@ -219,6 +239,8 @@ impl Model {
             }
         }
         while let Some(fetch) = self.engine.poll_fetch(self.now) {
+            let is_withdrawn = fetch.memory.iter().flat_map(slots).any(|slot| self.withdrawn.contains(&slot));
+            assert!(!is_withdrawn, "memory is used that is out of use");
             assert_eq!(fetch.memory.iter().map(|range| range.len).sum::<u64>(), fetch.extent.len);
             assert_eq!(fetch.extent.offset % BLOCK_BYTES, 0);
             let size = self.sizes[fetch.object.0 as usize];
@@ -241,7 +263,15 @@ impl Model {
                 self.copy(waiting, memory);
             }
         }
-        assert!(self.engine.memory_bytes() <= self.budget, "over budget");
+        for slot in self.engine.take_withdrawn().iter().flat_map(slots) {
+            // A read there finds nothing.
+            self.slots.remove(&slot);
+            self.withdrawn.insert(slot);
+        }
+        let (used, kept) = (self.engine.memory_bytes(), self.engine.usage().memory_bytes_max);
+        assert!(kept <= self.wanted.max(self.kept), "the memory grows although less is wanted");
+        assert!(used <= kept && (kept <= self.wanted || used == kept), "more memory than is wanted is free");
+        self.kept = kept;
         let timeout = self.engine.poll_timeout();
         assert!(timeout.is_none_or(|due| due > self.now), "what is late was passed over");
     }
@@ -262,5 +292,12 @@ impl Model {
             self.now.0 += 1000;
         }
         assert!(self.waiting.is_empty(), "{} readers hang", self.waiting.len());
+        let kept = self.engine.usage().memory_bytes_max;
+        assert_eq!(kept, self.wanted / BLOCK_BYTES * BLOCK_BYTES, "the memory has another size");
     }
+}
+
+/// The slots of a range of memory.
+fn slots(range: &MemoryRange) -> impl Iterator<Item = u64> {
+    range.start / BLOCK_BYTES..(range.start + range.len).div_ceil(BLOCK_BYTES)
 }

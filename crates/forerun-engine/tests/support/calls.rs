@@ -35,6 +35,10 @@ pub(crate) enum Call {
         size: u64,
     },
     Forget(u64),
+    /// The memory is the least from now on, and this part of the rest.
+    Memory {
+        percent: u64,
+    },
     List {
         directory: u64,
         class: u8,
@@ -81,6 +85,7 @@ pub(crate) fn calls() -> impl Strategy<Value = Vec<Call>> {
             .prop_map(|(object, offset, len)| Call::Invalidate { object, offset, len }),
         1 => (object.clone(), 0..SIZE_MAX).prop_map(|(object, size)| Call::Resize { object, size }),
         1 => object.clone().prop_map(Call::Forget),
+        1 => (0..=100u64).prop_map(|percent| Call::Memory { percent }),
         1 => (0..2u64, 0..3u8).prop_map(|(directory, class)| Call::List { directory, class }),
         6 => (0..2u64, 0..2 * OBJECTS as u32)
             .prop_map(|(directory, index)| Call::Enter { directory, index }),
@@ -112,6 +117,7 @@ pub(crate) fn far_calls() -> impl Strategy<Value = Vec<Call>> {
             .prop_map(|(object, offset, len)| Call::Invalidate { object, offset, len }),
         1 => (0..2u64, 0..SIZE_MAX).prop_map(|(object, size)| Call::Resize { object, size }),
         1 => (0..2u64).prop_map(Call::Forget),
+        1 => (0..=100u64).prop_map(|percent| Call::Memory { percent }),
     ];
     prop::collection::vec(call, 100..600)
 }

@@ -20,9 +20,11 @@ mod work;
 use std::fmt;
 use std::future::Future;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use forerun_backend::{Backend, Entry, Error, ErrorKind, Result};
-use forerun_engine::{Advice, Counters, Engine, Extent, FetchId, MemoryRange, ReadId, ReaderId, Time};
+use forerun_engine::{Advice, Counters, Engine, Extent, FetchId, MemoryRange, ReadId, ReaderId, Time, Usage};
+use parking_lot::Mutex;
 use tokio::runtime;
 use tokio::time::Instant;
 
@@ -38,6 +40,9 @@ use listings::Listing;
 use lock::Lock;
 use state::State;
 
+/// Memory falls by at most so many bytes while the lock is held.
+const SHRINK_BYTES_MAX: u64 = 64 << 20;
+
 pub(crate) struct Driver {
     pub(crate) backend: Arc<dyn Backend>,
     pub(crate) catalog: Arc<Catalog>,
@@ -47,6 +52,10 @@ pub(crate) struct Driver {
     runtime: runtime::Handle,
     started: Instant,
     lock: Lock,
+    /// The memory that is wanted, in bytes.
+    memory_bytes_max: AtomicU64,
+    /// Held by whoever changes that.
+    resizing: Mutex<()>,
 }
 
 impl Driver {
@@ -59,8 +68,19 @@ impl Driver {
         runtime: runtime::Handle,
     ) -> Driver {
         let known = learner.as_ref().map(Learner::known).unwrap_or_default();
+        let memory_bytes_max = AtomicU64::new(engine.usage().memory_bytes_max);
         let (memory, lock) = (Arc::new(memory), Lock::new(State::new(engine, known)));
-        Driver { backend, catalog, memory, learner, runtime, started: Instant::now(), lock }
+        Driver {
+            backend,
+            catalog,
+            memory,
+            learner,
+            runtime,
+            started: Instant::now(),
+            lock,
+            memory_bytes_max,
+            resizing: Mutex::new(()),
+        }
     }
 
     pub(crate) fn open(self: &Arc<Driver>, entry: &Entry) -> (Arc<Object>, ReaderId) {
@@ -159,6 +179,52 @@ impl Driver {
     /// Leases that have ended by now are not charged any more.
     pub(crate) fn memory_bytes(self: &Arc<Driver>) -> u64 {
         self.step(|state, _| state.engine.memory_bytes())
+    }
+
+    /// As [`Driver::memory_bytes`], with all else of that kind.
+    pub(crate) fn usage(self: &Arc<Driver>) -> Usage {
+        self.step(|state, _| state.engine.usage())
+    }
+
+    /// From now on the memory has `bytes`, within the engine's limits. The rest goes back to the system.
+    pub(crate) fn set_memory_bytes(self: &Arc<Driver>, bytes: u64) {
+        // One at a time, so that what is withdrawn stays so until it is back at the system.
+        let _only = self.resizing.lock();
+        loop {
+            // In steps, so that nobody waits long for the lock.
+            let step = bytes.max(self.memory_bytes_max().saturating_sub(SHRINK_BYTES_MAX));
+            let now = self.now();
+            let (kept, withdrawn) = self.step(|state, _| {
+                state.advance(now);
+                (state.engine.set_memory_bytes(state.now, step), state.engine.take_withdrawn())
+            });
+            self.memory_bytes_max.store(kept, Ordering::Relaxed);
+            self.discard(withdrawn);
+            if step == bytes {
+                return;
+            }
+        }
+    }
+
+    /// Gives memory that the engine has withdrawn back to the system.
+    fn discard(&self, mut withdrawn: Vec<MemoryRange>) {
+        withdrawn.sort_unstable_by_key(|range| range.start);
+        // Pages may be larger than blocks.
+        withdrawn.dedup_by(|next, last| {
+            let is_next = last.start + last.len == next.start;
+            last.len += if is_next { next.len } else { 0 };
+            is_next
+        });
+        for range in withdrawn {
+            if let Err(error) = self.memory.discard(range) {
+                tracing::warn!(target: "forerun::memory", "memory cannot be given back to the system: {error}");
+            }
+        }
+    }
+
+    /// The memory that is wanted, in bytes.
+    pub(crate) fn memory_bytes_max(&self) -> u64 {
+        self.memory_bytes_max.load(Ordering::Relaxed)
     }
 
     /// How often the engine's lock was taken.

@@ -17,6 +17,7 @@ mod lists;
 #[cfg(debug_assertions)]
 mod locks;
 mod metadata;
+mod resized;
 mod runtimes;
 mod shutdown;
 mod written;

@@ -133,7 +133,9 @@ impl Cache {
             row.pin_count == 0 && row.spare() != 0
         };
         let is_much = self.queues.weight(Queue::Unread) >= u64::from(self.slots.count() / DEMAND_SHARE);
-        let found: Vec<RowId> = if is_much && now >= self.next_sweep {
+        let found: Vec<RowId> = if self.queues.weight(Queue::Unread) == 0 {
+            Vec::new()
+        } else if is_much && now >= self.next_sweep {
             let mut left = self.slots.count() / DEMAND_SHARE;
             let is_wanted = |id: &RowId| {
                 let is_wanted = left > 0;

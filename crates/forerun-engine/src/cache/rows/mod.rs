@@ -4,6 +4,7 @@ mod index;
 mod queue;
 mod row;
 mod slots;
+mod withdrawn;
 
 pub(super) use index::Index;
 pub(super) use queue::Queues;

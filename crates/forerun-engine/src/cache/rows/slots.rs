@@ -7,7 +7,7 @@
 use alloc::vec;
 use alloc::vec::Vec;
 
-const GROUP: u32 = 64;
+pub(super) const GROUP: u32 = 64;
 
 /// A run of neighbouring slots.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -16,6 +16,8 @@ pub(crate) struct SlotRun {
     pub(crate) count: u32,
 }
 
+/// Less memory may be wanted than the region has. Then free slots are withdrawn, those with high numbers first.
+///
 /// Invariants:
 /// 1. bit `i` of `free[g]` is set if and only if slot `64 g + i` is free;
 /// 2. bit `g` of `whole` is set if and only if all of group `g` is free;
@@ -23,11 +25,19 @@ pub(crate) struct SlotRun {
 /// 4. `free_count` is the number of bits set in `free`.
 #[derive(Debug)]
 pub(crate) struct Slots {
-    free: Vec<u64>,
-    whole: Vec<u64>,
-    partial: Vec<u64>,
-    free_count: u32,
-    count: u32,
+    pub(super) free: Vec<u64>,
+    pub(super) whole: Vec<u64>,
+    pub(super) partial: Vec<u64>,
+    pub(super) free_count: u32,
+    /// Those of the region.
+    pub(super) all_count: u32,
+    /// Those that are wanted.
+    pub(super) wanted: u32,
+    /// Those out of use, and how many they are.
+    pub(super) withdrawn: Vec<SlotRun>,
+    pub(super) withdrawn_count: u32,
+    /// The runs of them that were told.
+    pub(super) told: usize,
 }
 
 impl Slots {
@@ -38,7 +48,11 @@ impl Slots {
             whole: vec![0; groups.div_ceil(64)],
             partial: vec![0; groups.div_ceil(64)],
             free_count: 0,
-            count,
+            all_count: count,
+            wanted: count,
+            withdrawn: Vec::new(),
+            withdrawn_count: 0,
+            told: 0,
         };
         for first in (0..count).step_by(GROUP as usize) {
             slots.give(SlotRun { first, count: GROUP.min(count - first) });
@@ -46,8 +60,14 @@ impl Slots {
         slots
     }
 
+    /// Those that are wanted.
     pub(crate) fn count(&self) -> u32 {
-        self.count
+        self.wanted
+    }
+
+    /// Those that are free or in use.
+    pub(crate) fn kept_count(&self) -> u32 {
+        self.all_count - self.withdrawn_count
     }
 
     pub(crate) fn free_count(&self) -> u32 {
@@ -55,7 +75,7 @@ impl Slots {
     }
 
     pub(crate) fn used_count(&self) -> u32 {
-        self.count - self.free_count
+        self.kept_count() - self.free_count
     }
 
     /// Takes up to `want` neighbouring slots (at most one group's); `None` if
@@ -71,10 +91,15 @@ impl Slots {
         let free = self.free[group];
         let start = free.trailing_zeros();
         let run = (free >> start).trailing_ones().min(want).min(GROUP);
-        self.free[group] = free & !mask(start, run);
-        self.free_count -= run;
+        Some(self.take(group, start, run))
+    }
+
+    /// Takes `count` free slots of `group` from `start` on.
+    pub(super) fn take(&mut self, group: usize, start: u32, count: u32) -> SlotRun {
+        self.free[group] &= !mask(start, count);
+        self.free_count -= count;
         self.update_group(group);
-        Some(SlotRun { first: group as u32 * GROUP + start, count: run })
+        SlotRun { first: group as u32 * GROUP + start, count }
     }
 
     /// Takes a run of any length back.
@@ -101,7 +126,7 @@ impl Slots {
     }
 
     fn update_group(&mut self, group: usize) {
-        let size = GROUP.min(self.count - group as u32 * GROUP);
+        let size = GROUP.min(self.all_count - group as u32 * GROUP);
         let free = self.free[group];
         let all = free == mask(0, size);
         set(&mut self.whole, group, all);

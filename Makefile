@@ -9,6 +9,7 @@
 # programs on the mount beside other ways to mount, `make bench-attacks` what a bad
 # server costs other readers, `make real-programs` our traces
 # with the programs that replay them, `make nbd-programs` the NBD server with other clients,
+# `make memory-test` memory that follows a control group,
 # `make nbd-integrity` writes to it for minutes,
 # `make fuzz` feeds the trace readers and adaptive rubbish.
 # `make test-shared` tests with recordings that are too large for the repository, in `../shared` or
@@ -21,7 +22,7 @@
 # `make dist` builds a .deb, a static tarball, an SBOM and their checksums in `dist/` (docs/packages.md).
 # `make dist-test` uses them in a fresh Debian and in empty roots, as root.
 
-.PHONY: demo test test-shared bench check release-check semver-check version-check gates ablate fidelity bench-kernel bench-programs bench-attacks real-programs nbd-programs nbd-integrity fuzz soak \
+.PHONY: demo test test-shared bench check release-check semver-check version-check gates ablate fidelity bench-kernel bench-programs bench-attacks real-programs nbd-programs memory-test nbd-integrity fuzz soak \
 	release static dist dist-test install install-program install-library uninstall header header-check fuse nbd nginx python3 typos valgrind pkg-config musl
 
 # A change of user only where one is needed.
@@ -94,6 +95,10 @@ real-programs:
 
 nbd-programs: nbd
 	cargo test --package forerun-cli --test nbd_programs -- --ignored
+
+# Needs root and the memory controller of cgroup v1.
+memory-test:
+	cargo test --package forerun-cli --test program -- --ignored --nocapture memory::
 
 # The same tests as in `make test`, with more requests and more kills.
 nbd-integrity: export FORERUN_NBD_OPERATIONS ?= 100000

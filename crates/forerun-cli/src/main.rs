@@ -10,6 +10,7 @@ mod explain;
 mod generate;
 mod lab;
 mod log;
+mod memory;
 mod mount;
 mod mounts;
 mod nbd;

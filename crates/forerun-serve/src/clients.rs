@@ -15,7 +15,7 @@ use tokio::task::JoinSet;
 
 use crate::accepting::{Accepting, Client};
 use crate::sending::Impatient;
-use crate::{Limits, Listener};
+use crate::{Limits, Listener, Tls};
 
 /// The most bytes of the head of a request. The server buffers at most this much of an answer before it reads
 /// more of it.
@@ -24,12 +24,13 @@ const HEAD_BYTES_MAX: usize = 32 << 10;
 const STREAMS_MAX: u32 = 128;
 
 impl Limits {
-    /// Serves the clients of `listeners` with `answer` until `stop`. Then it takes no more requests, and ends once
-    /// the answers are complete, or after the time that there is for that. Called within a runtime with time and
-    /// I/O.
+    /// Serves the clients of `listeners` with `answer` until `stop`, over TLS alone if there is `tls`. Then it takes
+    /// no more requests, and ends once the answers are complete, or after the time that there is for that. Called
+    /// within a runtime with time and I/O.
     pub(crate) async fn serve<F, B>(
         self,
         listeners: Vec<Listener>,
+        tls: Option<Tls>,
         stop: impl Future<Output = ()>,
         answer: impl Fn(Request<Incoming>, Option<SocketAddr>) -> F + Clone + Send + 'static,
     ) where
@@ -38,27 +39,49 @@ impl Limits {
     {
         let mut accepting = Accepting::new(listeners, self.connections);
         let graceful = GracefulShutdown::new();
-        let mut connections = JoinSet::new();
+        let (mut beginning, mut connections) = (JoinSet::new(), JoinSet::new());
         tokio::pin!(stop);
         loop {
             tokio::select! {
                 () = &mut stop => break,
                 client = accepting.next() => match client {
-                    Ok(client) => {
-                        connections.spawn(self.converse(client, graceful.watcher(), answer.clone()));
-                    }
+                    Ok(client) => match &tls {
+                        None => {
+                            connections.spawn(self.converse(client, graceful.watcher(), answer.clone()));
+                        }
+                        Some(tls) => {
+                            beginning.spawn(self.begin(client, tls.clone()));
+                        }
+                    },
                     Err(error) => {
                         tracing::warn!(target: "forerun::http", "a client cannot connect: {error}");
                     }
                 },
+                Some(begun) = beginning.join_next() => {
+                    if let Ok(Some(client)) = begun {
+                        connections.spawn(self.converse(client, graceful.watcher(), answer.clone()));
+                    }
+                }
                 Some(_) = connections.join_next() => {}
             }
         }
         // The sockets go first, so that a new server may take their place.
         accepting.end().await;
+        drop(beginning);
         if tokio::time::timeout(self.drain, graceful.shutdown()).await.is_err() {
             tracing::warn!(target: "forerun::http", "clients that do not read their answers are cut off");
         }
+    }
+
+    /// Begins TLS with `client`. The result is `None` if the client does not agree in time.
+    async fn begin(self, client: Client, tls: Tls) -> Option<Client> {
+        let reason = match tokio::time::timeout(self.idle, tls.accept(client.stream)).await {
+            Ok(Ok(stream)) => return Some(Client { stream, ..client }),
+            Ok(Err(error)) => error.to_string(),
+            Err(_) => format!("it took longer than {} s", self.idle.as_secs_f32()),
+        };
+        tracing::debug!(target: "forerun::http", "a client did not begin TLS: {reason}");
+        None
     }
 
     /// Serves one client to its end.

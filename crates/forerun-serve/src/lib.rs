@@ -25,6 +25,8 @@ pub mod nfs;
 mod sending;
 #[cfg(target_os = "linux")]
 mod served;
+#[cfg(target_os = "linux")]
+mod tls;
 
 #[cfg(target_os = "linux")]
 pub use limits::Limits;
@@ -32,3 +34,5 @@ pub use limits::Limits;
 pub use listener::{Listener, Place};
 #[cfg(target_os = "linux")]
 pub use served::Buckets;
+#[cfg(target_os = "linux")]
+pub use tls::Tls;

@@ -9,8 +9,12 @@ use std::os::unix::net as unix;
 use std::path::{Path, PathBuf};
 
 use rustix::net::{AddressFamily, getsockname, sockopt};
+use socket2::SockRef;
 use tokio::io::{AsyncRead, AsyncWrite};
-use tokio::net::{TcpListener, UnixListener, UnixStream};
+use tokio::net::{TcpListener, TcpStream, UnixListener, UnixStream};
+
+/// The most bytes that a connection keeps for a client and has not sent.
+const UNSENT_BYTES_MAX: u32 = 64 << 10;
 
 /// A socket that listens. The socket of a path is removed with it.
 #[derive(Debug)]
@@ -127,10 +131,16 @@ impl Listener {
                 stream.set_nodelay(true)?;
                 // A client whose machine has gone says nothing more.
                 sockopt::set_socket_keepalive(&stream, true)?;
+                bound_unsent(&stream);
                 Ok((Box::new(stream), Some(peer)))
             }
         }
     }
+}
+
+/// Where the system has no such bound, the socket has the usual ones.
+fn bound_unsent(stream: &TcpStream) {
+    let _ = SockRef::from(stream).set_tcp_notsent_lowat(UNSENT_BYTES_MAX);
 }
 
 impl Drop for Listener {
@@ -138,5 +148,18 @@ impl Drop for Listener {
         if let Some(path) = &self.path {
             let _ = fs::remove_file(path);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn a_connection_keeps_little_that_it_has_not_sent() {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let stream = TcpStream::connect(listener.local_addr().unwrap()).await.unwrap();
+        bound_unsent(&stream);
+        assert_eq!(SockRef::from(&stream).tcp_notsent_lowat().unwrap(), UNSENT_BYTES_MAX);
     }
 }

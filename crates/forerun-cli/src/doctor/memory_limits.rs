@@ -1,7 +1,7 @@
 //! Whether there is memory for a mount.
 
 use super::finding::{Finding, Level};
-use crate::mount::memory::{Limit, limit, needed};
+use crate::memory::{Limit, limit, needed};
 use crate::units::show_size;
 
 /// Checks whether a mount with `--memory bytes` fits.

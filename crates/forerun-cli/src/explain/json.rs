@@ -16,7 +16,7 @@ pub(super) fn all(subject: &Subject) -> String {
         json.key("process").number(u64::from(std::process::id()));
         json.key("policy").text(&subject.policy);
         json.key("memory_bytes").number(forerun.memory_bytes());
-        json.key("memory_bytes_max").number(subject.memory_bytes_max);
+        json.key("memory_bytes_max").number(subject.forerun.memory_bytes_max());
         json.key("storage").object(|json| {
             json.key("latency_ns").number(device.latency_ns);
             json.key("throughput_bytes_per_s").number(device.throughput_bytes_per_s);

@@ -76,7 +76,7 @@ async fn answer(subject: &Subject, mut stream: UnixStream) -> io::Result<()> {
             subject.forerun.url(),
             subject.directory.display(),
             subject.forerun.memory_bytes(),
-            subject.memory_bytes_max,
+            subject.forerun.memory_bytes_max(),
             subject.since.elapsed().as_secs()
         ),
         "words" => words::all(subject),

@@ -13,6 +13,5 @@ pub(crate) struct Subject {
     pub(crate) url: String,
     pub(crate) directory: PathBuf,
     pub(crate) policy: String,
-    pub(crate) memory_bytes_max: u64,
     pub(crate) since: Instant,
 }

@@ -16,7 +16,7 @@ pub(super) fn all(subject: &Subject) -> String {
         &mut text,
         &format!("{} on {} (process {})", subject.url, subject.directory.display(), std::process::id()),
     );
-    let memory = format!("{} of {}", size(forerun.memory_bytes()), size(subject.memory_bytes_max));
+    let memory = format!("{} of {}", size(forerun.memory_bytes()), size(forerun.memory_bytes_max()));
     line(&mut text, &format!("policy {}, memory {memory} used", subject.policy));
     line(&mut text, &storage(&device, &forerun.counters()));
     let readahead = forerun.readahead();

@@ -6,16 +6,17 @@ use forerun::{Options, PolicyKind};
 
 use super::SourceOptions;
 use crate::log::{self, Format};
-use crate::units::parse_size;
+use crate::memory::MemorySize;
 
 /// How an engine reads.
 #[derive(Clone, Debug, clap::Args)]
 pub(crate) struct EngineOptions {
-    /// Memory for data, as in 256MiB or 1G
+    /// Memory for data, as in 256MiB or 1G, or auto
     ///
-    /// Bytes in flight, bytes read ahead and bytes already read share this memory.
-    #[arg(long, value_name = "SIZE", default_value = "256MiB", value_parser = parse_size)]
-    pub(crate) memory: u64,
+    /// Bytes in flight, bytes read ahead and bytes already read share this memory. With auto it is up to half of the
+    /// machine, or of the control group, and follows what other programs leave.
+    #[arg(long, value_name = "SIZE", default_value = "256MiB", value_parser = MemorySize::parse)]
+    pub(crate) memory: MemorySize,
 
     /// The policy that decides what is read ahead
     ///
@@ -65,7 +66,7 @@ impl EngineOptions {
     /// For the library.
     pub(crate) fn options(&self) -> Options {
         Options::default()
-            .with_memory_bytes(self.memory)
+            .with_memory_bytes(self.memory.bytes)
             .with_policy(self.policy())
             .with_learn(self.learn.clone())
             .with_connect(self.source.connect())

@@ -6,7 +6,6 @@ mod end;
 mod engine;
 pub(crate) mod helper;
 mod kernel_readahead;
-pub(crate) mod memory;
 pub(crate) mod place;
 mod remount;
 pub(crate) mod running;

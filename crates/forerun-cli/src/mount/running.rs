@@ -7,18 +7,18 @@ use std::process::ExitCode;
 use std::time::Instant;
 
 use forerun::Forerun;
-use forerun_serve::fuse::{Mount, OPERATIONS};
+use forerun_serve::fuse::Mount;
 use tokio::runtime::{Builder, Runtime};
 
 use super::end::{Stop, unmount};
 use super::place::Place;
 use super::service::{self, Service};
-use super::{Settings, allocator, daemon, memory};
+use super::{Settings, allocator, daemon};
 use crate::explain::{Socket, Subject};
+use crate::memory::{self, Following};
 use crate::print::say;
 use crate::run;
 use crate::servers::Monitoring;
-use crate::units::show_size;
 
 /// Mounts `url` on `directory`, and waits for the end of the mount.
 ///
@@ -30,10 +30,10 @@ pub(super) fn serve(url: &str, directory: &Path, settings: &Settings) -> Result<
     settings.log.start()?;
     let service = Service::new()?;
     let place = Place::new(directory)?;
-    if let Some(doubt) = memory::doubt(settings.engine.memory) {
+    if let Some(doubt) = memory::doubt(settings.engine.memory.bytes) {
         say(&doubt);
     }
-    let monitoring = settings.monitoring.start("mount", OPERATIONS)?;
+    let monitoring = settings.monitoring.start("mount")?;
     let forerun = Forerun::connect_blocking(url, settings.engine(&monitoring))?;
     let is_local = forerun.url().starts_with("file:");
     check_passthrough(settings, &forerun, is_local)?;
@@ -44,6 +44,7 @@ pub(super) fn serve(url: &str, directory: &Path, settings: &Settings) -> Result<
         let _context = runtime.enter();
         Stop::new()?
     };
+    let _following = Following::start(settings.engine.memory, vec![forerun.clone()])?;
     let mount = place.mount(forerun.clone(), settings.kernel(is_local, &monitoring))?;
     monitoring.ready([&forerun]);
     greet(url, settings, &forerun, &mount, &monitoring, &runtime);
@@ -107,7 +108,7 @@ fn greet(
         forerun.url(),
         mount.directory().display(),
         settings.engine.policy,
-        show_size(settings.engine.memory),
+        settings.engine.memory,
         monitoring.shown()
     ));
     if let Some(why) = mount.not_passed() {
@@ -118,7 +119,6 @@ fn greet(
         url: forerun::without_secrets(url),
         directory: mount.directory().to_owned(),
         policy: settings.engine.policy.clone(),
-        memory_bytes_max: settings.engine.memory,
         since: Instant::now(),
     };
     explain_itself(socket, subject);

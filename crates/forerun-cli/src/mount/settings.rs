@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use forerun::{Options, PolicyKind};
-use forerun_serve::fuse::MountOptions;
+use forerun_serve::fuse::{MountOptions, OPERATIONS};
 
 use super::{EngineOptions, KernelReadahead, LogOptions};
 use crate::servers::{Monitoring, MonitoringOptions};
@@ -83,6 +83,6 @@ impl Settings {
             .with_push(self.engine.policy() == PolicyKind::default())
             .with_hints(self.hints)
             .with_passthrough(self.passthrough)
-            .with_requests(monitoring.requests())
+            .with_requests(monitoring.requests(OPERATIONS))
     }
 }

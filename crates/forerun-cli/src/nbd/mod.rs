@@ -9,7 +9,7 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use crate::mount::{EngineOptions, LogOptions};
-use crate::servers::{MonitoringOptions, NamedUrl};
+use crate::servers::{MonitoringOptions, NamedUrl, TlsOptions};
 use crate::units::parse_duration;
 
 const EXAMPLES: &str = "\
@@ -65,19 +65,8 @@ pub(crate) struct NbdCommand {
     #[arg(long)]
     writable: bool,
 
-    /// Serve only clients that begin TLS, with the server's certificate in the PEM file
-    ///
-    /// The certificates of authorities between may follow it.
-    #[arg(long, value_name = "PEM", requires = "tls_key")]
-    tls_certificate: Option<PathBuf>,
-
-    /// The private key of the certificate
-    #[arg(long, value_name = "PEM", requires = "tls_certificate")]
-    tls_key: Option<PathBuf>,
-
-    /// Admit only clients that have a certificate of an authority in the PEM file
-    #[arg(long, value_name = "PEM", requires = "tls_certificate")]
-    tls_client_ca: Option<PathBuf>,
+    #[command(flatten)]
+    tls: TlsOptions,
 
     #[command(flatten)]
     engine: EngineOptions,

@@ -4,16 +4,16 @@ use std::error::Error;
 use std::process::ExitCode;
 
 use forerun_serve::Listener;
-use forerun_serve::nbd::{Exports, OPERATIONS, Server, Tls};
+use forerun_serve::nbd::{Exports, OPERATIONS, Server};
 use tokio::runtime::Builder;
 
 use super::{NbdCommand, sources};
+use crate::memory;
 use crate::mount::service::{self, Service};
-use crate::mount::{Stop, allocator, memory};
+use crate::mount::{Stop, allocator};
 use crate::print::say;
 use crate::servers::sockets::SocketName;
 use crate::servers::{Monitoring, Upstreams, sockets};
-use crate::units::show_size;
 
 /// The port of the protocol.
 const PORT: u16 = 10809;
@@ -27,14 +27,14 @@ pub(super) fn serve(command: &NbdCommand) -> Result<ExitCode, Box<dyn Error>> {
     let inherited = sockets::inherited()?;
     allocator::keep_little();
     command.log.start()?;
-    if let Some(doubt) = memory::doubt(command.engine.memory) {
+    if let Some(doubt) = memory::doubt(command.engine.memory.bytes) {
         say(&doubt);
     }
-    let monitoring = command.monitoring.start("nbd", OPERATIONS)?;
+    let monitoring = command.monitoring.start("nbd")?;
     let runtime = Builder::new_multi_thread().thread_name("forerun").enable_all().build()?;
     let handle = runtime.handle().clone();
     runtime.block_on(async move {
-        let tls = tls(command)?;
+        let tls = command.tls.load()?;
         let listeners = sockets::listeners(inherited, wanted(command)).await?;
         if listeners.is_empty() {
             return Err("there is no socket to listen at: give --unix PATH or --listen ADDR".into());
@@ -43,6 +43,7 @@ pub(super) fn serve(command: &NbdCommand) -> Result<ExitCode, Box<dyn Error>> {
         let (engine, ttl) = (&command.engine, command.metadata_ttl);
         let mut upstreams = Upstreams::new(&command.urls, engine, ttl, &monitoring, &handle)?;
         let exports = sources::connect(command, &mut upstreams).await?;
+        let _following = upstreams.follow_memory()?;
         let stop = Stop::new()?;
         monitoring.ready(upstreams.iter().map(|(_, forerun)| forerun));
         greet(command, &upstreams, &exports, &listeners, &monitoring).await?;
@@ -54,7 +55,7 @@ pub(super) fn serve(command: &NbdCommand) -> Result<ExitCode, Box<dyn Error>> {
             monitoring.drain();
             service.iter().for_each(|service| service.stopping("answering the last requests"));
         };
-        let server = Server::new(exports).with_requests(monitoring.requests());
+        let server = Server::new(exports).with_requests(monitoring.requests(OPERATIONS));
         let server = if let Some(tls) = tls { server.with_tls(tls) } else { server };
         tokio::select! {
             ended = server.serve(listeners, ending) => ended?,
@@ -71,14 +72,6 @@ fn wanted(command: &NbdCommand) -> impl Iterator<Item = SocketName<'_>> {
     path.into_iter().chain(command.listen.as_deref().map(|address| SocketName::Tcp(address, PORT)))
 }
 
-/// The certificate, if there is one.
-fn tls(command: &NbdCommand) -> Result<Option<Tls>, Box<dyn Error>> {
-    let (Some(certificate), Some(key)) = (&command.tls_certificate, &command.tls_key) else {
-        return Ok(None);
-    };
-    Ok(Some(Tls::load(certificate, key, command.tls_client_ca.as_deref())?))
-}
-
 /// Says what is served where, and begins to answer `forerun explain`.
 async fn greet(
     command: &NbdCommand,
@@ -89,7 +82,7 @@ async fn greet(
 ) -> Result<(), Box<dyn Error>> {
     // A directory that cannot be listed is told now, and not to the first client.
     let count = exports.names().await?.len();
-    let is_tls = command.tls_certificate.is_some();
+    let is_tls = command.tls.is_on();
     let uris: Vec<String> =
         listeners.iter().map(|listener| listener.nbd_uri(is_tls)).collect::<Result<_, _>>()?;
     // A user who reads that it serves may ask at once.
@@ -101,7 +94,7 @@ async fn greet(
         uris.join(" and "),
         writes(command),
         command.engine.policy,
-        show_size(command.engine.memory),
+        command.engine.memory,
         monitoring.shown()
     ));
     Ok(())

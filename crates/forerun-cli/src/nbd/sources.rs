@@ -42,7 +42,7 @@ async fn open(
     named: &NamedUrl,
     options: &Options,
 ) -> Result<(Forerun, Source), Box<dyn Error>> {
-    let new = |forerun: &Forerun| Source::new(forerun.clone(), options.memory_bytes, named.name.clone());
+    let new = |forerun: &Forerun| Source::new(forerun.clone(), named.name.clone());
     if command.writable {
         let found = Forerun::connect(&named.url, options.clone().with_learn(None)).await?;
         let file = Arc::new(WritableFile::open(&found).await?);

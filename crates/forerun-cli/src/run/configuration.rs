@@ -187,7 +187,7 @@ mod tests {
             let found = read(TWO, given).unwrap();
             let line =
                 |mount: &Mount| format!("{} {}", mount.arguments.join(" ".as_ref()).display(), mount.verbose);
-            (found.settings.engine.memory, found.mounts.iter().map(line).collect::<Vec<_>>())
+            (found.settings.engine.memory.bytes, found.mounts.iter().map(line).collect::<Vec<_>>())
         };
         let (memory, mounts) = lines(&given);
         assert_eq!((memory, &*mounts[0]), (1 << 30, "--memory=1GiB -- s3://a /a 1"));

@@ -4,17 +4,17 @@ use std::error::Error;
 use std::process::ExitCode;
 
 use forerun_serve::http::{self, AccessLog, Credentials};
-use forerun_serve::{Buckets, Limits, nfs};
+use forerun_serve::{Buckets, Limits, Tls, nfs};
 use futures::FutureExt;
 use tokio::runtime::Builder;
 
 use super::ServeCommand;
 use super::listening::Listening;
+use crate::memory;
 use crate::mount::service::{self, Service};
-use crate::mount::{Stop, allocator, memory};
+use crate::mount::{Stop, allocator};
 use crate::print::say;
 use crate::servers::{Monitoring, NamedUrl, Upstreams, sockets};
-use crate::units::show_size;
 
 /// Serves as `command` says, until a signal comes.
 ///
@@ -25,11 +25,12 @@ pub(super) fn serve(command: &ServeCommand) -> Result<ExitCode, Box<dyn Error>> 
     let inherited = sockets::inherited()?;
     allocator::keep_little();
     command.log.start()?;
-    if let Some(doubt) = memory::doubt(command.engine.memory) {
+    if let Some(doubt) = memory::doubt(command.engine.memory.bytes) {
         say(&doubt);
     }
     let credentials = credentials(command)?;
-    let monitoring = command.monitoring.start("serve", http::OPERATIONS)?;
+    let tls = command.tls.load()?;
+    let monitoring = command.monitoring.start("serve")?;
     let runtime = Builder::new_multi_thread().thread_name("forerun").enable_all().build()?;
     let handle = runtime.handle().clone();
     runtime.block_on(async move {
@@ -38,10 +39,11 @@ pub(super) fn serve(command: &ServeCommand) -> Result<ExitCode, Box<dyn Error>> 
         let (engine, ttl) = (&command.engine, command.metadata_ttl);
         let mut upstreams = Upstreams::new(&command.urls, engine, ttl, &monitoring, &handle)?;
         upstreams.connect().await?;
+        let _following = upstreams.follow_memory()?;
         let stop = Stop::new()?;
         let buckets = buckets(&upstreams)?;
-        let shown = listening.shown()?;
-        let servers = Servers::new(command, credentials, buckets, (&listening, &monitoring))?;
+        let shown = listening.shown(command)?;
+        let servers = Servers::new(command, (credentials, tls), buckets, (&listening, &monitoring))?;
         monitoring.ready(upstreams.iter().map(|(_, forerun)| forerun));
         greet(command, &upstreams, &shown, &monitoring);
         if let Some(service) = &service {
@@ -73,7 +75,7 @@ fn credentials(command: &ServeCommand) -> Result<Credentials, Box<dyn Error>> {
 fn buckets(upstreams: &Upstreams<'_>) -> Result<Buckets, String> {
     let mut buckets = Buckets::default();
     for (named, forerun) in upstreams.iter() {
-        buckets.add(&name_of(named), forerun.clone(), upstreams.memory_bytes())?;
+        buckets.add(&name_of(named), forerun.clone())?;
     }
     Ok(buckets)
 }
@@ -87,19 +89,26 @@ struct Servers {
 impl Servers {
     fn new(
         command: &ServeCommand,
-        credentials: Credentials,
+        (credentials, tls): (Credentials, Option<Tls>),
         buckets: Buckets,
         (listening, monitoring): (&Listening, &Monitoring),
     ) -> Result<Servers, Box<dyn Error>> {
         let limits = Limits::default().with_connections(command.connections as usize);
         let limits = limits.with_idle(command.idle).with_stall(command.idle);
         let nfs = nfs::Server::new(buckets.clone()).with_limits(limits);
-        let nfs = (!listening.nfs.is_empty()).then_some(nfs);
+        let nfs =
+            (!listening.nfs.is_empty()).then(|| nfs.with_requests(monitoring.requests(nfs::OPERATIONS)));
         if listening.http.is_empty() {
             return Ok(Servers { http: None, nfs });
         }
         let http = http::Server::new(buckets, credentials)?;
-        let mut http = http.with_limits(limits).with_requests(monitoring.requests());
+        let mut http = http.with_limits(limits).with_requests(monitoring.requests(http::OPERATIONS));
+        if let Some(domain) = &command.domain {
+            http = http.with_domain(domain.clone());
+        }
+        if let Some(tls) = tls {
+            http = http.with_tls(tls);
+        }
         if let Some(path) = &command.access_log {
             let log = AccessLog::open(path, command.access_log_form.into())
                 .map_err(|error| format!("the access log {} cannot be opened: {error}", path.display()))?;
@@ -143,7 +152,7 @@ fn greet(command: &ServeCommand, upstreams: &Upstreams<'_>, places: &[String], m
         places.join(" and "),
         names.join(", "),
         command.engine.policy,
-        show_size(command.engine.memory),
+        command.engine.memory,
         monitoring.shown()
     ));
 }

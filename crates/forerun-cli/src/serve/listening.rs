@@ -37,6 +37,11 @@ impl Listening {
                 "there is no socket to listen at: give --http ADDR, --http unix:PATH or --nfs ADDR".into()
             );
         }
+        if http.is_empty() && (command.tls.is_on() || command.domain.is_some()) {
+            return Err(
+                "NFS has neither TLS nor a domain: give --http ADDR besides, or leave them out".into()
+            );
+        }
         let listening = Listening { http, nfs };
         listening.check_who_may_read(command)?;
         Ok(listening)
@@ -56,10 +61,13 @@ impl Listening {
                 .into());
             }
         }
-        for listener in self.http.iter().filter(|_| command.credentials.is_none()) {
+        for listener in
+            self.http.iter().filter(|_| command.credentials.is_none() && !command.tls.admits_few())
+        {
             if let Some(address) = reached_by_others(listener)? {
                 return Err(format!(
-                    "other computers reach {address}: give --credentials FILE, or --public if everybody may read"
+                    "other computers reach {address}: give --credentials FILE or --tls-client-ca PEM, or --public if everybody \
+                     may read"
                 )
                 .into());
             }
@@ -71,8 +79,9 @@ impl Listening {
     ///
     /// # Errors
     /// If the system does not tell.
-    pub(super) fn shown(&self) -> Result<Vec<String>, Box<dyn Error>> {
-        let listeners = self.http.iter().map(|listener| ("http", listener));
+    pub(super) fn shown(&self, command: &ServeCommand) -> Result<Vec<String>, Box<dyn Error>> {
+        let http = if command.tls.is_on() { "https" } else { "http" };
+        let listeners = self.http.iter().map(|listener| (http, listener));
         let listeners = listeners.chain(self.nfs.iter().map(|listener| ("nfs", listener)));
         let shown = listeners.map(|(scheme, listener)| Ok(sockets::shown(scheme, &listener.place()?)));
         shown.collect()

@@ -8,10 +8,10 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Duration;
 
-use forerun_serve::http::LogForm;
+use forerun_serve::http::{Domain, LogForm};
 
 use crate::mount::{EngineOptions, LogOptions};
-use crate::servers::{MonitoringOptions, NamedUrl};
+use crate::servers::{MonitoringOptions, NamedUrl, TlsOptions};
 use crate::units::parse_duration;
 
 const EXAMPLES: &str = "\
@@ -51,9 +51,20 @@ pub(crate) struct ServeCommand {
 
     /// Listen for clients of NFS 3 at a TCP address, as in localhost or 192.0.2.1:2049
     ///
-    /// Port 2049 is used unless ADDR has one. The mount protocol is at the same port, and no rpcbind is needed.
+    /// Port 2049 is used unless ADDR has one. The mount protocol is at the same port, and no rpcbind is needed. Nothing
+    /// is encrypted.
     #[arg(long, value_name = "ADDR")]
     nfs: Option<String>,
+
+    /// Let hosts below NAME name buckets of S3 too: BUCKET.NAME has the objects of NAME/BUCKET
+    ///
+    /// Some clients name buckets in this way unless they are told otherwise. NAME is a host name without a port, as in
+    /// s3.example.org, and all hosts below it have to lead to this server.
+    #[arg(long, value_name = "NAME", value_parser = Domain::new)]
+    domain: Option<Domain>,
+
+    #[command(flatten)]
+    tls: TlsOptions,
 
     /// Let only clients read over HTTP that have one of the credentials in FILE
     ///

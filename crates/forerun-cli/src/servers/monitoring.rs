@@ -28,18 +28,14 @@ pub(crate) struct MonitoringOptions {
 pub(crate) struct Monitoring(Option<MetricsServer>);
 
 impl MonitoringOptions {
-    /// Begins to serve the metrics of `front_end`, which answers `operations`.
+    /// Begins to serve the metrics of `front_end`.
     ///
     /// # Errors
     /// If the address cannot be listened at.
-    pub(crate) fn start(
-        &self,
-        front_end: &'static str,
-        operations: &'static [&'static str],
-    ) -> Result<Monitoring, Box<dyn Error>> {
+    pub(crate) fn start(&self, front_end: &'static str) -> Result<Monitoring, Box<dyn Error>> {
         let Some(address) = self.metrics.as_deref() else { return Ok(Monitoring(None)) };
         let listen = sockets::listeners(Vec::new(), [sockets::at(address, PORT)]);
-        Ok(Monitoring(Some(MetricsServer::start(Metrics::new(front_end, operations), listen)?)))
+        Ok(Monitoring(Some(MetricsServer::start(Metrics::new(front_end), listen)?)))
     }
 }
 
@@ -48,9 +44,9 @@ impl Monitoring {
         self.0.as_ref().map(MetricsServer::metrics)
     }
 
-    /// Where the front end counts its requests.
-    pub(crate) fn requests(&self) -> Option<Arc<RequestTimes>> {
-        self.metrics().map(|metrics| Arc::clone(metrics.requests()))
+    /// Where a front end counts its requests, which are of `operations`.
+    pub(crate) fn requests(&self, operations: &'static [&'static str]) -> Option<Arc<RequestTimes>> {
+        self.metrics().map(|metrics| metrics.requests(operations))
     }
 
     /// `options`, with the requests to the store counted.

@@ -1,6 +1,7 @@
 //! The engines of a server: one for each URL.
 
 use std::error::Error;
+use std::io;
 use std::time::{Duration, Instant};
 
 use forerun::{Forerun, Options};
@@ -8,6 +9,7 @@ use tokio::runtime::Handle;
 
 use super::{Monitoring, NamedUrl};
 use crate::explain::{Socket, Subject};
+use crate::memory::Following;
 use crate::mount::EngineOptions;
 use crate::mount::running::explain_itself;
 
@@ -34,7 +36,7 @@ impl<'a> Upstreams<'a> {
         if engine.learn.is_some() && urls.len() > 1 {
             return Err("--learn has one file for one URL: start a server for each URL".into());
         }
-        let options = engine.options().with_memory_bytes(engine.memory / urls.len() as u64);
+        let options = engine.options().with_memory_bytes(engine.memory.for_each_of(urls.len() as u64));
         let options = options.with_metadata_ttl(metadata_ttl).with_runtime(runtime.clone());
         let options = monitoring.metered(options);
         Ok(Upstreams { urls, engine, options, foreruns: Vec::new() })
@@ -61,9 +63,12 @@ impl<'a> Upstreams<'a> {
         self.foreruns.push(forerun);
     }
 
-    /// The memory of each.
-    pub(crate) fn memory_bytes(&self) -> u64 {
-        self.options.memory_bytes
+    /// Lets the memory follow what the machine has left until the result is dropped, if the user wants that.
+    ///
+    /// # Errors
+    /// If the system has no room for a thread.
+    pub(crate) fn follow_memory(&self) -> io::Result<Option<Following>> {
+        Following::start(self.engine.memory, self.foreruns.clone())
     }
 
     /// Each URL with its engine.
@@ -98,7 +103,6 @@ impl<'a> Upstreams<'a> {
             url: self.shown(),
             directory: place.into(),
             policy: self.engine.policy.clone(),
-            memory_bytes_max: self.engine.memory,
             since: Instant::now(),
         };
         explain_itself(Socket::new(), subject);

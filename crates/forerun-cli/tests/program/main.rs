@@ -17,6 +17,7 @@ mod helper;
 mod learn;
 mod lists;
 mod log;
+mod memory;
 mod metrics;
 mod mount;
 mod mounts;

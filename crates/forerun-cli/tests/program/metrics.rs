@@ -17,6 +17,7 @@ use super::nbd_client::Client;
 use super::serve::{address, files, get, named, serve};
 use super::serving::Serving;
 use super::support::{DEADLINE, Foreground, cat, forerun, send};
+use super::{nfs, nfs_client};
 use exposition::Exposition;
 
 const DURATION_COUNT: &str = "forerun_request_duration_seconds_count";
@@ -105,6 +106,29 @@ fn an_nbd_server_counts_reads_and_refusals() {
     let counted = [("read", 2), ("other", 1)].map(|(name, count)| (name.to_owned(), count));
     assert_eq!(scraped.by_label(DURATION_COUNT), BTreeMap::from(counted));
     assert_eq!(scraped.by_label("forerun_request_errors_total"), BTreeMap::from([("other".to_owned(), 1)]));
+    assert_eq!(serving.end().0, Some(0));
+}
+
+#[test]
+fn a_server_counts_calls_of_nfs_and_requests_of_http_apart() {
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("a.bin"), vec![1; 100_000]).unwrap();
+    let mut command = forerun();
+    command.args(["serve", "--metrics", "127.0.0.1:0", "--http", "127.0.0.1:0", "--nfs", "127.0.0.1:0"]);
+    let serving = Serving::start(command.arg(format!("data={}", folder.path().display())));
+    let address = metrics_of(&serving.greeting);
+    let mut client = nfs_client::Client::new(nfs::address(&serving).parse().unwrap());
+    let file = client.open("a.bin");
+    let mut other = file.clone();
+    other.data.0.to_mut()[0] ^= 1;
+    assert!(client.read(&file, 0, 5000).is_ok() && client.read(&other, 0, 5000).is_err());
+    let counts = scrape(&address).by_label(DURATION_COUNT);
+    assert_eq!((counts.get("nfs_read"), counts.get("get")), (Some(&2), None), "{counts:?}");
+    let errors = scrape(&address).by_label("forerun_request_errors_total");
+    assert_eq!(errors.get("nfs_read"), Some(&1), "{errors:?}");
+    let http = serving.greeting.split("http://").nth(1).unwrap().split(' ').next().unwrap();
+    assert!(get(http, "/data/a.bin", "").0.contains("200"));
+    assert_eq!(scrape(&address).by_label(DURATION_COUNT).get("get"), Some(&1));
     assert_eq!(serving.end().0, Some(0));
 }
 

@@ -9,7 +9,7 @@ use super::serving::Serving;
 use super::support::{forerun, output};
 
 /// The address in a greeting.
-fn address(serving: &Serving) -> String {
+pub(crate) fn address(serving: &Serving) -> String {
     serving.greeting.split("nfs://").last().unwrap().split(' ').next().unwrap().to_owned()
 }
 

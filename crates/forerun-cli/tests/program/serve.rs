@@ -114,6 +114,7 @@ fn clients_with_keys_and_passwords_read() {
     let lines = fs::read_to_string(&log).unwrap();
     assert!(lines.lines().any(|line| line.contains("\"GET /data/a.bin HTTP/1.1\" 403 ")), "{lines}");
     assert!(lines.lines().any(|line| line.contains("/data/a.bin") && line.contains(" 206 ")), "{lines}");
+    assert!(!lines.contains("broken"), "all answers were complete: {lines}");
     assert!(!lines.contains("top-secret") && !lines.contains("t0k"), "{lines}");
 }
 
@@ -150,7 +151,7 @@ fn what_cannot_be_served_is_said() {
     };
     for (arguments, words) in [
         (&[data][..], "give --http ADDR"),
-        (&["--http", "0.0.0.0:0", data], "give --credentials FILE, or --public"),
+        (&["--http", "0.0.0.0:0", data], "give --credentials FILE or --tls-client-ca PEM, or --public"),
         (&["--http", "127.0.0.1:0", &bad], "no bucket can be called \"A_B\""),
         (&["--http", "127.0.0.1:0", data, data], "two buckets are called \"data\""),
         (&["--http", "127.0.0.1:0", "--credentials", keys.to_str().unwrap(), data], "line 1 is none of"),

@@ -20,16 +20,18 @@ pub(super) struct Accessed {
 /// The body of an answer.
 pub(super) struct Counted {
     body: s3s::Body,
+    len: Option<u64>,
     accessed: Option<Accessed>,
 }
 
 impl Counted {
-    pub(super) fn new(body: s3s::Body, mut accessed: Option<Accessed>) -> Counted {
+    /// Counts the bytes of `body`, which has `len` of them if that is known.
+    pub(super) fn new(body: s3s::Body, len: Option<u64>, mut accessed: Option<Accessed>) -> Counted {
         if let Some(accessed) = &mut accessed {
             // Nothing of it is asked for then.
-            accessed.record.is_complete = body.is_end_stream();
+            accessed.record.is_complete = body.is_end_stream() || len == Some(0);
         }
-        Counted { body, accessed }
+        Counted { body, len, accessed }
     }
 }
 
@@ -42,12 +44,13 @@ impl Body for Counted {
         context: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, s3s::StdError>>> {
         let polled = Pin::new(&mut self.body).poll_frame(context);
-        let is_end = self.body.is_end_stream();
+        let (is_end, len) = (self.body.is_end_stream(), self.len);
         if let (Poll::Ready(frame), Some(accessed)) = (&polled, &mut self.accessed) {
             match frame {
                 Some(Ok(frame)) => {
                     accessed.record.bytes += frame.data_ref().map_or(0, |data| data.len() as u64);
-                    accessed.record.is_complete = is_end;
+                    // After the last byte of a known length, nobody asks for more.
+                    accessed.record.is_complete = is_end || Some(accessed.record.bytes) == len;
                 }
                 Some(Err(_)) => {}
                 None => accessed.record.is_complete = true,

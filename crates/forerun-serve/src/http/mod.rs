@@ -7,6 +7,7 @@
 mod access;
 mod body;
 mod credentials;
+mod domain;
 mod log;
 mod operation;
 mod plain;
@@ -16,6 +17,7 @@ mod server;
 mod validators;
 
 pub use credentials::Credentials;
+pub use domain::Domain;
 pub use log::{AccessLog, LogForm};
 pub use operation::OPERATIONS;
 pub use server::Server;

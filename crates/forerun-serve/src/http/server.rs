@@ -5,27 +5,30 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime};
 
-use hyper::Request;
 use hyper::body::Incoming;
+use hyper::header::CONTENT_LENGTH;
+use hyper::{Method, Request};
 
 use super::access::{Accessed, Counted};
 use super::log::{AccessLog, Record};
 use super::operation::operation;
-use super::{Answer, Credentials, plain, s3};
+use super::{Answer, Credentials, Domain, plain, s3};
 use crate::metrics::RequestTimes;
-use crate::{Buckets, Limits, Listener};
+use crate::{Buckets, Limits, Listener, Tls};
 
 /// Serves buckets to clients.
 #[derive(Debug)]
 pub struct Server {
     service: Arc<Service>,
     limits: Limits,
+    tls: Option<Tls>,
 }
 
 #[derive(Clone, Debug)]
 struct Service {
     buckets: Arc<Buckets>,
     credentials: Arc<Credentials>,
+    domain: Option<Domain>,
     s3: s3s::service::S3Service,
     log: Option<Arc<AccessLog>>,
     requests: Option<Arc<RequestTimes>>,
@@ -39,9 +42,23 @@ impl Server {
     pub fn new(buckets: Buckets, credentials: Credentials) -> Result<Server, String> {
         s3::check_names(&buckets)?;
         let (buckets, credentials) = (Arc::new(buckets), Arc::new(credentials));
-        let s3 = s3::service(&buckets, &credentials);
-        let service = Service { buckets, credentials, s3, log: None, requests: None };
-        Ok(Server { service: Arc::new(service), limits: Limits::default() })
+        let s3 = s3::service(&buckets, &credentials, None);
+        let service = Service { buckets, credentials, domain: None, s3, log: None, requests: None };
+        Ok(Server { service: Arc::new(service), limits: Limits::default(), tls: None })
+    }
+
+    /// The same, whose buckets hosts below `domain` name as well.
+    #[must_use]
+    pub fn with_domain(self, domain: Domain) -> Server {
+        let s3 = s3::service(&self.service.buckets, &self.service.credentials, Some(&domain));
+        let service = Service { s3, domain: Some(domain), ..(*self.service).clone() };
+        Server { service: Arc::new(service), ..self }
+    }
+
+    /// The same, which serves only clients that begin TLS.
+    #[must_use]
+    pub fn with_tls(self, tls: Tls) -> Server {
+        Server { tls: Some(tls.with_protocols(&["h2", "http/1.1"])), ..self }
     }
 
     /// The same with a log of all requests.
@@ -74,7 +91,7 @@ impl Server {
         };
         let closing = (*self.service.buckets).clone().close_idle();
         tokio::select! {
-            () = self.limits.serve(listeners, stop, answer) => {}
+            () = self.limits.serve(listeners, self.tls.clone(), stop, answer) => {}
             () = closing => {}
         }
     }
@@ -84,17 +101,22 @@ impl Service {
     /// The answer to `request`, which the log has once it is over.
     async fn logged(&self, request: Request<Incoming>, peer: Option<SocketAddr>) -> hyper::Response<Counted> {
         let begun = Instant::now();
+        let path = Domain::path_of(self.domain.as_ref(), &request).into_owned();
         let record = self.log.as_ref().map(|_| Record {
             peer,
             at: SystemTime::now(),
-            request: format!("{} {} {:?}", request.method(), request.uri().path(), request.version()),
+            request: format!("{} {} {:?}", request.method(), path, request.version()),
             status: 0,
             bytes: 0,
             time: Duration::ZERO,
             is_complete: false,
         });
-        let counted = self.requests.as_ref().map(|requests| (requests, requests.begin(operation(&request))));
-        let answer = self.answer(request).await;
+        let counted = self
+            .requests
+            .as_ref()
+            .map(|requests| (requests, requests.begin(operation(request.method(), &path))));
+        let is_head = request.method() == Method::HEAD;
+        let answer = self.answer(request, &path).await;
         if let Some((requests, begun)) = counted {
             requests.end(begun, answer.status().as_u16() < 400);
         }
@@ -102,12 +124,14 @@ impl Service {
             let status = answer.status().as_u16();
             Accessed { log, record: Record { status, ..record }, begun }
         });
-        answer.map(|body| Counted::new(body, accessed))
+        let len = answer.headers().get(CONTENT_LENGTH).and_then(|len| len.to_str().ok()?.parse().ok());
+        let len = if is_head { Some(0) } else { len };
+        answer.map(|body| Counted::new(body, len, accessed))
     }
 
-    /// S3 and plain HTTP share an address: no bucket can be called `-`.
-    async fn answer(&self, request: Request<Incoming>) -> Answer {
-        match plain::target_of(request.uri().path()) {
+    /// S3 and plain HTTP share an address: no bucket can be called `-`. The host may name the first part of `path`.
+    async fn answer(&self, request: Request<Incoming>, path: &str) -> Answer {
+        match plain::target_of(path) {
             Some(target) => plain::answer(&self.buckets, &self.credentials, &request, target).await,
             None => s3::answer(&self.s3, request).await,
         }

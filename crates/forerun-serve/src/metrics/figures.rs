@@ -15,7 +15,8 @@ use super::families::{Families, Labels, by, one};
 #[derive(Debug)]
 pub struct Metrics {
     front_end: &'static str,
-    requests: Arc<RequestTimes>,
+    /// By protocol.
+    requests: Mutex<Vec<Arc<RequestTimes>>>,
     meter: Arc<Meter>,
     stage: Mutex<Stage>,
 }
@@ -29,19 +30,21 @@ enum Stage {
 }
 
 impl Metrics {
-    /// Those of a `front_end`, such as `mount`, which answers these `operations`.
-    pub fn new(front_end: &'static str, operations: &'static [&'static str]) -> Arc<Metrics> {
+    /// Those of a `front_end`, such as `mount`.
+    pub fn new(front_end: &'static str) -> Arc<Metrics> {
         Arc::new(Metrics {
             front_end,
-            requests: Arc::new(RequestTimes::new(operations)),
+            requests: Mutex::default(),
             meter: Arc::default(),
             stage: Mutex::new(Stage::Starting),
         })
     }
 
-    /// For the front end, which counts its requests here.
-    pub fn requests(&self) -> &Arc<RequestTimes> {
-        &self.requests
+    /// For a front end that answers these `operations`, and counts its requests here. No other has their names.
+    pub fn requests(&self, operations: &'static [&'static str]) -> Arc<RequestTimes> {
+        let requests = Arc::new(RequestTimes::new(operations));
+        self.requests.lock().push(Arc::clone(&requests));
+        requests
     }
 
     /// For the connections to the stores ([`forerun::ConnectOptions::meter`]).
@@ -107,13 +110,15 @@ impl Metrics {
     fn about_requests(&self, families: &mut Families<'_>) -> fmt::Result {
         let about = vec![("version", env!("CARGO_PKG_VERSION")), ("front_end", self.front_end)];
         families.gauge("forerun_build_info", "The version and the front end; always 1.", [(about, 1)])?;
-        let times = self.requests.iter().map(|(name, times, _)| (vec![("operation", name)], times));
+        let requests = self.requests.lock().clone();
+        let requests = || requests.iter().flat_map(|requests| requests.iter());
+        let times = requests().map(|(name, times, _)| (vec![("operation", name)], times));
         families.histogram(
             "forerun_request_duration_seconds",
             "From the receipt of a request until its answer is ready.",
             times,
         )?;
-        let failed = self.requests.iter().map(|(name, _, failed)| (name, failed));
+        let failed = requests().map(|(name, _, failed)| (name, failed));
         families.counter(
             "forerun_request_errors",
             "Requests that were answered with an error.",

@@ -55,7 +55,7 @@ impl MetricsServer {
             let limits = Limits::default().with_connections(CONNECTIONS_MAX);
             let limits = limits.with_stall(STALL_TIME_MAX).with_drain(DRAIN_TIME_MAX);
             let ended = async move { drop(stopped.await) };
-            let serving = limits.serve(listeners, ended, move |request, _| {
+            let serving = limits.serve(listeners, None, ended, move |request, _| {
                 std::future::ready(answer(&served, &registry, &request))
             });
             runtime.block_on(serving);

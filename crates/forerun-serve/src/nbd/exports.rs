@@ -35,10 +35,10 @@ pub struct Exports {
 }
 
 impl Source {
-    /// The objects of `forerun`, whose memory has `memory_bytes`. One object is called `name`, or as
-    /// its path. The objects of a tree are called as their paths, below `name` if it is given.
-    pub fn new(forerun: Forerun, memory_bytes: u64, name: Option<String>) -> Source {
-        let [lending, taking] = [0; 2].map(|_| Pool::new(memory_bytes));
+    /// The objects of `forerun`. One object is called `name`, or as its path. The objects of a tree are called as
+    /// their paths, below `name` if it is given.
+    pub fn new(forerun: Forerun, name: Option<String>) -> Source {
+        let [lending, taking] = [0; 2].map(|_| Pool::new(&forerun));
         let only = forerun.object().map(str::to_owned);
         Source { forerun, name, only, shares: Shares { lending, taking }, changes: Changes::Refused }
     }

@@ -21,11 +21,9 @@ mod open;
 mod overlay;
 pub mod protocol;
 mod server;
-mod tls;
 
 pub use client::OPERATIONS;
 pub use direct::{WritableFile, WrittenSource};
 pub use exports::{Exports, Source};
 pub use overlay::Overlay;
 pub use server::Server;
-pub use tls::Tls;

@@ -9,7 +9,7 @@ use tokio::task::JoinSet;
 
 use super::client::{Connection, End, Greeted, greet};
 use super::exports::Exports;
-use super::tls::Tls;
+use crate::Tls;
 use crate::accepting::Accepting;
 use crate::listener::{Listener, Stream};
 use crate::metrics::RequestTimes;

@@ -16,8 +16,10 @@ use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite};
 use tokio::time::{Instant, Sleep};
 
 use super::answer::answer;
+use super::operations::place_of;
 use super::protocol::{Broken, Calls, Incoming, RECORD_BYTES_MAX};
 use super::tree::{FileBytes, Tree};
+use crate::metrics::RequestTimes;
 use crate::sending::{Halt, Outgoing, Sender};
 
 /// Calls of a client that have no complete reply yet, at which no more are taken. Linux reads ahead in 16 at
@@ -45,6 +47,7 @@ pub(super) enum End {
 pub(super) struct Connection<S> {
     stream: S,
     tree: Arc<Tree>,
+    requests: Option<Arc<RequestTimes>>,
     peer: Option<SocketAddr>,
     input: BytesMut,
     calls: Calls,
@@ -59,11 +62,18 @@ pub(super) struct Connection<S> {
 }
 
 impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
-    /// A client that may rest for `idle` between calls. Called within a runtime.
-    pub(super) fn new(stream: S, peer: Option<SocketAddr>, tree: Arc<Tree>, idle: Duration) -> Connection<S> {
+    /// A client that may rest for `idle` between calls, which are counted in `requests`. Called within a runtime.
+    pub(super) fn new(
+        stream: S,
+        peer: Option<SocketAddr>,
+        tree: Arc<Tree>,
+        idle: Duration,
+        requests: Option<Arc<RequestTimes>>,
+    ) -> Connection<S> {
         Connection {
             stream,
             tree,
+            requests,
             peer,
             input: BytesMut::new(),
             calls: Calls::default(),
@@ -138,7 +148,17 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
             Incoming::Refused(reply) => return self.sender.push(Outgoing::head(reply, true, 0)),
         };
         self.call_bytes += u64::from(call.operation.weight());
-        let mut work = answer(Arc::clone(&self.tree), self.peer, call).boxed();
+        let place = place_of(&call.operation);
+        let counted = self.requests.clone().map(|requests| (requests.begin(place), requests));
+        let answer = answer(Arc::clone(&self.tree), self.peer, call);
+        let mut work = async move {
+            let (reply, is_ok) = answer.await;
+            if let Some((begun, requests)) = counted {
+                requests.end(begun, is_ok);
+            }
+            reply
+        }
+        .boxed();
         match work.as_mut().poll(context) {
             Poll::Ready(reply) => self.sender.push(reply),
             Poll::Pending => self.work.push(work),

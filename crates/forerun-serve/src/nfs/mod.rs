@@ -10,8 +10,10 @@
 
 mod answer;
 mod connection;
+mod operations;
 pub mod protocol;
 mod server;
 mod tree;
 
+pub use operations::OPERATIONS;
 pub use server::Server;

@@ -9,6 +9,7 @@ use tokio::task::JoinSet;
 use super::connection::{Connection, End};
 use super::tree::Tree;
 use crate::accepting::{Accepting, Client};
+use crate::metrics::RequestTimes;
 use crate::sending::Impatient;
 use crate::{Buckets, Limits, Listener};
 
@@ -18,18 +19,25 @@ pub struct Server {
     tree: Arc<Tree>,
     buckets: Buckets,
     limits: Limits,
+    requests: Option<Arc<RequestTimes>>,
 }
 
 impl Server {
     /// A server of `buckets`. Each is the export of its name.
     pub fn new(buckets: Buckets) -> Server {
-        Server { tree: Arc::new(Tree::new(&buckets)), buckets, limits: Limits::default() }
+        Server { tree: Arc::new(Tree::new(&buckets)), buckets, limits: Limits::default(), requests: None }
     }
 
     /// The same with other limits.
     #[must_use]
     pub fn with_limits(self, limits: Limits) -> Server {
         Server { limits, ..self }
+    }
+
+    /// The same, which counts its calls in `requests`, which are of [`OPERATIONS`](super::OPERATIONS).
+    #[must_use]
+    pub fn with_requests(self, requests: impl Into<Option<Arc<RequestTimes>>>) -> Server {
+        Server { requests: requests.into(), ..self }
     }
 
     /// Serves the clients of `listeners` until `stop`. Then it takes no more calls, and replies to those that it
@@ -74,7 +82,8 @@ impl Server {
     ) -> impl Future<Output = ()> + Send + 'static {
         let Client { stream, peer, permit } = client;
         let stream = Impatient::new(stream, self.limits.stall);
-        let connection = Connection::new(stream, peer, Arc::clone(&self.tree), self.limits.idle);
+        let (tree, requests) = (Arc::clone(&self.tree), self.requests.clone());
+        let connection = Connection::new(stream, peer, tree, self.limits.idle, requests);
         let stop = async move {
             let _ = ended.wait_for(|ended| *ended).await;
         };

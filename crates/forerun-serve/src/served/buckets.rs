@@ -32,16 +32,11 @@ pub(crate) struct Bucket {
 }
 
 impl Buckets {
-    /// Adds the objects of `forerun`, whose memory has `memory_bytes`, as the bucket `name`.
+    /// Adds the objects of `forerun` as the bucket `name`.
     ///
     /// # Errors
     /// If a bucket is called so already, or if no directory can be.
-    pub fn add(
-        &mut self,
-        name: &str,
-        forerun: Forerun,
-        memory_bytes: u64,
-    ) -> std::result::Result<(), String> {
+    pub fn add(&mut self, name: &str, forerun: Forerun) -> std::result::Result<(), String> {
         if !is_name(name, NAME_BYTES_MAX) {
             return Err(format!(
                 "no bucket can be called {name:?}: give one that a directory can have, as in NAME=URL"
@@ -50,7 +45,7 @@ impl Buckets {
         if self.get(name).is_some() {
             return Err(format!("two buckets are called {name:?}: give one another name, as in NAME=URL"));
         }
-        let [answers, replies] = [0; 2].map(|_| Pool::new(memory_bytes));
+        let [answers, replies] = [0; 2].map(|_| Pool::new(&forerun));
         let (name, kept) = (name.to_owned(), KeptReaders::default());
         self.buckets.push(Arc::new(Bucket { name, forerun, answers, replies, kept }));
         Ok(())

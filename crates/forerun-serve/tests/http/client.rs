@@ -7,9 +7,13 @@ use std::time::Duration;
 /// Longer than any answer takes, so that a test that fails ends.
 const TIME_MAX: Duration = Duration::from_secs(20);
 
+/// Both directions of a connection.
+pub(crate) trait Stream: Read + Write {}
+impl<T: Read + Write> Stream for T {}
+
 /// A connection.
 pub(crate) struct Connection {
-    stream: TcpStream,
+    stream: Box<dyn Stream>,
     /// Bytes that were read past the last answer.
     rest: Vec<u8>,
 }
@@ -22,10 +26,20 @@ pub(crate) struct Reply {
     pub(crate) body: Vec<u8>,
 }
 
+/// A socket whose server is at `address`.
+pub(crate) fn connect(address: SocketAddr) -> TcpStream {
+    let stream = TcpStream::connect(address).unwrap();
+    stream.set_read_timeout(Some(TIME_MAX)).unwrap();
+    stream
+}
+
 impl Connection {
     pub(crate) fn new(address: SocketAddr) -> Connection {
-        let stream = TcpStream::connect(address).unwrap();
-        stream.set_read_timeout(Some(TIME_MAX)).unwrap();
+        Connection::over(Box::new(connect(address)))
+    }
+
+    /// The same over `stream`.
+    pub(crate) fn over(stream: Box<dyn Stream>) -> Connection {
         Connection { stream, rest: Vec::new() }
     }
 

@@ -1,7 +1,10 @@
 //! The HTTP server, in both of its protocols.
 
 mod bad;
+#[path = "../support/certificates.rs"]
+mod certificates;
 mod client;
+mod domain;
 mod ends;
 mod plain;
 #[path = "../support/running.rs"]
@@ -10,3 +13,4 @@ mod s3;
 #[path = "../support/storage.rs"]
 mod storage;
 mod support;
+mod tls;

@@ -32,19 +32,28 @@ impl Served {
 
     /// The same for those who have `credentials`, within `limits`.
     pub(crate) fn with(objects: &[(&str, Vec<u8>)], credentials: &str, limits: Limits) -> Served {
+        Served::by(objects, credentials, |server| server.with_limits(limits))
+    }
+
+    /// The same for those who have `credentials`, by the server that `change` makes.
+    pub(crate) fn by(
+        objects: &[(&str, Vec<u8>)],
+        credentials: &str,
+        change: impl FnOnce(Server) -> Server,
+    ) -> Served {
         let storage = Storage::of(objects);
         let memory_bytes = 16 * MIB as u64;
         let options =
             Options::default().with_memory_bytes(memory_bytes).with_metadata_ttl(Duration::from_secs(60));
         let forerun = Forerun::over(Arc::clone(&storage) as Arc<dyn Backend>, options).unwrap();
         let mut buckets = Buckets::default();
-        buckets.add("bucket", forerun.clone(), memory_bytes).unwrap();
+        buckets.add("bucket", forerun.clone()).unwrap();
         let credentials = if credentials.is_empty() {
             Credentials::default()
         } else {
             Credentials::parse(credentials).unwrap()
         };
-        let server = Server::new(buckets, credentials).unwrap().with_limits(limits);
+        let server = change(Server::new(buckets, credentials).unwrap());
         let runtime = Runtime::new().unwrap();
         let listener = runtime.block_on(Listener::tcp("127.0.0.1:0".parse().unwrap())).unwrap();
         let Place::Tcp(address) = listener.place().unwrap() else { panic!("it has an address") };

@@ -45,7 +45,7 @@ fn holes_of_local_files_are_told() {
     file.sync_all().unwrap();
     let options = Options::default().with_memory_bytes(16 << 20).with_metadata_ttl(std::time::Duration::ZERO);
     let forerun = Forerun::connect_blocking(folder.path().to_str().unwrap(), options).unwrap();
-    let served = Served::over(Arc::clone(&Served::new(&[]).storage), forerun, 16 << 20);
+    let served = Served::over(Arc::clone(&Served::new(&[]).storage), forerun);
     let mut client = open(&served, "sparse");
     assert_eq!(states(&mut client, 0, 0, 4 << 20), [(1 << 20, 3), (1 << 20, 0), (2 << 20, 3)]);
     assert_eq!(states(&mut client, FLAG_ONE, 0, 4 << 20), [(1 << 20, 3)]);

@@ -2,6 +2,8 @@
 
 mod anything;
 mod bad;
+#[path = "../support/certificates.rs"]
+mod certificates;
 mod client;
 mod handshake;
 mod holes;

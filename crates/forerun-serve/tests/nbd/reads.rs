@@ -137,7 +137,7 @@ fn caching_reads_ahead() {
     let options = forerun::Options::default().with_memory_bytes(64 << 20);
     let backend = std::sync::Arc::clone(&storage) as std::sync::Arc<dyn forerun::Backend>;
     let forerun = forerun::Forerun::over(backend, options).unwrap();
-    let served = Served::over(storage, forerun.clone(), 64 << 20);
+    let served = Served::over(storage, forerun.clone());
     let mut client = served.open("a");
     let cookie = client.request(CACHE, 0, 4 << 20, 1 << 20);
     assert_eq!(client.outcome(cookie), 0);

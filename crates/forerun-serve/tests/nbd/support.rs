@@ -34,12 +34,12 @@ impl Served {
     /// The same in so much memory.
     pub(crate) fn with_memory(memory_bytes: u64, objects: &[(&str, Vec<u8>)]) -> Served {
         let (storage, forerun) = engine(memory_bytes, objects);
-        Served::over(storage, forerun, memory_bytes)
+        Served::over(storage, forerun)
     }
 
     /// Serves what `forerun` has.
-    pub(crate) fn over(storage: Arc<Storage>, forerun: Forerun, memory_bytes: u64) -> Served {
-        Served::source(storage, forerun.clone(), Source::new(forerun, memory_bytes, None))
+    pub(crate) fn over(storage: Arc<Storage>, forerun: Forerun) -> Served {
+        Served::source(storage, forerun.clone(), Source::new(forerun, None))
     }
 
     /// Serves `source`, which is of `forerun`.

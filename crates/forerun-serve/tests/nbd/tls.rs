@@ -1,84 +1,25 @@
 //! TLS.
 
-use std::fs;
 use std::os::unix::net::UnixStream;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 
-use base64::Engine as _;
-use base64::prelude::BASE64_STANDARD;
-use forerun_serve::nbd::{Exports, Server, Source, Tls};
-use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, IsCa, KeyPair};
-use rustls::pki_types::pem::PemObject;
-use rustls::pki_types::{CertificateDer, PrivateKeyDer};
-use rustls::{ClientConfig, ClientConnection, RootCertStore, StreamOwned};
-use tempfile::TempDir;
+use forerun_serve::Tls;
+use forerun_serve::nbd::{Exports, Server, Source};
+use rustls::{ClientConfig, ClientConnection, StreamOwned};
 
+use super::certificates::Certificates;
 use super::client::*;
 use super::numbers::*;
 use super::support::{MIB, Served, engine, pattern};
 
 const ERR_TLS_REQD: u32 = 1 << 31 | 5;
 
-type Authority = CertifiedIssuer<'static, KeyPair>;
-
-/// PEM files of a server and of a client, each with an authority of its own.
-struct Certificates(TempDir);
-
-impl Certificates {
-    fn new() -> Certificates {
-        let folder = tempfile::tempdir().unwrap();
-        for name in ["server", "client"] {
-            let mut params = CertificateParams::new(Vec::new()).unwrap();
-            params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
-            let authority: Authority =
-                CertifiedIssuer::self_signed(params, KeyPair::generate().unwrap()).unwrap();
-            let key = KeyPair::generate().unwrap();
-            let own = CertificateParams::new(vec!["localhost".to_owned()]).unwrap();
-            let own = own.signed_by(&key, &authority).unwrap();
-            write(&folder.path().join(format!("{name}-ca.pem")), "CERTIFICATE", authority.der());
-            write(&folder.path().join(format!("{name}.pem")), "CERTIFICATE", own.der());
-            write(&folder.path().join(format!("{name}-key.pem")), "PRIVATE KEY", &key.serialize_der());
-        }
-        Certificates(folder)
-    }
-
-    fn at(&self, name: &str) -> PathBuf {
-        self.0.path().join(name)
-    }
-
-    /// The authority that a client believes, and its own certificate if it has one.
-    fn client(&self, has_own: bool) -> ClientConfig {
-        let mut roots = RootCertStore::empty();
-        roots.add(CertificateDer::from_pem_file(self.at("server-ca.pem")).unwrap()).unwrap();
-        let provider = Arc::new(rustls::crypto::ring::default_provider());
-        let config =
-            ClientConfig::builder_with_provider(provider).with_safe_default_protocol_versions().unwrap();
-        let config = config.with_root_certificates(roots);
-        if !has_own {
-            return config.with_no_client_auth();
-        }
-        let own = CertificateDer::from_pem_file(self.at("client.pem")).unwrap();
-        let key = PrivateKeyDer::from_pem_file(self.at("client-key.pem")).unwrap();
-        config.with_client_auth_cert(vec![own], key).unwrap()
-    }
-
-    /// A server that admits clients with a certificate only, if `client_ca`.
-    fn serve(&self, client_ca: bool) -> Served {
-        let client_ca = client_ca.then(|| self.at("client-ca.pem"));
-        let tls =
-            Tls::load(&self.at("server.pem"), &self.at("server-key.pem"), client_ca.as_deref()).unwrap();
-        let (storage, forerun) = engine(16 << 20, &[("a", pattern(3 * MIB, 1))]);
-        let exports = Exports::new(vec![Source::new(forerun.clone(), 16 << 20, None)]);
-        Served::by(storage, forerun, Server::new(exports).with_tls(tls))
-    }
-}
-
-fn write(path: &Path, label: &str, der: &[u8]) {
-    let body = BASE64_STANDARD.encode(der);
-    let lines: Vec<&str> = body.as_bytes().chunks(64).map(|line| str::from_utf8(line).unwrap()).collect();
-    fs::write(path, format!("-----BEGIN {label}-----\n{}\n-----END {label}-----\n", lines.join("\n")))
-        .unwrap();
+/// A server that admits clients with a certificate only, if `client_ca`.
+fn serve(certificates: &Certificates, client_ca: bool) -> Served {
+    let (storage, forerun) = engine(16 << 20, &[("a", pattern(3 * MIB, 1))]);
+    let exports = Exports::new(vec![Source::new(forerun.clone(), None)]);
+    Served::by(storage, forerun, Server::new(exports).with_tls(certificates.server(client_ca)))
 }
 
 /// A socket that the tests use beside the client that has it.
@@ -121,7 +62,7 @@ fn everything_is_read_and_written_over_tls() {
     let certificates = Certificates::new();
     let bytes = pattern(3 * MIB, 1);
     for client_ca in [false, true] {
-        let served = certificates.serve(client_ca);
+        let served = serve(&certificates, client_ca);
         let mut client = encrypted(&served, certificates.client(client_ca)).structured();
         assert_eq!(client.option(STARTTLS, &[]).1, ERR_INVALID, "it has begun");
         assert_eq!(client.option(LIST, &[]).0.len(), 1);
@@ -139,7 +80,7 @@ fn everything_is_read_and_written_over_tls() {
 #[test]
 fn nothing_is_told_before_tls() {
     let certificates = Certificates::new();
-    let served = certificates.serve(false);
+    let served = serve(&certificates, false);
     let (mut client, _) = connect(&served);
     let asked: [(u32, Vec<u8>); 7] = [
         (LIST, vec![]),
@@ -170,7 +111,7 @@ fn nothing_is_told_before_tls() {
 #[test]
 fn clients_without_a_certificate_are_not_admitted_where_one_is_needed() {
     let certificates = Certificates::new();
-    let served = certificates.serve(true);
+    let served = serve(&certificates, true);
     let mut client = encrypted(&served, certificates.client(false));
     // TLS 1.3 tells a client of it after its first bytes.
     let head = [&OPTION_MAGIC.to_be_bytes()[..], &LIST.to_be_bytes(), &[0; 4]].concat();

@@ -40,8 +40,8 @@ impl Served {
         let options = Options::default().with_memory_bytes(MEMORY_BYTES).with_metadata_ttl(Duration::ZERO);
         let forerun = Forerun::over(Arc::clone(&storage) as Arc<dyn Backend>, options).unwrap();
         let mut buckets = Buckets::default();
-        buckets.add("data", forerun.clone(), MEMORY_BYTES).unwrap();
-        buckets.add("Other_2", forerun.clone(), MEMORY_BYTES).unwrap();
+        buckets.add("data", forerun.clone()).unwrap();
+        buckets.add("Other_2", forerun.clone()).unwrap();
         let server = Server::new(buckets).with_limits(limits);
         let runtime = Runtime::new().unwrap();
         let listener = runtime.block_on(Listener::tcp("127.0.0.1:0".parse().unwrap())).unwrap();

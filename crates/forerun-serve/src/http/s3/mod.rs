@@ -21,7 +21,7 @@ use s3s::dto::{
 use s3s::service::{S3Service, S3ServiceBuilder};
 use s3s::{S3, S3Request, S3Response, S3Result, s3_error};
 
-use super::{Answer, Credentials};
+use super::{Answer, Credentials, Domain};
 use crate::Buckets;
 use crate::served::Bucket;
 pub(super) use name::check_names;
@@ -32,11 +32,18 @@ struct Endpoint {
     buckets: Arc<Buckets>,
 }
 
-/// The service of `buckets` for those who have `credentials`.
-pub(super) fn service(buckets: &Arc<Buckets>, credentials: &Arc<Credentials>) -> S3Service {
+/// The service of `buckets` for those who have `credentials`. Hosts below `domain` name buckets as well.
+pub(super) fn service(
+    buckets: &Arc<Buckets>,
+    credentials: &Arc<Credentials>,
+    domain: Option<&Domain>,
+) -> S3Service {
     let mut builder = S3ServiceBuilder::new(Endpoint { buckets: Arc::clone(buckets) });
     if !credentials.is_empty() {
         builder.set_auth(Readers::new(credentials));
+    }
+    if let Some(domain) = domain {
+        builder.set_host(domain.clone());
     }
     builder.build()
 }

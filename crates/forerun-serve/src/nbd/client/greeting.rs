@@ -9,7 +9,7 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use super::super::exports::Exports;
 use super::super::open::OpenExport;
 use super::super::protocol::{Broken, Handshake, Session, Step};
-use super::super::tls::Tls;
+use crate::Tls;
 use crate::listener::Stream;
 
 /// The outcome of a handshake.

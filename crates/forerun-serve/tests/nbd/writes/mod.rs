@@ -45,7 +45,7 @@ fn entry(forerun: &Forerun) -> Entry {
 /// Serves the object `a` of `storage` with the overlay `path`.
 fn serve(storage: &Arc<Storage>, forerun: &Forerun, path: &Path) -> Served {
     let overlay = Overlay::open(path, &entry(forerun)).unwrap();
-    let source = Source::new(forerun.clone(), 16 << 20, None).with_overlay("a", overlay);
+    let source = Source::new(forerun.clone(), None).with_overlay("a", overlay);
     Served::source(Arc::clone(storage), forerun.clone(), source)
 }
 
@@ -57,6 +57,6 @@ fn serve_file(path: &Path, options: Options) -> Served {
     let file = Arc::new(file);
     let backend = Arc::new(WrittenSource(Arc::clone(&file)));
     let forerun = Forerun::over(backend, options).unwrap();
-    let source = Source::new(forerun.clone(), 16 << 20, None).with_file(file);
+    let source = Source::new(forerun.clone(), None).with_file(file);
     Served::source(engine(16 << 20, &[]).0, forerun, source)
 }

@@ -78,7 +78,7 @@ fn a_write_that_waits_for_its_base_holds_up_only_its_block() {
     let (storage, forerun) = engine(16 << 20, &[("slow", bytes.clone())]);
     let entry = forerun.stat_blocking("slow").unwrap();
     let overlay = Overlay::open(&folder.path().join("o"), &entry).unwrap();
-    let source = Source::new(forerun.clone(), 16 << 20, None).with_overlay("slow", overlay);
+    let source = Source::new(forerun.clone(), None).with_overlay("slow", overlay);
     let served = Served::source(storage, forerun, source);
     let mut waiting = served.open("slow");
     let cookie = waiting.request(WRITE, 0, SLOW_FROM + 100, 5);

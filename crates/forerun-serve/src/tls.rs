@@ -17,7 +17,7 @@ use crate::listener::Stream;
 /// The certificate of a server, and the clients that it admits.
 #[derive(Clone)]
 pub struct Tls {
-    acceptor: TlsAcceptor,
+    config: Arc<ServerConfig>,
 }
 
 impl Tls {
@@ -50,15 +50,23 @@ impl Tls {
         let private =
             PrivateKeyDer::from_pem_file(key).map_err(|error| unreadable(key, "private key", &error))?;
         let config = config.with_single_cert(certificates(certificate)?, private).map_err(unfit)?;
-        Ok(Tls { acceptor: TlsAcceptor::from(Arc::new(config)) })
+        Ok(Tls { config: Arc::new(config) })
+    }
+
+    /// The same for clients that choose one of `protocols`, the best first, for what they send over TLS.
+    pub(crate) fn with_protocols(self, protocols: &[&str]) -> Tls {
+        let mut config = Arc::unwrap_or_clone(self.config);
+        config.alpn_protocols = protocols.iter().map(|name| name.as_bytes().to_vec()).collect();
+        Tls { config: Arc::new(config) }
     }
 
     /// The same connection, encrypted.
     ///
     /// # Errors
     /// If the client does not agree, or is not admitted.
-    pub(super) async fn accept(&self, stream: Box<dyn Stream>) -> io::Result<Box<dyn Stream>> {
-        Ok(Box::new(self.acceptor.accept(stream).await?))
+    pub(crate) async fn accept(&self, stream: Box<dyn Stream>) -> io::Result<Box<dyn Stream>> {
+        let acceptor = TlsAcceptor::from(Arc::clone(&self.config));
+        Ok(Box::new(acceptor.accept(stream).await?))
     }
 }
 

@@ -11,10 +11,10 @@ use std::process::ExitCode;
 
 use forerun_lab::export::json::Json;
 
+use crate::memory::MemorySize;
 use crate::mount::SourceOptions;
 use crate::print::show;
 use crate::status;
-use crate::units::parse_size;
 use finding::{Finding, Level};
 
 const EXAMPLES: &str = "\
@@ -40,8 +40,8 @@ pub(crate) struct DoctorCommand {
     allow_other: bool,
 
     /// Check for a mount with this much memory
-    #[arg(long, value_name = "SIZE", default_value = "256MiB", value_parser = parse_size)]
-    memory: u64,
+    #[arg(long, value_name = "SIZE", default_value = "256MiB", value_parser = MemorySize::parse)]
+    memory: MemorySize,
 
     #[command(flatten)]
     source: SourceOptions,
@@ -55,7 +55,7 @@ impl DoctorCommand {
     /// Prints a line for each check, or one value of JSON.
     pub(crate) fn run(self) -> Result<ExitCode, Box<dyn Error>> {
         let mut findings = machine::check(self.allow_other);
-        findings.push(memory_limits::check(self.memory));
+        findings.push(memory_limits::check(self.memory.bytes));
         let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build()?;
         for url in &self.urls {
             findings.extend(runtime.block_on(url::check(url, self.source.connect())));

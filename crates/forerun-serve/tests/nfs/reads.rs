@@ -19,9 +19,9 @@ fn shuffled(count: usize) -> Vec<usize> {
 fn sixteen_reordered_reads_at_once_bring_every_byte() {
     const SIZE: usize = 20 * MIB + 1234;
     let bytes = pattern(SIZE, 1);
-    let served = Served::new(&[("a", bytes.clone())]);
+    let served = Served::new(&[("far", bytes.clone())]);
     let mut client = served.connect();
-    let file = client.open("a");
+    let file = client.open("far");
     for len in [32 << 10, MIB] {
         let offsets = shuffled(SIZE.div_ceil(len)).into_iter().map(|number| number * len);
         let offsets: Vec<usize> = offsets.collect();
@@ -36,9 +36,11 @@ fn sixteen_reordered_reads_at_once_bring_every_byte() {
                 assert!(read == bytes[offset..SIZE.min(offset + len)], "{len} bytes at {offset}");
             }
         }
+        // Sixteen reads of 1 MiB take all of the memory, so that there is none for readahead.
+        let counters = served.forerun.counters();
+        let is_ahead = counters.readahead_bytes > 4 * counters.demand_bytes;
+        assert!(is_ahead || len == MIB, "it reads ahead: {counters:?}");
     }
-    let counters = served.forerun.counters();
-    assert!(counters.readahead_bytes > counters.demand_bytes, "it reads ahead: {counters:?}");
 }
 
 #[test]

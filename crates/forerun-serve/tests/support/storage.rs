@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 use std::sync::Arc;
+use std::time::Duration;
 
 use async_trait::async_trait;
 use forerun::{Backend, Entry, Result, Version};
@@ -10,6 +11,9 @@ use tokio::sync::Semaphore;
 
 /// Fetches of objects called `slow` wait if they go past this offset.
 pub(crate) const SLOW_FROM: u64 = 8 << 20;
+
+/// A fetch of `far` takes so long that a busy machine, too, sees that fetches overlap.
+const FAR: Duration = Duration::from_millis(20);
 
 /// Objects in memory. Fetches of `slow` past [`SLOW_FROM`] wait until they are allowed, and those of
 /// `broken` from there on fail. Objects whose names end in `private` are not for everybody.
@@ -51,6 +55,9 @@ impl Backend for Storage {
     async fn fetch(&self, path: &str, version: &Version, extent: Range<u64>) -> Result<ByteStream> {
         if extent.end > SLOW_FROM && path == "slow" {
             self.allowed.acquire().await.expect("it is never closed").forget();
+        }
+        if path == "far" {
+            tokio::time::sleep(FAR).await;
         }
         if extent.end > SLOW_FROM && path == "broken" {
             return Err(forerun::Error::new(forerun::ErrorKind::Permanent, "it is broken, as it must be"));

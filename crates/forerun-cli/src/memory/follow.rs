@@ -87,8 +87,8 @@ struct Machine {
     stop: OwnedFd,
     /// They become readable under pressure.
     events: Vec<OwnedFd>,
-    /// The pressure file of the control group, or of the machine.
-    stalls: PathBuf,
+    /// The pressure file of the control group. Without that and without events, it is the machine's.
+    stalls: Option<PathBuf>,
     /// The last look at it, and the microseconds that it had.
     last: Option<(Instant, u64)>,
 }
@@ -97,10 +97,12 @@ impl Machine {
     fn new(stop: OwnedFd) -> Machine {
         let groups = Group::own();
         // Without the rights for one, sizes alone are looked at.
-        let events = groups.iter().filter_map(|group| group.pressure_event().ok().flatten()).collect();
-        // Those of groups above, and of the machine, count waits for the limits of other groups as well.
+        let events: Vec<_> =
+            groups.iter().filter_map(|group| group.pressure_event().ok().flatten()).collect();
         let own = groups.iter().find_map(Group::pressure_file).filter(|file| file.exists());
-        let stalls = own.unwrap_or_else(|| PathBuf::from("/proc/pressure/memory"));
+        // That of the machine counts waits for the limits of other groups as well.
+        let of_machine = || events.is_empty().then(|| PathBuf::from("/proc/pressure/memory"));
+        let stalls = own.or_else(of_machine);
         Machine { stop, events, stalls, last: None }
     }
 
@@ -110,6 +112,7 @@ impl Machine {
             [&self.stop].into_iter().chain(&self.events).map(|fd| PollFd::new(fd, PollFlags::IN)).collect();
         let time = Timespec { tv_sec: 0, tv_nsec: TICK.subsec_nanos().into() };
         let count = poll(&mut watched, Some(&time)).unwrap_or_else(|_| {
+            // A poll that fails at once must not make this loop spin.
             thread::sleep(TICK);
             0
         });
@@ -128,7 +131,8 @@ impl Machine {
 
     /// Whether programs have waited for memory for long since the last look.
     fn is_stalled(&mut self) -> bool {
-        let now = stalled_us(&self.stalls).map(|stalled| (Instant::now(), stalled));
+        let stalled = self.stalls.as_deref().and_then(stalled_us);
+        let now = stalled.map(|stalled| (Instant::now(), stalled));
         let Some((before, now)) = std::mem::replace(&mut self.last, now).zip(now) else { return false };
         let stalled = Duration::from_micros(now.1.saturating_sub(before.1));
         stalled > (now.0 - before.0) / STALLED_SHARE

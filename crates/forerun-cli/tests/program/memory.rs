@@ -64,6 +64,7 @@ impl Drop for Group {
     fn drop(&mut self) {
         let until = Instant::now() + Duration::from_secs(10);
         while fs::remove_dir(&self.0).is_err() && Instant::now() < until {
+            // cgroup v1 does not announce the end of the last process.
             std::thread::sleep(Duration::from_millis(10));
         }
     }
@@ -140,14 +141,17 @@ fn the_memory_follows_the_limit_of_a_control_group_while_200_streams_run() {
             let begun = Instant::now();
             while metric("forerun_memory_used_bytes") < most / 10 * 9 {
                 assert!(begun.elapsed() < Duration::from_secs(60), "the streams do not fill the memory");
+                // A scrape costs the server time, and nothing announces that its memory is full.
                 std::thread::sleep(Duration::from_millis(100));
             }
             let time = group.limit_within(bytes, Duration::from_secs(2));
+            // The rest of the two seconds that usage may take to follow.
             std::thread::sleep(Duration::from_secs(2).saturating_sub(time));
             let (limit, used) = (metric("forerun_memory_limit_bytes"), metric("forerun_memory_used_bytes"));
             println!("{bytes} bytes after {time:?}: limit {limit}, used {used}");
             assert!(used <= limit && limit < bytes / 2, "{limit}");
             group.limit(512 * MIB).unwrap();
+            // Memory grows in 32 steps of a quarter of a second.
             std::thread::sleep(Duration::from_secs(12));
             again = metric("forerun_memory_limit_bytes");
             assert!(again > 2 * limit, "it does not grow again: {again}");

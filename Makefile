@@ -6,7 +6,8 @@
 # promises, `make ablate` takes its rules away one by one, `make fidelity` compares the
 # simulator with the product, `make bench-kernel` the product with the kernel's own
 # readahead (as root), `make bench-programs` real
-# programs on the mount beside other ways to mount, `make bench-attacks` what a bad
+# programs on the mount beside other ways to mount, `make bench-fairness` how readers share a store,
+# `make bench-attacks` what a bad
 # server costs other readers, `make real-programs` our traces
 # with the programs that replay them, `make nbd-programs` the NBD server with other clients,
 # `make memory-test` memory that follows a control group,
@@ -22,7 +23,7 @@
 # `make dist` builds a .deb, a static tarball, an SBOM and their checksums in `dist/` (docs/packages.md).
 # `make dist-test` uses them in a fresh Debian and in empty roots, as root.
 
-.PHONY: demo test test-shared bench check release-check semver-check version-check gates ablate fidelity bench-kernel bench-programs bench-attacks real-programs nbd-programs memory-test nbd-integrity fuzz soak \
+.PHONY: demo test test-shared bench check release-check semver-check version-check gates ablate fidelity bench-kernel bench-programs bench-fairness bench-attacks real-programs nbd-programs memory-test nbd-integrity fuzz soak \
 	release static dist dist-test install install-program install-library uninstall header header-check fuse nbd nginx python3 typos valgrind pkg-config musl
 
 # A change of user only where one is needed.
@@ -84,6 +85,10 @@ $(programs)/venv/installed: crates/forerun-cli/programs/requirements.txt | pytho
 	python3 -m venv --clear $(programs)/venv
 	$(programs)/venv/bin/pip install --quiet --requirement $<
 	touch $@
+
+# Readers of a store that gives less than they want.
+bench-fairness:
+	cargo bench --package forerun --bench fairness
 
 bench-attacks: fuse
 	cargo build --release --package forerun-cli

@@ -4,7 +4,7 @@ use alloc::vec::Vec;
 
 use crate::cache::Pins;
 use crate::table::Table;
-use crate::types::{Extent, ObjectId, ReadId};
+use crate::types::{Extent, ObjectId, ReadId, ReaderId};
 
 /// How far a read has come.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -20,6 +20,7 @@ pub(crate) enum Phase {
 #[derive(Debug)]
 pub(crate) struct Read {
     pub(crate) object: ObjectId,
+    pub(crate) reader: ReaderId,
     /// Within the object.
     pub(crate) extent: Extent,
     pub(crate) phase: Phase,

@@ -45,6 +45,16 @@ pub struct ListedFile {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ReaderId(pub u64);
 
+impl ReaderId {
+    /// The reader of what is read ahead before anybody reads it.
+    pub(crate) const NOBODY: ReaderId = ReaderId(u64::MAX);
+}
+
+/// Those that share the storage fairly: a user, a credential or a connection, as the front end decides. The default one has
+/// every reader that belongs to no other.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct ClientId(pub u64);
+
 /// One read, from [`Engine::read`](crate::Engine::read) to
 /// [`Engine::release`](crate::Engine::release).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]

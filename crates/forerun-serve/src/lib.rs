@@ -26,6 +26,8 @@ mod sending;
 #[cfg(target_os = "linux")]
 mod served;
 #[cfg(target_os = "linux")]
+mod sharers;
+#[cfg(target_os = "linux")]
 mod tls;
 
 #[cfg(target_os = "linux")]
@@ -34,5 +36,7 @@ pub use limits::Limits;
 pub use listener::{Listener, Place};
 #[cfg(target_os = "linux")]
 pub use served::Buckets;
+#[cfg(target_os = "linux")]
+pub use sharers::client_of;
 #[cfg(target_os = "linux")]
 pub use tls::Tls;

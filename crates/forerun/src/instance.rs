@@ -6,7 +6,7 @@ use std::future::Future;
 use std::sync::Arc;
 
 use forerun_backend::{Entry, Error, ErrorKind, Kind, Result, without_secrets};
-use forerun_engine::{Counters, Usage};
+use forerun_engine::{ClientId, Counters, Usage};
 
 use crate::Reader;
 use crate::catalog::Catalog;
@@ -22,6 +22,8 @@ use crate::runtime::Background;
 #[derive(Clone, Debug)]
 pub struct Forerun {
     pub(crate) shared: Arc<Shared>,
+    /// That of the readers that are opened with this.
+    pub(crate) client: ClientId,
 }
 
 /// The part that readers keep alive.
@@ -88,7 +90,34 @@ impl Forerun {
 
     /// A reader of exactly `entry.version`, without asking the backend.
     pub fn reader_of(&self, entry: &Entry) -> Reader {
-        Reader::new(&self.shared, entry)
+        Reader::new(&self.shared, entry, self.client)
+    }
+
+    /// The same for `client`: what is opened with it belongs to that client.
+    ///
+    /// When clients want more than the storage gives, each gets a share by its weight
+    /// ([`Forerun::set_weight`]). The readers of one client share equally. A client leaves the rest to the others. All readers
+    /// belong to one client unless this says otherwise.
+    #[must_use]
+    pub fn for_client(&self, client: ClientId) -> Forerun {
+        Forerun { shared: Arc::clone(&self.shared), client }
+    }
+
+    /// From now on `client` has this weight. It gets so many times as much as a client with a weight of 1, which is the weight of
+    /// each at first. 0 counts as 1.
+    pub fn set_weight(&self, client: ClientId, weight: u32) {
+        self.shared.driver.set_weight(client, weight);
+    }
+
+    /// From now on no more than `bytes_per_s` are fetched for `client`, or for all clients together if that is `None`. No
+    /// rate is a limit at first. Reads of bytes that are in memory do not count.
+    pub fn set_rate(&self, client: Option<ClientId>, bytes_per_s: Option<u64>) {
+        self.shared.driver.set_rate(client, bytes_per_s);
+    }
+
+    /// Bytes of the fetches for `client` since it was given a weight or a rate.
+    pub fn fetched_bytes_of(&self, client: ClientId) -> u64 {
+        self.shared.driver.fetched_bytes_of(client)
     }
 
     /// The object that `entry` describes, as an open file of this system. Forerun does not read ahead in it,

@@ -104,9 +104,9 @@ pub use forerun_backend::{
     RetryOptions, TryCounts, Version, without_secrets,
 };
 pub use forerun_engine::{
-    AccountReport, Advice, ByClass, Class, ClassCounters, Counters, CustomPolicy, DeviceEstimate, Extent,
-    ListId, ListReport, ObjectId, ObjectReport, PolicyRead, PolicyRules, PolicyView, ReaderId, StreamReport,
-    Time, Usage, Why, Wishes,
+    AccountReport, Advice, ByClass, Class, ClassCounters, ClientId, Counters, CustomPolicy, DeviceEstimate,
+    Extent, ListId, ListReport, ObjectId, ObjectReport, PolicyRead, PolicyRules, PolicyView, ReaderId,
+    StreamReport, Time, Usage, Why, Wishes,
 };
 pub use forerun_policies::{PolicyKind, UnknownPolicy};
 pub use instance::Forerun;

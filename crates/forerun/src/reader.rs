@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use forerun_backend::{Entry, Result};
-use forerun_engine::{Advice, Config, Extent, ReaderId};
+use forerun_engine::{Advice, ClientId, Config, Extent, ReaderId};
 use futures::channel::oneshot;
 
 use crate::Lease;
@@ -40,9 +40,9 @@ pub(crate) struct Handle {
 }
 
 impl Reader {
-    pub(crate) fn new(shared: &Arc<Shared>, entry: &Entry) -> Reader {
+    pub(crate) fn new(shared: &Arc<Shared>, entry: &Entry, client: ClientId) -> Reader {
         let driver = Arc::clone(&shared.driver);
-        let (object, id) = driver.open(entry);
+        let (object, id) = driver.open(entry, client);
         let handle = Arc::new(Handle { driver, object, entry: entry.clone(), id });
         Reader { handle, shared: Arc::clone(shared) }
     }

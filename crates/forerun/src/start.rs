@@ -4,7 +4,7 @@ use std::sync::{Arc, Weak};
 use std::time::Duration;
 
 use forerun_backend::{Backend, Connected, Error, ErrorKind, Result};
-use forerun_engine::{Config, ConfigError, CustomPolicy, Engine};
+use forerun_engine::{ClientId, Config, ConfigError, CustomPolicy, Engine};
 
 use crate::catalog::Catalog;
 use crate::driver::Driver;
@@ -79,7 +79,7 @@ impl Forerun {
         if driver.learner.is_some() {
             runtime.handle().spawn(save_regularly(Arc::downgrade(&driver)));
         }
-        Ok(Forerun { shared: Arc::new(Shared { driver, object, runtime }) })
+        Ok(Forerun { shared: Arc::new(Shared { driver, object, runtime }), client: ClientId::default() })
     }
 }
 

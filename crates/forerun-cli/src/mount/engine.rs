@@ -1,10 +1,13 @@
 //! The options of the engine and of the log, which all front ends have.
 
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 
-use forerun::{Options, PolicyKind};
+use forerun::{ClientId, Forerun, Options, PolicyKind};
+use forerun_serve::client_of;
 
 use super::SourceOptions;
+use super::shares::{ClientRate, Weight};
 use crate::log::{self, Format};
 use crate::memory::MemorySize;
 
@@ -26,6 +29,20 @@ pub(crate) struct EngineOptions {
     /// historic, for comparison.
     #[arg(long, value_name = "POLICY", default_value = PolicyKind::default().name(), value_parser = policy_values())]
     pub(crate) policy: String,
+
+    /// Give a client a larger share where clients want more than the storage gives, as in 1000=4
+    ///
+    /// Each client has a weight of 1 unless this gives it another, and clients share by their weights. A client leaves
+    /// the rest to the others. NAME is the number of a user (mounts), an export (NBD), or an access key, a user or the address
+    /// of a host (servers). May be given several times.
+    #[arg(long = "weight", value_name = "NAME=COUNT", value_parser = Weight::parse)]
+    weights: Vec<Weight>,
+
+    /// Fetch no more than SIZE per second from each URL, or for one client, as in 100MB or 1000=20MB
+    ///
+    /// Reads of data that is in memory do not count. NAME is as for `--weight`. May be given several times.
+    #[arg(long = "rate", value_name = "[NAME=]SIZE", value_parser = ClientRate::parse)]
+    rates: Vec<ClientRate>,
 
     #[command(flatten)]
     pub(crate) source: SourceOptions,
@@ -61,6 +78,24 @@ pub(crate) struct LogOptions {
 impl EngineOptions {
     pub(crate) fn policy(&self) -> PolicyKind {
         self.policy.parse().unwrap_or_default()
+    }
+
+    /// Tells `forerun` of the weights and rates of clients.
+    pub(crate) fn weigh(&self, forerun: &Forerun) {
+        for Weight { name, weight } in &self.weights {
+            forerun.set_weight(client_of(name), *weight);
+        }
+        for rate in &self.rates {
+            forerun.set_rate(rate.client(), Some(rate.bytes_per_s));
+        }
+    }
+
+    /// The clients that have a weight or a rate of their own, by name.
+    pub(crate) fn named_clients(&self) -> Vec<(String, ClientId)> {
+        let weighed = self.weights.iter().map(|weight| &weight.name);
+        let names: BTreeSet<&String> =
+            weighed.chain(self.rates.iter().filter_map(|rate| rate.name.as_ref())).collect();
+        names.into_iter().map(|name| (name.clone(), client_of(name))).collect()
     }
 
     /// For the library.

@@ -11,6 +11,7 @@ mod remount;
 pub(crate) mod running;
 pub(crate) mod service;
 mod settings;
+mod shares;
 mod source;
 
 use std::error::Error;

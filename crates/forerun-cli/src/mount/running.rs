@@ -35,6 +35,7 @@ pub(super) fn serve(url: &str, directory: &Path, settings: &Settings) -> Result<
     }
     let monitoring = settings.monitoring.start("mount")?;
     let forerun = Forerun::connect_blocking(url, settings.engine(&monitoring))?;
+    settings.engine.weigh(&forerun);
     let is_local = forerun.url().starts_with("file:");
     check_passthrough(settings, &forerun, is_local)?;
 
@@ -46,7 +47,7 @@ pub(super) fn serve(url: &str, directory: &Path, settings: &Settings) -> Result<
     };
     let _following = Following::start(settings.engine.memory, vec![forerun.clone()])?;
     let mount = place.mount(forerun.clone(), settings.kernel(is_local, &monitoring))?;
-    monitoring.ready([&forerun]);
+    monitoring.ready(&settings.engine, [&forerun]);
     greet(url, settings, &forerun, &mount, &monitoring, &runtime);
     {
         let _context = runtime.enter();

@@ -45,7 +45,7 @@ pub(super) fn serve(command: &NbdCommand) -> Result<ExitCode, Box<dyn Error>> {
         let exports = sources::connect(command, &mut upstreams).await?;
         let _following = upstreams.follow_memory()?;
         let stop = Stop::new()?;
-        monitoring.ready(upstreams.iter().map(|(_, forerun)| forerun));
+        monitoring.ready(&command.engine, upstreams.iter().map(|(_, forerun)| forerun));
         greet(command, &upstreams, &exports, &listeners, &monitoring).await?;
         if let Some(service) = &service {
             service.ready(&upstreams.shown());

@@ -44,7 +44,7 @@ pub(super) fn serve(command: &ServeCommand) -> Result<ExitCode, Box<dyn Error>> 
         let buckets = buckets(&upstreams)?;
         let shown = listening.shown(command)?;
         let servers = Servers::new(command, (credentials, tls), buckets, (&listening, &monitoring))?;
-        monitoring.ready(upstreams.iter().map(|(_, forerun)| forerun));
+        monitoring.ready(&command.engine, upstreams.iter().map(|(_, forerun)| forerun));
         greet(command, &upstreams, &shown, &monitoring);
         if let Some(service) = &service {
             service.ready(&upstreams.shown());

@@ -7,6 +7,7 @@ use forerun::{Forerun, Options};
 use forerun_serve::metrics::{Metrics, MetricsServer, RequestTimes};
 
 use super::sockets;
+use crate::mount::EngineOptions;
 
 /// The port unless an address has one.
 const PORT: u16 = 9101;
@@ -56,9 +57,10 @@ impl Monitoring {
         options.with_connect(connect)
     }
 
-    /// Programs may read from `foreruns` from now on.
-    pub(crate) fn ready<'a>(&self, foreruns: impl IntoIterator<Item = &'a Forerun>) {
+    /// Programs may read from `foreruns`, which `engine` has set, from now on.
+    pub(crate) fn ready<'a>(&self, engine: &EngineOptions, foreruns: impl IntoIterator<Item = &'a Forerun>) {
         if let Some(metrics) = self.metrics() {
+            metrics.name_clients(engine.named_clients());
             metrics.ready(foreruns.into_iter().cloned().collect());
         }
     }

@@ -60,6 +60,7 @@ impl<'a> Upstreams<'a> {
 
     /// The engine of the next URL.
     pub(crate) fn push(&mut self, forerun: Forerun) {
+        self.engine.weigh(&forerun);
         self.foreruns.push(forerun);
     }
 

@@ -44,6 +44,7 @@ mod secrets;
 mod serve;
 mod service;
 mod serving;
+mod sharing;
 mod support;
 mod usage;
 mod users;

@@ -23,12 +23,12 @@ use exposition::Exposition;
 const DURATION_COUNT: &str = "forerun_request_duration_seconds_count";
 
 /// The address of the metrics in a greeting.
-fn metrics_of(greeting: &str) -> String {
+pub(crate) fn metrics_of(greeting: &str) -> String {
     let (_, rest) = greeting.split_once(", metrics at http://").unwrap_or_else(|| panic!("{greeting}"));
     rest.trim_end().trim_end_matches(')').to_owned()
 }
 
-fn scrape(address: &str) -> Exposition {
+pub(crate) fn scrape(address: &str) -> Exposition {
     let (status, body) = get(address, "/metrics", "");
     assert_eq!(status, "HTTP/1.1 200 OK");
     Exposition::parse(&String::from_utf8(body).unwrap())

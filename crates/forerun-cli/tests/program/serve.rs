@@ -42,7 +42,7 @@ pub(crate) fn files() -> tempfile::TempDir {
 }
 
 /// Writes a file that nobody else reads.
-fn secret(path: &Path, text: &str) {
+pub(crate) fn secret(path: &Path, text: &str) {
     fs::write(path, text).unwrap();
     fs::set_permissions(path, fs::Permissions::from_mode(0o600)).unwrap();
 }

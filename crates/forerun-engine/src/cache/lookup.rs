@@ -116,7 +116,7 @@ impl Cache {
             if row.unread & bits != 0 {
                 let is_first = row.unread == row.resident | row.in_flight;
                 row.unread &= !bits;
-                self.outcomes.close(row, bits);
+                self.outcomes.on_awaited(row, bits);
                 let pace = self.paces.get_or_default(row.object);
                 if is_first {
                     pace.came_in_use(row.due);

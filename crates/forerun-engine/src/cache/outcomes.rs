@@ -70,6 +70,14 @@ impl Outcomes {
         self.settle(row, gone, wasted);
     }
 
+    /// Blocks `bits` of `row` are read by somebody who asked for them before they were fetched.
+    pub(super) fn on_awaited(&mut self, row: &mut Row, bits: u64) {
+        self.settle(row, bits, |blocks| ClassCounters {
+            late_bytes: bytes_of(blocks),
+            ..ClassCounters::default()
+        });
+    }
+
     /// The outcome of those of `bits` that are ahead is known; `outcome` counts blocks of one class. The class
     /// of the first of them.
     fn settle(&mut self, row: &mut Row, bits: u64, outcome: impl Fn(u64) -> ClassCounters) -> Option<Class> {

@@ -152,13 +152,13 @@ impl Engine {
         self.replies.push_back((id, Err(error)));
     }
 
-    /// An admitted read lost bytes that it waited for. It releases its rows and waits again, in front, since
-    /// it came before the others.
+    /// An admitted read lost bytes that it waited for. It releases its rows and waits again, before the other reads of its
+    /// reader, since it came before them.
     pub(super) fn wait_again(&mut self, id: ReadId) {
         let Some(read) = self.reads.get_mut(id) else { return };
         let pins = core::mem::take(&mut read.pins);
         read.phase = Phase::Waiting;
+        self.fair.begin_wait(read.reader, id, true);
         self.cache.unpin(&pins);
-        self.waiting.push_front(id);
     }
 }

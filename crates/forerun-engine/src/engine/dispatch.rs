@@ -8,13 +8,13 @@ use crate::scheduler::Queued;
 use crate::types::*;
 
 impl Engine {
-    /// Gives the read that waits longest all of its memory and its fetches, or none, so that admitted reads
-    /// always end. False if no read waits, or not enough memory or places in flight are free.
+    /// Gives the read whose turn it is all of its memory and its fetches, or none, so that admitted reads
+    /// always end. False if no read waits, or not enough memory or places in flight are free, or the
+    /// readahead of others goes first.
     pub(super) fn admit(&mut self, now: Time) -> bool {
-        let Some(place) = self.next_waiting() else { return false };
-        let id = self.waiting[place];
+        let Some((reader, id)) = self.next_waiting() else { return false };
         let Some(read) = self.reads.get(id) else {
-            self.waiting.remove(place);
+            self.fair.end_wait(reader, id);
             return true;
         };
         if self.flights.count() >= self.throttle.in_flight_max() {
@@ -24,17 +24,18 @@ impl Engine {
         // Held from here on, so that making room does not evict half of it.
         let pins = self.cache.pin(object, extent);
         let mut missing = self.missing(object, extent);
-        if missing > 0 && !self.cache.make_room(now, missing, Room::Demand) {
+        let makes_room = |engine: &mut Engine| engine.cache.make_room(now, missing, Room::Demand);
+        if missing > 0 && (self.yields(reader) || !makes_room(self)) {
             self.cache.unpin(&pins);
             return false;
         }
-        self.waiting.remove(place);
+        self.fair.end_wait(reader, id);
         while let Some(run) = self.next_fetch(object, extent, self.device.fetch_bytes()) {
             let (whole, class) = self.with_readahead(object, run);
             // The readahead in this fetch must not take the room that was made for the read.
             let blocks = missing + (whole.len - run.len) / BLOCK_BYTES;
             let fetched = if self.cache.make_room(now, blocks, Room::Readahead) { whole } else { run };
-            let reserved = self.launch(now, object, fetched, run, Cause::Demand, class);
+            let reserved = self.launch(now, object, fetched, run, Cause::Demand, (class, reader));
             debug_assert!(reserved, "room that was made is gone");
             if !reserved {
                 break;
@@ -57,40 +58,58 @@ impl Engine {
         true
     }
 
-    /// The place of the next read in the queue: the one that waits longest. Where the device serves streams
+    /// The next read: the one whose turn it is. Where the device serves streams
     /// in slices, reads that wait for a slice are left out.
-    fn next_waiting(&self) -> Option<usize> {
+    fn next_waiting(&self) -> Option<(ReaderId, ReadId)> {
+        let mut reads = self.fair.reads_in_turn();
         if self.slice_bytes().is_none() || !self.pending.is_in_slice() {
-            return (!self.waiting.is_empty()).then_some(0);
+            return reads.next();
         }
-        self.waiting.iter().position(|id| {
+        reads.find(|(_, id)| {
             let Some(read) = self.reads.get(*id) else { return true };
             let waits = self.pending.is_out_of_slice(read.object, read.extent.to_blocks());
             !waits || self.missing(read.object, read.extent) == 0
         })
     }
 
+    /// Whether a read of `reader` lets readahead go first, since that is for readers who have had less. It waits
+    /// neither for readahead that lacks memory nor for that which is not dispatched though nothing is in flight.
+    fn yields(&self, reader: ReaderId) -> bool {
+        let can_wait = self.rules.are_ours() && !self.is_crowded && self.flights.count() > 0;
+        can_wait && self.fair.yields(reader, self.pending.readers())
+    }
+
+    /// Whether the room that there is is kept for a waiting reader, who could not use it yet.
+    pub(super) fn is_room_kept(&self) -> bool {
+        self.next_waiting().is_some_and(|(reader, _)| !self.yields(reader))
+    }
+
     /// Dispatches one fetch of readahead. False if there is none, or the device or the memory has no room
     /// for it.
     pub(super) fn dispatch_readahead(&mut self, now: Time) -> bool {
-        // Room that a waiting reader could not use yet is kept for it.
-        if self.pending.count() == 0 || self.next_waiting().is_some() || !self.has_place_for_readahead(now) {
+        if self.pending.count() == 0 || !self.has_place_for_readahead(now) {
+            return false;
+        }
+        if self.is_room_kept() {
             return false;
         }
         let was_in_slice = self.pending.is_in_slice();
-        let Some(window) = self.pending.pop() else {
+        let Some(window) = self.pending.pop(&self.fair) else {
             // The slice is over, so reads that wait for its end can be admitted.
-            return was_in_slice && !self.waiting.is_empty();
+            return was_in_slice && self.next_waiting().is_some();
         };
         let len = self.device.fetch_bytes_among(self.flights.count(), self.is_contended(now));
-        let Queued { object, extent, class } = window;
+        let Queued { object, extent, class, reader } = window;
+        let len = len.min(self.fair.fetch_bytes_max(reader));
         let Some(run) = self.next_fetch(object, extent, len) else {
             return true;
         };
-        if !self.launch(now, object, run, Extent::new(run.offset, 0), Cause::Readahead, class) {
+        let asked = Extent::new(run.offset, 0);
+        if !self.launch(now, object, run, asked, Cause::Readahead, (class, reader)) {
             self.pending.put_front(window.from(run.offset));
+            self.is_crowded = true;
             // The slice is over, so reads that wait for its end can be admitted.
-            return !self.waiting.is_empty();
+            return self.next_waiting().is_some();
         }
         self.pending.dispatched(object, run, self.slice_bytes().unwrap_or(0));
         self.pending.put_back(window.from(run.end()));

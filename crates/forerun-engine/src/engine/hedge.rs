@@ -13,10 +13,15 @@ use crate::scheduler::Flight;
 use crate::types::*;
 
 impl Engine {
-    /// When to drain the engine again if nothing happens before: a fetch in flight will be late then.
+    /// When to drain the engine again if nothing happens before. A fetch in flight will be late then, or the rate of a client
+    /// allows another.
     pub fn poll_timeout(&mut self) -> Option<Time> {
-        let patience_ns = self.device.patience_ns()?;
-        self.overdue.next_time(patience_ns, |fetch| self.flights.is_awaited(fetch))
+        let is_wanted = self.fair.waiting_count() > 0 || self.pending.count() > 0;
+        let ready = self.fair.next_ready().filter(|_| is_wanted);
+        let patience_ns = self.device.patience_ns();
+        let late =
+            patience_ns.and_then(|ns| self.overdue.next_time(ns, |fetch| self.flights.is_awaited(fetch)));
+        ready.into_iter().chain(late).min()
     }
 
     /// Hedges one late fetch, first one that a reader waits for. False if there is none, or hedging is not
@@ -29,8 +34,7 @@ impl Engine {
             return false;
         }
         let late = late.to_vec();
-        // Room that a waiting reader could not use yet is kept for it.
-        if !self.waiting.is_empty() || self.flights.count() >= self.throttle.in_flight_max() {
+        if self.is_room_kept() || self.flights.count() >= self.throttle.in_flight_max() {
             self.overdue.record_busy();
             return false;
         }

@@ -51,7 +51,7 @@ impl Engine {
         }
     }
 
-    /// Reserves memory for `extent`, whole blocks of which none is resident, and puts it in flight. A reader
+    /// Reserves memory for `extent`, whole blocks of which none is resident, and puts it in flight for `reader`. It
     /// waits for the `asked` blocks; the others are readahead for `class`. False if there is no room.
     pub(super) fn launch(
         &mut self,
@@ -60,7 +60,7 @@ impl Engine {
         extent: Extent,
         asked: Extent,
         cause: Cause,
-        class: Class,
+        (class, reader): (Class, ReaderId),
     ) -> bool {
         let room = match cause {
             Cause::Demand => Room::Demand,
@@ -77,6 +77,9 @@ impl Engine {
         let is_alone = cause == Cause::Demand
             && !rides_along
             && self.pending.window_from(object, extent.end()).is_none();
+        let costs = self.device.costs();
+        let gap = if self.pending.goes_on(object, extent.offset) { 0 } else { costs.gap };
+        self.fair.charge(reader, extent.len, extent.len + gap, costs.pipe);
         let departure = Departure { object, extent, runs, rides_along, is_alone, cause, spare_of: None };
         let id = self.depart(now, departure);
         if rides_along {

@@ -4,13 +4,13 @@
 mod ahead;
 mod arrivals;
 mod changes;
+mod clients;
 mod dispatch;
 mod hedge;
 mod inspect;
 mod launch;
 mod memory;
 mod reading;
-mod usage;
 
 use alloc::boxed::Box;
 use alloc::collections::VecDeque;
@@ -24,17 +24,17 @@ use crate::events::{Counters, Event};
 use crate::objects::Objects;
 use crate::policy::{self, Custom, CustomPolicy, Policy, Rules, Window};
 use crate::reads::Reads;
-use crate::scheduler::{Contention, Flights, Overdue, Pending, Throttle};
+use crate::scheduler::{Contention, Fair, Flights, Overdue, Pending, Throttle};
 use crate::types::*;
 use crate::walk::Walks;
 
-pub use usage::Usage;
+pub use inspect::Usage;
 
 /// See the crate's page.
 ///
 /// Invariants, beside those of its parts:
 ///
-/// * a read is in `waiting` exactly while its phase is `Waiting`;
+/// * a read is in a queue of `fair` exactly while its phase is `Waiting`;
 /// * an admitted read waits for every flight that brings some of it, and there is at least one;
 /// * of two fetches of the same bytes one is doomed;
 /// * memory charged never exceeds the budget.
@@ -55,8 +55,10 @@ pub struct Engine {
     pending: Pending,
     contention: Contention,
     overdue: Overdue,
-    /// Reads that need a fetch, in the order they came.
-    waiting: VecDeque<ReadId>,
+    /// Reads that need a fetch, and whose turn it is.
+    fair: Fair,
+    /// Whether readahead has found no memory since the last `poll_fetch`.
+    is_crowded: bool,
     fetches: VecDeque<Fetch>,
     cancels: VecDeque<FetchId>,
     replies: VecDeque<(ReadId, Result<(), FetchError>)>,
@@ -105,7 +107,8 @@ impl Engine {
             pending: Pending::new(),
             contention: Contention::default(),
             overdue: Overdue::new(),
-            waiting: VecDeque::new(),
+            fair: Fair::default(),
+            is_crowded: false,
             fetches: VecDeque::new(),
             cancels: VecDeque::new(),
             replies: VecDeque::new(),
@@ -131,6 +134,7 @@ impl Engine {
     /// nobody waits for is cancelled.
     pub fn close(&mut self, now: Time, object: ObjectId, reader: ReaderId) {
         self.policy.on_close(object, reader);
+        self.fair.leave(reader);
         if self.objects.close(object) {
             // A list still reads the rest of it.
             if !self.is_listed(object) {
@@ -148,6 +152,8 @@ impl Engine {
     /// The next fetch to start.
     pub fn poll_fetch(&mut self, now: Time) -> Option<Fetch> {
         self.cache.is_short = false;
+        self.is_crowded = false;
+        self.fair.advance(now);
         self.cache.shrink(now);
         while self.fetches.is_empty()
             && (self.admit(now) || self.ask_again(now) || self.dispatch_readahead(now))

@@ -28,7 +28,7 @@ impl Engine {
         let size = self.objects.size(object);
         let extent = extent.intersection(&Extent::new(0, size));
         if extent.is_empty() {
-            let read = Read { object, extent, phase: Phase::Ready, pins: Pins::default() };
+            let read = Read { object, reader, extent, phase: Phase::Ready, pins: Pins::default() };
             return Outcome::Ready(self.reads.insert(read));
         }
         self.contention.record_read(now, object, reader);
@@ -49,11 +49,11 @@ impl Engine {
             let pins = self.cache.pin_located(rows);
             self.cache.mark_read(extent, &pins);
             self.cache.memory(extent, &pins, memory);
-            Outcome::Ready(self.reads.insert(Read { object, extent, phase: Phase::Ready, pins }))
+            Outcome::Ready(self.reads.insert(Read { object, reader, extent, phase: Phase::Ready, pins }))
         } else {
-            let read = Read { object, extent, phase: Phase::Waiting, pins: Pins::default() };
+            let read = Read { object, reader, extent, phase: Phase::Waiting, pins: Pins::default() };
             let id = self.reads.insert(read);
-            self.waiting.push_back(id);
+            self.fair.begin_wait(reader, id, false);
             Outcome::Parked(id)
         };
         if let Some(walks) = &mut self.walks {
@@ -91,6 +91,7 @@ impl Engine {
             is_contended: self.is_contended(access.time),
             pending: &self.pending,
             others_count: self.reads.count(),
+            favour: self.fair.favour(reader),
         };
         self.policy.on_read(access, &view, &mut self.windows);
         self.emit_ends(time);
@@ -105,14 +106,14 @@ impl Engine {
         {
             self.pending.pass(object, passed.to_blocks());
         }
-        self.queue_windows(time, object, size);
+        self.queue_windows(time, object, reader, size);
         self.drop_listed();
     }
 
     pub(super) fn end_read(&mut self, id: ReadId) {
         let Some(read) = self.reads.remove(id) else { return };
         if read.phase == Phase::Waiting {
-            self.waiting.retain(|waiting| *waiting != id);
+            self.fair.end_wait(read.reader, id);
         }
         self.cache.unpin(&read.pins);
     }

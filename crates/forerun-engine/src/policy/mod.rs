@@ -18,7 +18,7 @@ use crate::cache::Cache;
 use crate::config::{Config, PolicyChoice};
 use crate::device::Device;
 use crate::explain::{AccountReport, Class, End, StreamReport, Why};
-use crate::scheduler::Pending;
+use crate::scheduler::{Favour, Pending};
 use crate::types::{Extent, ListId, ObjectId, ReaderId, StreamId, Time};
 pub(crate) use custom::Custom;
 pub use custom::{CustomPolicy, PolicyRead, PolicyRules, PolicyView, Wishes};
@@ -122,6 +122,8 @@ pub(crate) struct View<'a> {
     pub(crate) pending: &'a Pending,
     /// Other reads that are not over.
     pub(crate) others_count: usize,
+    /// The share of a stream of the reader, to its share if all streams had the same.
+    pub(crate) favour: Favour,
 }
 
 /// See the module's page.

@@ -3,34 +3,14 @@
 use alloc::collections::{BTreeMap, VecDeque};
 use alloc::vec::Vec;
 
-use crate::explain::Class;
-use crate::types::{Extent, ObjectId};
+use super::{Fair, Queued};
+use crate::types::{Extent, ObjectId, ReaderId};
 
 /// The most windows queued. More streams want something at once only if the storage is far behind. The
 /// newest windows can then wait for their readers.
 const PENDING_MAX: usize = 1024;
 
-/// A window of readahead, or the rest of one, and the class of reading that it is for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Queued {
-    pub(crate) object: ObjectId,
-    pub(crate) extent: Extent,
-    pub(crate) class: Class,
-}
-
-impl Queued {
-    /// The rest of it from `offset` on.
-    pub(crate) fn from(self, offset: u64) -> Queued {
-        Queued { extent: Extent::between(offset, self.extent.end()), ..self }
-    }
-
-    /// Whether it has some of `extent` of `object`, or begins or ends beside it.
-    fn touches(&self, object: ObjectId, extent: Extent) -> bool {
-        self.object == object && self.extent.offset <= extent.end() && extent.offset <= self.extent.end()
-    }
-}
-
-/// Windows in the order in which they were decided. One round takes one fetch of a window and queues the
+/// Windows in the order in which they were decided. One turn takes one fetch of a window and queues the
 /// rest behind the others. So no stream's large window starves another's small one. Where seeks are dear, a
 /// slice has several fetches.
 #[derive(Debug)]
@@ -104,10 +84,11 @@ impl Pending {
     /// Adds a window, or extends one of its class that ends where it starts. False if there is no room for
     /// it.
     pub(crate) fn push(&mut self, window: Queued) -> bool {
-        let Queued { object, extent, class } = window;
+        let Queued { object, extent, class, .. } = window;
         let has_room = self.room() > 0;
         let joined = self.windows.iter_mut().find(|other| {
-            other.object == object && other.extent.end() == extent.offset && other.class == class
+            let is_whole = other.extent.end() == extent.offset && other.class == class;
+            other.object == object && other.reader == window.reader && is_whole
         });
         match joined {
             Some(other) => other.extent.len += extent.len,
@@ -118,13 +99,36 @@ impl Pending {
         true
     }
 
-    /// The next window of the slice, or else the one that waits longest.
-    pub(crate) fn pop(&mut self) -> Option<Queued> {
+    /// The readers of all windows.
+    pub(crate) fn readers(&self) -> impl Iterator<Item = ReaderId> + '_ {
+        self.windows.iter().map(|window| window.reader)
+    }
+
+    /// Whether a fetch of `object` from `offset` on goes on with the current slice.
+    pub(crate) fn goes_on(&self, object: ObjectId, offset: u64) -> bool {
+        self.slice.is_some_and(|slice| (slice.object, slice.offset) == (object, offset))
+    }
+
+    /// The next window of the slice, or else the one whose turn it is. Of several it is the one that waits longest.
+    pub(crate) fn pop(&mut self, fair: &Fair) -> Option<Queued> {
         let place = self.slice.and_then(|slice| self.next_of(&slice));
+        let place = place.filter(|place| fair.is_ready(self.windows[*place].reader));
         self.slice = self.slice.filter(|_| place.is_some());
-        let window = self.windows.remove(place.unwrap_or(0))?;
+        let window = self.windows.remove(place.or_else(|| self.in_turn(fair))?)?;
         self.count_bytes(window.object, window.extent.len, 0);
         Some(window)
+    }
+
+    /// The first window of the reader whose turn it is, among those whose rate allows a fetch.
+    fn in_turn(&self, fair: &Fair) -> Option<usize> {
+        // Most windows have the reader of the one before.
+        let mut last = None;
+        let ranks = self.windows.iter().map(|window| match last {
+            Some((reader, rank)) if reader == window.reader => rank,
+            _ => last.insert((window.reader, fair.rank(window.reader))).1,
+        });
+        let ready = ranks.enumerate().filter_map(|(place, rank)| Some((rank?, place)));
+        ready.min().map(|(_, place)| place)
     }
 
     /// `run` was dispatched. If it begins a slice, the slice has `slice_bytes`.

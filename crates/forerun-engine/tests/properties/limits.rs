@@ -1,6 +1,8 @@
 //! How many objects there are, and how large.
 
 pub(crate) const OBJECTS: u64 = 4;
+/// Readers belong to so many clients.
+pub(crate) const CLIENTS: u64 = 3;
 /// More than there are objects: each is several steps.
 pub(crate) const STEPS: u32 = 12;
 pub(crate) const SIZE: u64 = 3 * (1 << 20) + 777;

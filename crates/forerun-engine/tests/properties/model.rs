@@ -6,7 +6,7 @@ use forerun_engine::*;
 
 use super::bytes::{Content, InFlight, Waiting};
 use super::calls::Call;
-use super::{OBJECTS, SIZE, SIZE_MAX, STEPS};
+use super::{CLIENTS, OBJECTS, SIZE, SIZE_MAX, STEPS};
 
 pub(super) const BLOCKS: usize = (SIZE_MAX / BLOCK_BYTES) as usize + 1;
 
@@ -84,6 +84,9 @@ impl Model {
             Call::Open(object) => {
                 self.open_count[object as usize] += 1;
                 self.engine.open(ObjectId(object), self.sizes[object as usize]);
+                if self.waiting.iter().all(|waiting| waiting.object != object) {
+                    self.engine.set_client(ReaderId(object), ClientId(object % CLIENTS));
+                }
             }
             Call::Close(object) if self.open_count[object as usize] > 0 => {
                 self.open_count[object as usize] -= 1;
@@ -137,6 +140,12 @@ impl Model {
                 self.engine.forget(now, ObjectId(object));
             }
             Call::Memory { percent } => self.set_memory(percent),
+            Call::Client { client, weight, bytes_per_s } => {
+                self.engine.set_weight(ClientId(client), weight);
+                // The last stands for all clients.
+                let client = Some(ClientId(client)).filter(|_| client < CLIENTS - 1);
+                self.engine.set_rate(client, Some(bytes_per_s).filter(|rate| *rate > 0));
+            }
             Call::List { directory, class } => {
                 let file =
                     |object: usize| ListedFile { size: self.sizes[object], class: object as u8 % 2 * class };
@@ -238,24 +247,8 @@ impl Model {
                 self.engine.announce_step(self.now, place, ObjectId(object), size, &touched);
             }
         }
-        while let Some(fetch) = self.engine.poll_fetch(self.now) {
-            let is_withdrawn = fetch.memory.iter().flat_map(slots).any(|slot| self.withdrawn.contains(&slot));
-            assert!(!is_withdrawn, "memory is used that is out of use");
-            assert_eq!(fetch.memory.iter().map(|range| range.len).sum::<u64>(), fetch.extent.len);
-            assert_eq!(fetch.extent.offset % BLOCK_BYTES, 0);
-            let size = self.sizes[fetch.object.0 as usize];
-            assert!(fetch.extent.end() <= size && !fetch.extent.is_empty(), "{fetch:?}");
-            assert!(fetch.extent.end() == size || fetch.extent.end() % BLOCK_BYTES == 0, "half a block");
-            let version = self.versions[fetch.object.0 as usize];
-            self.in_flight.push(InFlight { fetch, version, done: 0 });
-            // A read of 200 KB has at most 25 holes between the blocks that are there.
-            assert!(self.in_flight.len() <= 6 + 25, "too many fetches in flight");
-        }
-        while let Some(id) = self.engine.poll_cancel() {
-            let index = self.in_flight.iter().position(|flight| flight.fetch.id == id);
-            let cancelled = self.in_flight.swap_remove(index.expect("only what is in flight is cancelled"));
-            self.engine.handle_failed(self.now, cancelled.fetch.id, FetchError { code: 0 });
-        }
+        // The driver asks again whenever a fetch has ended.
+        while self.start_fetches() {}
         while let Some(reply) = self.engine.poll_reply() {
             let index = self.waiting.iter().position(|waiting| waiting.read == reply.read);
             let waiting = self.waiting.swap_remove(index.expect("one reply for each who waits"));
@@ -276,8 +269,38 @@ impl Model {
         assert!(timeout.is_none_or(|due| due > self.now), "what is late was passed over");
     }
 
+    /// Starts fetches, and ends those that are cancelled. True if there was one.
+    fn start_fetches(&mut self) -> bool {
+        let mut has_cancelled = false;
+        while let Some(fetch) = self.engine.poll_fetch(self.now) {
+            let is_withdrawn = fetch.memory.iter().flat_map(slots).any(|slot| self.withdrawn.contains(&slot));
+            assert!(!is_withdrawn, "memory is used that is out of use");
+            assert_eq!(fetch.memory.iter().map(|range| range.len).sum::<u64>(), fetch.extent.len);
+            assert_eq!(fetch.extent.offset % BLOCK_BYTES, 0);
+            let size = self.sizes[fetch.object.0 as usize];
+            assert!(fetch.extent.end() <= size && !fetch.extent.is_empty(), "{fetch:?}");
+            assert!(fetch.extent.end() == size || fetch.extent.end() % BLOCK_BYTES == 0, "half a block");
+            let version = self.versions[fetch.object.0 as usize];
+            self.in_flight.push(InFlight { fetch, version, done: 0 });
+            // A read of 200 KB has at most 25 holes between the blocks that are there.
+            assert!(self.in_flight.len() <= 6 + 25, "too many fetches in flight");
+        }
+        while let Some(id) = self.engine.poll_cancel() {
+            let index = self.in_flight.iter().position(|flight| flight.fetch.id == id);
+            let cancelled = self.in_flight.swap_remove(index.expect("only what is in flight is cancelled"));
+            self.engine.handle_failed(self.now, cancelled.fetch.id, FetchError { code: 0 });
+            has_cancelled = true;
+        }
+        has_cancelled
+    }
+
     /// Once all fetches end well and all readers release, nobody waits.
     pub(crate) fn settle(&mut self) {
+        (0..CLIENTS - 1)
+            .map(ClientId)
+            .map(Some)
+            .chain([None])
+            .for_each(|client| self.engine.set_rate(client, None));
         for _ in 0..10_000 {
             while !self.copying.is_empty() {
                 self.release(0);

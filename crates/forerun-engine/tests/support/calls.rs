@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 
-use super::{OBJECTS, SIZE, SIZE_MAX};
+use super::{CLIENTS, OBJECTS, SIZE, SIZE_MAX};
 
 #[derive(Clone, Debug)]
 pub(crate) enum Call {
@@ -38,6 +38,12 @@ pub(crate) enum Call {
     /// The memory is the least from now on, and this part of the rest.
     Memory {
         percent: u64,
+    },
+    /// A client has this weight from now on, and this rate, unless that is 0.
+    Client {
+        client: u64,
+        weight: u32,
+        bytes_per_s: u64,
     },
     List {
         directory: u64,
@@ -86,6 +92,8 @@ pub(crate) fn calls() -> impl Strategy<Value = Vec<Call>> {
         1 => (object.clone(), 0..SIZE_MAX).prop_map(|(object, size)| Call::Resize { object, size }),
         1 => object.clone().prop_map(Call::Forget),
         1 => (0..=100u64).prop_map(|percent| Call::Memory { percent }),
+        1 => (0..CLIENTS, 0..9u32, prop_oneof![Just(0), Just(1), Just(1_000_000_000)])
+            .prop_map(|(client, weight, bytes_per_s)| Call::Client { client, weight, bytes_per_s }),
         1 => (0..2u64, 0..3u8).prop_map(|(directory, class)| Call::List { directory, class }),
         6 => (0..2u64, 0..2 * OBJECTS as u32)
             .prop_map(|(directory, index)| Call::Enter { directory, index }),
@@ -118,6 +126,8 @@ pub(crate) fn far_calls() -> impl Strategy<Value = Vec<Call>> {
         1 => (0..2u64, 0..SIZE_MAX).prop_map(|(object, size)| Call::Resize { object, size }),
         1 => (0..2u64).prop_map(Call::Forget),
         1 => (0..=100u64).prop_map(|percent| Call::Memory { percent }),
+        1 => (0..CLIENTS, 0..9u32, prop_oneof![Just(0), Just(1), Just(1_000_000_000)])
+            .prop_map(|(client, weight, bytes_per_s)| Call::Client { client, weight, bytes_per_s }),
     ];
     prop::collection::vec(call, 100..600)
 }

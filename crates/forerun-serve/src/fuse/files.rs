@@ -3,7 +3,7 @@
 use std::ops::Range;
 use std::sync::{Arc, Weak};
 
-use forerun::{Entry, Error, ErrorKind, Extent, Lease};
+use forerun::{ClientId, Entry, Error, ErrorKind, Extent, Lease};
 use parking_lot::Mutex;
 use rustix::io::Errno;
 
@@ -18,7 +18,13 @@ use super::tree::Tree;
 use super::waits::Asker;
 
 impl Tree {
-    pub(crate) async fn open(&self, ino: u64, known: &Entry, is_direct: bool) -> Result<Vec<u8>, Errno> {
+    pub(crate) async fn open(
+        &self,
+        ino: u64,
+        known: &Entry,
+        client: ClientId,
+        is_direct: bool,
+    ) -> Result<Vec<u8>, Errno> {
         let now = match self.forerun.stat(&known.path).await {
             Ok(now) if same_inode(&now, known) => now,
             // The kernel then looks the name up again, and opens the new version.
@@ -40,7 +46,7 @@ impl Tree {
                 Err(error) => return Err(report(&error)),
             }
         }
-        let reader = self.forerun.reader_of(&now);
+        let reader = self.forerun.for_client(client).reader_of(&now);
         self.advised.apply(ino, &reader);
         let runs = (self.pusher.is_some() && !is_direct).then(|| self.runs_of(ino));
         let handle = self.files.insert(OpenFile { ino, route: Route::Engine { reader, runs } });

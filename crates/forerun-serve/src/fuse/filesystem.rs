@@ -17,6 +17,7 @@ use super::session::{Filesystem, Reply};
 use super::tree::Tree;
 use super::waits::{Asker, Wait};
 use crate::served::child_path;
+use crate::sharers::client_of;
 
 /// Limits of background requests, which no reader waits for, and where the kernel starts to hold
 /// back. They allow for 64 requests of 1 MiB: the kernel's defaults, 12 and 9, starve a backend
@@ -84,11 +85,10 @@ impl ForerunFilesystem {
             }
             Operation::Open { flags } => {
                 let is_direct = flags & O_DIRECT != 0;
-                self.later(
-                    asker,
-                    reply,
-                    move |tree| async move { tree.open(inode, &entry, is_direct).await },
-                );
+                let client = client_of(&request.user.to_string());
+                self.later(asker, reply, move |tree| async move {
+                    tree.open(inode, &entry, client, is_direct).await
+                });
             }
             Operation::Opendir => {
                 let handle = self.tree.directories.insert(OpenDirectory::new(entry));

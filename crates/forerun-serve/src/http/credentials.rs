@@ -4,6 +4,7 @@ use std::fmt;
 
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
+use hyper::header::HeaderValue;
 use s3s::auth::SecretKey;
 
 /// Keys, passwords and tokens, of which each opens everything. With none of a protocol nobody may use it, and with
@@ -12,8 +13,8 @@ use s3s::auth::SecretKey;
 pub struct Credentials {
     /// Access keys and secret keys of S3.
     keys: Vec<(String, String)>,
-    /// `Authorization` headers of plain HTTP that open everything.
-    headers: Vec<String>,
+    /// `Authorization` headers of plain HTTP that open everything, and their users. A token has none.
+    headers: Vec<(String, Option<String>)>,
 }
 
 impl Credentials {
@@ -31,11 +32,10 @@ impl Credentials {
                 [first, ..] if first.starts_with('#') => {}
                 ["s3", key, secret] => credentials.keys.push((key.to_owned(), secret.to_owned())),
                 ["basic", user, password] if !user.contains(':') => {
-                    credentials
-                        .headers
-                        .push(format!("Basic {}", BASE64_STANDARD.encode(format!("{user}:{password}"))));
+                    let encoded = BASE64_STANDARD.encode(format!("{user}:{password}"));
+                    credentials.headers.push((format!("Basic {encoded}"), Some(user.to_owned())));
                 }
-                ["bearer", token] => credentials.headers.push(format!("Bearer {token}")),
+                ["bearer", token] => credentials.headers.push((format!("Bearer {token}"), None)),
                 _ => {
                     let line = index + 1;
                     return Err(format!(
@@ -63,7 +63,14 @@ impl Credentials {
 
     /// Whether a request of plain HTTP with this `Authorization` header may read.
     pub(super) fn allow(&self, header: Option<&str>) -> bool {
-        self.is_empty() || header.is_some_and(|header| self.headers.iter().any(|own| is_same(own, header)))
+        self.is_empty()
+            || header.is_some_and(|header| self.headers.iter().any(|(own, _)| is_same(own, header)))
+    }
+
+    /// The user of a request of plain HTTP with this `Authorization` header.
+    pub(super) fn user_of(&self, header: Option<&HeaderValue>) -> Option<&str> {
+        let header = header?.to_str().ok()?;
+        self.headers.iter().find(|(own, _)| is_same(own, header))?.1.as_deref()
     }
 }
 
@@ -99,6 +106,9 @@ mod tests {
         assert!(credentials.allow(Some("Basic YW5uOnBhc3N3b3Jk")));
         assert!(credentials.allow(Some("basic  YW5uOnBhc3N3b3Jk")));
         assert!(credentials.allow(Some("Bearer t0k")));
+        let user = |header| credentials.user_of(Some(&HeaderValue::from_static(header)));
+        assert_eq!(user("basic YW5uOnBhc3N3b3Jk"), Some("ann"));
+        assert_eq!([user("Bearer t0k"), user("Basic YW5uOnBhc3N3b3J"), credentials.user_of(None)], [None; 3]);
         for header in
             [None, Some(""), Some("Bearer"), Some("Bearer t0"), Some("Bearer t0kk"), Some("Basic t0k")]
         {

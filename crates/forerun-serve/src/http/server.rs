@@ -5,8 +5,9 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime};
 
+use forerun::ClientId;
 use hyper::body::Incoming;
-use hyper::header::CONTENT_LENGTH;
+use hyper::header::{AUTHORIZATION, CONTENT_LENGTH};
 use hyper::{Method, Request};
 
 use super::access::{Accessed, Counted};
@@ -14,6 +15,7 @@ use super::log::{AccessLog, Record};
 use super::operation::operation;
 use super::{Answer, Credentials, Domain, plain, s3};
 use crate::metrics::RequestTimes;
+use crate::sharers::{client_at, client_of};
 use crate::{Buckets, Limits, Listener, Tls};
 
 /// Serves buckets to clients.
@@ -33,6 +35,10 @@ struct Service {
     log: Option<Arc<AccessLog>>,
     requests: Option<Arc<RequestTimes>>,
 }
+
+/// The client that asks: a user or a host. An extension of the request.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Sharer(pub(super) ClientId);
 
 impl Server {
     /// A server of `buckets` for those who have `credentials`.
@@ -99,7 +105,14 @@ impl Server {
 
 impl Service {
     /// The answer to `request`, which the log has once it is over.
-    async fn logged(&self, request: Request<Incoming>, peer: Option<SocketAddr>) -> hyper::Response<Counted> {
+    async fn logged(
+        &self,
+        mut request: Request<Incoming>,
+        peer: Option<SocketAddr>,
+    ) -> hyper::Response<Counted> {
+        let user = self.credentials.user_of(request.headers().get(AUTHORIZATION));
+        let client = user.map_or_else(|| client_at(peer), client_of);
+        request.extensions_mut().insert(Sharer(client));
         let begun = Instant::now();
         let path = Domain::path_of(self.domain.as_ref(), &request).into_owned();
         let record = self.log.as_ref().map(|_| Record {

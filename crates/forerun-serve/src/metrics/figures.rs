@@ -3,7 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
-use forerun::{Class, Forerun, Meter, Snapshot};
+use forerun::{Class, ClientId, Forerun, Meter, Snapshot};
 use parking_lot::Mutex;
 use prometheus_client::collector::Collector;
 use prometheus_client::encoding::DescriptorEncoder;
@@ -18,6 +18,8 @@ pub struct Metrics {
     /// By protocol.
     requests: Mutex<Vec<Arc<RequestTimes>>>,
     meter: Arc<Meter>,
+    /// Those that have a weight of their own, by name.
+    clients: Mutex<Vec<(String, ClientId)>>,
     stage: Mutex<Stage>,
 }
 
@@ -36,6 +38,7 @@ impl Metrics {
             front_end,
             requests: Mutex::default(),
             meter: Arc::default(),
+            clients: Mutex::default(),
             stage: Mutex::new(Stage::Starting),
         })
     }
@@ -50,6 +53,11 @@ impl Metrics {
     /// For the connections to the stores ([`forerun::ConnectOptions::meter`]).
     pub fn meter(&self) -> &Arc<Meter> {
         &self.meter
+    }
+
+    /// The clients that have metrics of their own, by name. The others are `others`.
+    pub fn name_clients(&self, clients: Vec<(String, ClientId)>) {
+        *self.clients.lock() = clients;
     }
 
     /// Requests are answered from now on, from `foreruns`.
@@ -102,6 +110,7 @@ impl Collector for Metrics {
         sums.about_bytes(families)?;
         sums.about_memory(families)?;
         sums.about_now(families)?;
+        self.about_clients(families, &foreruns, &sums)?;
         self.about_stores(families, &sums)
     }
 }
@@ -123,6 +132,21 @@ impl Metrics {
             "forerun_request_errors",
             "Requests that were answered with an error.",
             by("operation", failed),
+        )
+    }
+
+    fn about_clients(&self, families: &mut Families<'_>, foreruns: &[Forerun], sums: &Sums) -> fmt::Result {
+        let clients = self.clients.lock().clone();
+        let of = |client| foreruns.iter().map(|forerun| forerun.fetched_bytes_of(client)).sum::<u64>();
+        let named: Vec<(&str, u64)> =
+            clients.iter().map(|(name, client)| (name.as_str(), of(*client))).collect();
+        let all = sums.of(|engine| engine.counters.demand_bytes + engine.counters.readahead_bytes);
+        // Something may have been fetched since `sums` were taken.
+        let others = all.saturating_sub(named.iter().map(|(_, bytes)| bytes).sum());
+        families.counter(
+            "forerun_client_fetch_bytes",
+            "Bytes of dispatched fetches, by the client for whom they are.",
+            by("client", named.into_iter().chain([("others", others)])),
         )
     }
 
@@ -190,7 +214,7 @@ impl Sums {
     }
 
     /// The outcomes of readahead of each class.
-    fn readahead(&self) -> Vec<(Labels, u64)> {
+    fn readahead(&self) -> Vec<(Labels<'static>, u64)> {
         let mut samples = Vec::new();
         for class in Class::ALL {
             let outcomes = [

@@ -12,6 +12,7 @@ use super::changes::{Changes, Zeroing};
 use super::holes;
 use super::protocol::{BlockSizes, Export, StatusExtent, export_flags};
 use crate::sending::{Lent, Pool};
+use crate::sharers::client_of;
 
 /// Every export has these. The engine is the one cache of all connections, so a client may read through
 /// several. A flush on one of them covers the writes that were answered on all.
@@ -57,10 +58,12 @@ impl OpenExport {
         }
         let file = forerun.open_local(entry).await?.map(Arc::new);
         let description = format!("{} of {}", entry.path, forerun.url());
+        // An export is the disk of one machine.
+        let client = client_of(&name);
         let (flags, block_sizes) = (FLAGS | changes.flags(), BlockSizes::default());
         Ok(OpenExport {
             shown: Export { name, description, size: entry.size, flags, block_sizes },
-            reader: forerun.reader_of(entry),
+            reader: forerun.for_client(client).reader_of(entry),
             forerun: forerun.clone(),
             changes: changes.clone(),
             file,

@@ -3,6 +3,7 @@
 use std::net::SocketAddr;
 use std::sync::Arc;
 
+use forerun::ClientId;
 use nfs3_types::mount::mountres3;
 use nfs3_types::nfs3::{
     ACCESS3resfail, FSINFO3resfail, FSSTAT3resfail, LOOKUP3resfail, PATHCONF3resfail, READ3resfail,
@@ -13,6 +14,7 @@ use nfs3_types::xdr_codec::{Pack, Void};
 use super::protocol::{self, Call, Credential, Operation, padding_after, result, success};
 use super::tree::{FileBytes, ReadPart, Tree};
 use crate::sending::Outgoing;
+use crate::sharers::client_at;
 
 /// The reply to `call` of the client `peer`, and whether it is no error.
 pub(super) async fn answer(
@@ -24,7 +26,7 @@ pub(super) async fn answer(
     let Call { xid, credential, operation } = call;
     let (head, is_ok) = match operation {
         Operation::Read { file, offset, count } => {
-            return read(&tree, xid, &credential, (&file, offset, count), weight).await;
+            return read(&tree, xid, (&credential, client_at(peer)), (&file, offset, count), weight).await;
         }
         Operation::ReadDir { directory, cookie, count, is_plus: false } => {
             let page = tree.read_directory(&directory, cookie, count, &credential).await;
@@ -76,12 +78,12 @@ fn replied<T: Pack, E: Pack + Default>(xid: u32, ended: Result<T, nfsstat3>) -> 
 async fn read(
     tree: &Tree,
     xid: u32,
-    credential: &Credential,
+    (credential, client): (&Credential, ClientId),
     (file, offset, count): (&[u8], u64, u32),
     weight: u32,
 ) -> (Outgoing<FileBytes>, bool) {
     let refuse = |status| result::<READ3resok<'_>, READ3resfail>(xid, Err(status));
-    let file = match tree.open(xid, file, credential).await {
+    let file = match tree.open(xid, file, credential, client).await {
         Ok(file) => file,
         Err(status) => return (Outgoing::head(refuse(status), true, weight), false),
     };

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Instant;
 
-use forerun::{Entry, Error, ErrorKind, Forerun, Kind, Reader, Result};
+use forerun::{ClientId, Entry, Error, ErrorKind, Forerun, Kind, Reader, Result};
 
 use super::kept::{KEPT_TIME, KeptReaders};
 use super::names::{is_name, is_path};
@@ -113,22 +113,27 @@ impl Bucket {
         }
     }
 
-    /// A reader of the version that `entry` describes, for one request. The object stays open for a while
+    /// A reader of the version that `entry` describes, for one request of `client`. The object stays open for a while
     /// when it is over.
-    pub(crate) fn reader(&self, entry: &Entry) -> Reader {
-        self.shared_reader(entry);
-        self.forerun.reader_of(entry)
+    pub(crate) fn reader(&self, entry: &Entry, client: ClientId) -> Reader {
+        self.shared_reader(entry, client);
+        self.forerun.for_client(client).reader_of(entry)
     }
 
-    /// The reader of the version that `entry` describes, for all requests. The object stays open for a while
+    /// The reader of the version that `entry` describes, for all requests of `client`. The object stays open for a while
     /// when they are over.
-    pub(crate) fn shared_reader(&self, entry: &Entry) -> Reader {
-        self.kept.get_or_keep(entry, || self.forerun.reader_of(entry))
+    pub(crate) fn shared_reader(&self, entry: &Entry, client: ClientId) -> Reader {
+        self.kept.get_or_keep(entry, client, || self.forerun.for_client(client).reader_of(entry))
     }
 
-    /// The reader for all requests of the object at `path`, if it is open in a version that `is_wanted`.
-    pub(crate) fn open_reader(&self, path: &str, is_wanted: impl FnOnce(&Entry) -> bool) -> Option<Reader> {
-        self.kept.get(path, is_wanted)
+    /// The reader for all requests of `client` of the object at `path`, if it is open in a version that `is_wanted`.
+    pub(crate) fn open_reader(
+        &self,
+        path: &str,
+        client: ClientId,
+        is_wanted: impl FnOnce(&Entry) -> bool,
+    ) -> Option<Reader> {
+        self.kept.get(path, client, is_wanted)
     }
 
     /// Lends `len` bytes to a reply, at most as many as the engine lends at once.

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::time::{Duration, Instant};
 
-use forerun::{Entry, Reader};
+use forerun::{ClientId, Entry, Reader};
 use parking_lot::Mutex;
 
 /// Objects that stay open at most. The one that was used longest ago gives way.
@@ -11,10 +11,10 @@ const KEPT_MAX: usize = 1024;
 /// How long each of them stays open after a request.
 pub(super) const KEPT_TIME: Duration = Duration::from_secs(60);
 
-/// Open objects by path.
+/// Open objects by path, with a reader for each client.
 #[derive(Debug, Default)]
 pub(super) struct KeptReaders {
-    by_path: Mutex<HashMap<String, Kept>>,
+    by_path: Mutex<HashMap<(String, ClientId), Kept>>,
 }
 
 #[derive(Debug)]
@@ -24,30 +24,41 @@ struct Kept {
 }
 
 impl KeptReaders {
-    /// The open object at `path`, if it is a version that `is_wanted`.
-    pub(super) fn get(&self, path: &str, is_wanted: impl FnOnce(&Entry) -> bool) -> Option<Reader> {
+    /// The object at `path` that `client` has open, if it is a version that `is_wanted`.
+    pub(super) fn get(
+        &self,
+        path: &str,
+        client: ClientId,
+        is_wanted: impl FnOnce(&Entry) -> bool,
+    ) -> Option<Reader> {
         let mut by_path = self.by_path.lock();
-        let kept = by_path.get_mut(path).filter(|kept| is_wanted(kept.reader.entry()))?;
+        let kept =
+            by_path.get_mut(&(path.to_owned(), client)).filter(|kept| is_wanted(kept.reader.entry()))?;
         kept.last_used = Instant::now();
         Some(kept.reader.clone())
     }
 
-    /// The open object that `entry` describes. Opens it by `open` if it is not.
-    pub(super) fn get_or_keep(&self, entry: &Entry, open: impl FnOnce() -> Reader) -> Reader {
-        if let Some(reader) = self.get(&entry.path, |kept| kept.version == entry.version) {
+    /// The object that `entry` describes, as `client` has it open. Opens it by `open` if it has not.
+    pub(super) fn get_or_keep(
+        &self,
+        entry: &Entry,
+        client: ClientId,
+        open: impl FnOnce() -> Reader,
+    ) -> Reader {
+        if let Some(reader) = self.get(&entry.path, client, |kept| kept.version == entry.version) {
             return reader;
         }
         let reader = open();
         let kept = Kept { reader: reader.clone(), last_used: Instant::now() };
         // Closing an object takes time of its own, so it waits for the end of the lock.
-        let _replaced = self.by_path.lock().insert(entry.path.clone(), kept);
+        let _replaced = self.by_path.lock().insert((entry.path.clone(), client), kept);
         let _oldest = self.remove_oldest();
         reader
     }
 
     /// Forgets the object at `path`.
     pub(super) fn forget(&self, path: &str) {
-        let _forgotten = self.by_path.lock().remove(path);
+        let _forgotten: Vec<_> = self.by_path.lock().extract_if(|(of, _), _| of == path).collect();
     }
 
     /// Closes objects that nobody has used for [`KEPT_TIME`].
@@ -64,9 +75,9 @@ impl KeptReaders {
         if by_path.len() <= KEPT_MAX {
             return None;
         }
-        let (path, _) = by_path.iter().min_by_key(|(_, kept)| kept.last_used)?;
-        let path = path.clone();
-        by_path.remove(&path)
+        let (oldest, _) = by_path.iter().min_by_key(|(_, kept)| kept.last_used)?;
+        let oldest = oldest.clone();
+        by_path.remove(&oldest)
     }
 }
 
@@ -86,7 +97,7 @@ mod tests {
         let forerun = Forerun::over(Arc::new(memory), Options::default()).unwrap();
         let kept = KeptReaders::default();
         for entry in forerun.list_blocking("").unwrap().iter() {
-            kept.get_or_keep(entry, || forerun.reader_of(entry));
+            kept.get_or_keep(entry, ClientId::default(), || forerun.reader_of(entry));
         }
         assert_eq!(kept.by_path.lock().len(), KEPT_MAX);
         let now = Instant::now();

@@ -10,7 +10,7 @@ use std::cmp::Reverse;
 use std::collections::{BTreeSet, BinaryHeap};
 use std::fmt;
 
-use forerun_engine::{Config, ConfigError, Event, Extent, List, ReaderId};
+use forerun_engine::{ClientId, Config, ConfigError, Event, Extent, List, ReaderId};
 
 use crate::device::{Device, Time};
 use crate::run::{ClientRun, Run};
@@ -82,6 +82,13 @@ impl<'a> World<'a> {
     /// A program has said that it will read `parts`, in this order. Several lists may be told.
     pub fn listed(mut self, parts: impl IntoIterator<Item = (ObjectId, Extent)>) -> World<'a> {
         self.service.start_list(List::new(parts.into_iter().map(|(object, part)| (object.0 as u32, part))));
+        self
+    }
+
+    /// Client `index` of the source belongs to `owners[index]`, and those share by these weights.
+    pub fn shared(mut self, owners: &[ClientId], weights: &[(ClientId, u32)]) -> World<'a> {
+        let readers = (0..).map(ReaderId).zip(owners.iter().copied());
+        self.service.share(readers, weights);
         self
     }
 

@@ -23,7 +23,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use forerun_backend::{Backend, Entry, Error, ErrorKind, Result};
-use forerun_engine::{Advice, Counters, Engine, Extent, FetchId, MemoryRange, ReadId, ReaderId, Time, Usage};
+use forerun_engine::{
+    Advice, ClientId, Counters, Engine, Extent, FetchId, MemoryRange, ReadId, ReaderId, Time, Usage,
+};
 use parking_lot::Mutex;
 use tokio::runtime;
 use tokio::time::Instant;
@@ -83,11 +85,11 @@ impl Driver {
         }
     }
 
-    pub(crate) fn open(self: &Arc<Driver>, entry: &Entry) -> (Arc<Object>, ReaderId) {
+    pub(crate) fn open(self: &Arc<Driver>, entry: &Entry, client: ClientId) -> (Arc<Object>, ReaderId) {
         let now = self.now();
         self.step(|state, _| {
             state.advance(now);
-            state.open(entry)
+            state.open(entry, client)
         })
     }
 
@@ -184,6 +186,21 @@ impl Driver {
     /// As [`Driver::memory_bytes`], with all else of that kind.
     pub(crate) fn usage(self: &Arc<Driver>) -> Usage {
         self.step(|state, _| state.engine.usage())
+    }
+
+    /// From now on `client` has this weight.
+    pub(crate) fn set_weight(self: &Arc<Driver>, client: ClientId, weight: u32) {
+        self.step(|state, _| state.engine.set_weight(client, weight));
+    }
+
+    /// From now on `client`, or all together, have no more than this rate.
+    pub(crate) fn set_rate(self: &Arc<Driver>, client: Option<ClientId>, bytes_per_s: Option<u64>) {
+        self.step(|state, _| state.engine.set_rate(client, bytes_per_s));
+    }
+
+    /// Bytes of the fetches for `client`.
+    pub(crate) fn fetched_bytes_of(self: &Arc<Driver>, client: ClientId) -> u64 {
+        self.step(|state, _| state.engine.fetched_bytes_of(client))
     }
 
     /// From now on the memory has `bytes`, within the engine's limits. The rest goes back to the system.

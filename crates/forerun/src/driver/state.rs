@@ -5,7 +5,8 @@ use std::sync::Arc;
 
 use forerun_backend::{Entry, Error, ErrorKind, Result};
 use forerun_engine::{
-    Advice, Engine, Extent, FetchId, MemoryRange, ObjectId, ObjectReport, Outcome, ReadId, ReaderId, Time,
+    Advice, ClientId, Engine, Extent, FetchId, MemoryRange, ObjectId, ObjectReport, Outcome, ReadId,
+    ReaderId, Time,
 };
 use futures::future::AbortHandle;
 
@@ -75,9 +76,12 @@ impl State {
         self.now = self.now.max(now);
     }
 
-    pub(crate) fn open(&mut self, entry: &Entry) -> (Arc<Object>, ReaderId) {
+    pub(crate) fn open(&mut self, entry: &Entry, client: ClientId) -> (Arc<Object>, ReaderId) {
         let reader = ReaderId(self.reader_count);
         self.reader_count += 1;
+        if client != ClientId::default() {
+            self.engine.set_client(reader, client);
+        }
         let object = self.objects.of(entry);
         self.expected.remove(&object.id);
         let is_first = self.engine.open(object.id, entry.size);

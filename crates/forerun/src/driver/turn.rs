@@ -81,6 +81,7 @@ impl Drop for Turn<'_> {
 #[cfg(test)]
 mod tests {
     use forerun_backend::{Backend, Entry, MemoryBackend, Version, layer::Delay};
+    use forerun_engine::ClientId;
     use forerun_engine::{Config, Engine, Extent};
     use futures::channel::oneshot;
     use tokio::runtime;
@@ -102,7 +103,7 @@ mod tests {
         let engine = Engine::new(Config::new(BYTES)).unwrap();
         let memory = Memory::new(BYTES as usize).unwrap();
         let driver = Arc::new(Driver::new(engine, memory, Arc::new(catalog), backend, None, handle));
-        let (object, reader) = driver.open(&Entry::file("a", 4096, Version("1".into())));
+        let (object, reader) = driver.open(&Entry::file("a", 4096, Version("1".into())), ClientId::default());
         let (answer, answered) = oneshot::channel();
         let read = |answer| {
             let waiter = || Waiter::Task(answer);

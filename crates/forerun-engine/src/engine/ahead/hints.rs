@@ -4,7 +4,7 @@ use crate::advice::Advice;
 use crate::engine::Engine;
 use crate::objects::OBJECT_BYTES_MAX;
 use crate::policy::{Hint, Said, View};
-use crate::scheduler::Queued;
+use crate::scheduler::{Favour, Queued};
 use crate::types::*;
 
 impl Engine {
@@ -42,10 +42,11 @@ impl Engine {
             is_contended: false,
             pending: &self.pending,
             others_count: self.reads.count(),
+            favour: Favour::default(),
         };
         let said = Said { time, object, reader, size };
         self.policy.on_hint(&said, hint, &view, &mut self.windows);
-        self.queue_windows(time, object, size);
+        self.queue_windows(time, object, reader.unwrap_or(ReaderId::NOBODY), size);
     }
 
     fn drop_unneeded(&mut self, now: Time, object: ObjectId, extent: Extent) {

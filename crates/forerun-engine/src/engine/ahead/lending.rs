@@ -48,7 +48,8 @@ impl Engine {
         }
         let pins = self.cache.pin_located(rows);
         self.cache.memory(extent, &pins, memory);
-        Some(self.reads.insert(Read { object, extent, phase: Phase::Ready, pins }))
+        let reader = ReaderId::NOBODY;
+        Some(self.reads.insert(Read { object, reader, extent, phase: Phase::Ready, pins }))
     }
 
     /// `reader` has come past `extent` in the front end's cache, which counts as a read of it.

@@ -6,7 +6,7 @@ use alloc::vec::Vec;
 use crate::engine::Engine;
 use crate::explain::{Class, ListReport, Why};
 use crate::policy::{List, Reason, View, Window};
-use crate::scheduler::Queued;
+use crate::scheduler::{Favour, Queued};
 use crate::types::*;
 
 /// The most queued windows at which a list is asked for more. The readahead of its readers would otherwise
@@ -24,6 +24,7 @@ impl Engine {
             is_contended: false,
             pending: &self.pending,
             others_count: self.reads.count(),
+            favour: Favour::default(),
         };
         self.policy.on_list(now, id, list, &view);
         self.drop_listed();
@@ -64,7 +65,8 @@ impl Engine {
         for extent in missing {
             let reason = Reason { class: Class::Planned, why: Why::Advised };
             self.emit_window(now, object, &Window::new(extent, reason));
-            if !self.pending.push(Queued { object, extent, class: reason.class }) {
+            let (class, reader) = (reason.class, ReaderId::NOBODY);
+            if !self.pending.push(Queued { object, extent, class, reader }) {
                 self.policy.on_lost(object, extent);
             }
         }

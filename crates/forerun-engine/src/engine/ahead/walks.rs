@@ -74,7 +74,8 @@ impl Engine {
         for extent in wanted.into_iter().flatten() {
             let reason = Reason { class: Class::Walk, why: Why::Listed };
             self.emit_window(now, object, &Window::new(extent, reason));
-            if !self.pending.push(Queued { object, extent, class: reason.class }) {
+            let (class, reader) = (reason.class, ReaderId::NOBODY);
+            if !self.pending.push(Queued { object, extent, class, reader }) {
                 self.tell_walks_gone(object);
             }
         }

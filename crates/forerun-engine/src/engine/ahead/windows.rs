@@ -4,12 +4,12 @@ use crate::engine::Engine;
 use crate::events::Event;
 use crate::objects::OBJECT_BYTES_MAX;
 use crate::policy::{Reason, View, Window};
-use crate::scheduler::Queued;
+use crate::scheduler::{Favour, Queued};
 use crate::types::*;
 
 impl Engine {
-    /// Queues the windows that the policy planned for `object`, which has `size` bytes.
-    pub(crate) fn queue_windows(&mut self, time: Time, object: ObjectId, size: u64) {
+    /// Queues the windows that the policy planned for `reader` of `object`, which has `size` bytes.
+    pub(crate) fn queue_windows(&mut self, time: Time, object: ObjectId, reader: ReaderId, size: u64) {
         if self.policy.take_dropped() {
             self.cut_pending(object, Extent::new(0, OBJECT_BYTES_MAX));
         }
@@ -20,7 +20,7 @@ impl Engine {
                 continue;
             }
             self.emit_window(time, object, &window);
-            if !self.pending.push(Queued { object, extent, class: window.reason.class }) {
+            if !self.pending.push(Queued { object, extent, class: window.reason.class, reader }) {
                 self.policy.on_lost(object, extent);
             }
         }
@@ -52,6 +52,7 @@ impl Engine {
             is_contended: false,
             pending: &self.pending,
             others_count: self.reads.count(),
+            favour: Favour::default(),
         }
     }
 }

@@ -1,10 +1,16 @@
 use super::*;
+use crate::explain::Class;
 
 const MIB: u64 = 1 << 20;
 const OBJECT: ObjectId = ObjectId(0);
 
 fn window(object: u64, offset: u64, len: u64) -> Queued {
-    Queued { object: ObjectId(object), extent: Extent::new(offset, len), class: Class::Forward }
+    let extent = Extent::new(offset, len);
+    Queued { object: ObjectId(object), extent, class: Class::Forward, reader: ReaderId(0) }
+}
+
+fn pop(pending: &mut Pending) -> Option<Queued> {
+    pending.pop(&Fair::default())
 }
 
 #[test]
@@ -12,14 +18,14 @@ fn a_reader_of_another_place_has_a_turn_of_its_own() {
     let mut pending = Pending::new();
     pending.push(window(0, 0, 8 * MIB));
     pending.push(window(0, 64 * MIB, 8 * MIB));
-    assert_eq!(pending.pop(), Some(window(0, 0, 8 * MIB)));
+    assert_eq!(pop(&mut pending), Some(window(0, 0, 8 * MIB)));
     pending.dispatched(OBJECT, Extent::new(0, 3 * MIB), 4 * MIB);
     // The reader waits elsewhere, and its fetch replaces the first megabyte of the window there.
     pending.pass(OBJECT, Extent::new(64 * MIB, MIB));
     pending.dispatched_for_reader(OBJECT, Extent::new(64 * MIB, MIB), 4 * MIB);
     for place in 65..68 {
         let rest = window(0, place * MIB, (72 - place) * MIB);
-        assert_eq!(pending.pop(), Some(rest));
+        assert_eq!(pop(&mut pending), Some(rest));
         pending.dispatched(OBJECT, Extent::new(place * MIB, MIB), 4 * MIB);
         pending.put_back(rest.from((place + 1) * MIB));
     }
@@ -57,7 +63,7 @@ fn the_bytes_of_an_object_are_those_of_its_windows() {
         assert!(pending.push(window));
     }
     check(&pending, [8, 8]);
-    let first = pending.pop().expect("the joined window of the first object");
+    let first = pop(&mut pending).expect("the joined window of the first object");
     check(&pending, [0, 8]);
     pending.put_back(first.from(2 * MIB));
     check(&pending, [6, 8]);
@@ -67,6 +73,22 @@ fn the_bytes_of_an_object_are_those_of_its_windows() {
     check(&pending, [5, 6]);
     pending.put_front(window(1, 8 * MIB, MIB));
     check(&pending, [5, 7]);
-    (0..3).for_each(|_| assert!(pending.pop().is_some()));
+    (0..3).for_each(|_| assert!(pop(&mut pending).is_some()));
     check(&pending, [0, 0]);
+}
+
+#[test]
+fn the_window_of_the_reader_whose_turn_it_is_comes_first() {
+    let (mut pending, mut fair) = (Pending::new(), Fair::default());
+    let windows = [0, 1, 2].map(|object| Queued { reader: ReaderId(object), ..window(object, 0, 8 * MIB) });
+    assert!(windows.iter().all(|window| pending.push(*window)));
+    for (reader, bytes) in [(0, 5), (1, 1), (2, 2)] {
+        fair.charge(ReaderId(reader), 0, bytes * MIB, MIB);
+    }
+    let order = [0; 3].map(|_| pending.pop(&fair).map(|window| window.reader.0));
+    assert_eq!(order, [Some(1), Some(2), Some(0)]);
+    // Those whose turn it is alike go in the order in which they came.
+    windows.iter().rev().for_each(|window| assert!(pending.push(*window)));
+    let order = [0; 3].map(|_| pop(&mut pending).map(|window| window.reader.0));
+    assert_eq!(order, [Some(2), Some(1), Some(0)]);
 }

@@ -28,6 +28,7 @@ struct Head {
     opcode: u32,
     unique: u64,
     inode: u64,
+    user: u32,
     thread: u32,
 }
 
@@ -35,15 +36,15 @@ impl Head {
     fn decode(fields: &mut Fields<'_>) -> Result<Head, TooShort> {
         let (len, opcode) = (fields.u32()?, fields.u32()?);
         let (unique, inode) = (fields.u64()?, fields.u64()?);
-        // User and group: the kernel has checked their rights.
-        fields.bytes(8)?;
+        // User and group. The kernel has checked their rights.
+        let (user, _) = (fields.u32()?, fields.u32()?);
         let thread = fields.u32()?;
         fields.bytes(4)?;
-        Ok(Head { len, opcode, unique, inode, thread })
+        Ok(Head { len, opcode, unique, inode, user, thread })
     }
 
     fn message<'a>(&self, mut fields: Fields<'a>) -> Result<Message<'a>, TooShort> {
-        let Head { unique, inode, thread, .. } = *self;
+        let Head { unique, inode, user, thread, .. } = *self;
         Ok(match self.opcode {
             2 => Message::Forget(Forgets(Which::One(inode, fields.u64()?))),
             42 => {
@@ -56,7 +57,7 @@ impl Head {
             38 => Message::Destroy(unique),
             opcode => {
                 let operation = operation(opcode, fields)?;
-                Message::Request(Request { unique, inode, thread, operation })
+                Message::Request(Request { unique, inode, user, thread, operation })
             }
         })
     }
@@ -138,7 +139,9 @@ mod tests {
 
     fn asked(opcode: u32, body: &[u8]) -> Result<Operation<'static>, Malformed> {
         match Message::decode(message(opcode, body).leak())? {
-            Message::Request(Request { unique: 7, inode: 9, thread: 4321, operation }) => Ok(operation),
+            Message::Request(Request { unique: 7, inode: 9, user: 1000, thread: 4321, operation }) => {
+                Ok(operation)
+            }
             other => panic!("{other:?}"),
         }
     }

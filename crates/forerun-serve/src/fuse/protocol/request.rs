@@ -24,6 +24,8 @@ pub struct Request<'a> {
     pub unique: u64,
     /// The inode it is about.
     pub inode: u64,
+    /// The user who asks, by number.
+    pub user: u32,
     /// The thread that asks, as the PID namespace of the mount numbers it; 0 if it is in another.
     pub thread: u32,
     /// The operation, with its arguments.

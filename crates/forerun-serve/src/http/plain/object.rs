@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use bytes::Bytes;
-use forerun::{Entry, ErrorKind, Extent, Result};
+use forerun::{ClientId, Entry, ErrorKind, Extent, Reader, Result};
 use futures::{StreamExt, TryStreamExt, stream};
 use http_body_util::StreamBody;
 use hyper::body::{Frame, Incoming};
@@ -16,6 +16,7 @@ use super::media::media_type;
 use crate::http::Answer;
 use crate::http::body;
 use crate::http::range::{Asked, asked};
+use crate::http::server::Sharer;
 use crate::http::validators::{Validators, Verdict};
 use crate::served::Bucket;
 
@@ -53,6 +54,8 @@ async fn of_version(bucket: &Arc<Bucket>, request: &Request<Incoming>, entry: &E
         return Ok(empty(answer));
     }
     let range = headers.get(RANGE).filter(|_| validators.allows_range(headers));
+    let client = request.extensions().get().map_or_else(ClientId::default, |Sharer(client)| *client);
+    let of_client = || bucket.reader(entry, client);
     let asked = match range.and_then(|range| range.to_str().ok()) {
         Some(range) => asked(range, entry.size),
         None => Asked::Whole,
@@ -60,15 +63,20 @@ async fn of_version(bucket: &Arc<Bucket>, request: &Request<Incoming>, entry: &E
     match asked {
         Asked::Whole => {
             let answer = described.header(CONTENT_TYPE, media_type);
-            with_part(bucket, entry, Extent::new(0, entry.size), answer).await
+            with_part(bucket, of_client(), Extent::new(0, entry.size), answer).await
         }
         Asked::Parts(parts) => match parts[..] {
             [part] => {
                 let answer = described.status(StatusCode::PARTIAL_CONTENT).header(CONTENT_TYPE, media_type);
-                with_part(bucket, entry, part, answer.header(CONTENT_RANGE, content_range(part, entry.size)))
-                    .await
+                with_part(
+                    bucket,
+                    of_client(),
+                    part,
+                    answer.header(CONTENT_RANGE, content_range(part, entry.size)),
+                )
+                .await
             }
-            _ => with_parts(bucket, entry, parts, described).await,
+            _ => with_parts(bucket, of_client(), parts, described).await,
         },
         Asked::Unsatisfiable => {
             let mut answer = failure::text(StatusCode::RANGE_NOT_SATISFIABLE, "the object has no such bytes");
@@ -97,8 +105,8 @@ fn content_range(part: Extent, size: u64) -> String {
     format!("bytes {}-{}/{size}", part.offset, part.end() - 1)
 }
 
-async fn with_part(bucket: &Bucket, entry: &Entry, part: Extent, answer: Builder) -> Result<Answer> {
-    let bytes = body::bytes(bucket, bucket.reader(entry), part).await?;
+async fn with_part(bucket: &Bucket, reader: Reader, part: Extent, answer: Builder) -> Result<Answer> {
+    let bytes = body::bytes(bucket, reader, part).await?;
     let body = s3s::Body::http_body_unsync(StreamBody::new(bytes.map_ok(Frame::data)));
     let answer = answer.header(CONTENT_LENGTH, part.len).body(body);
     Ok(answer.unwrap_or_else(|_| failure::text(StatusCode::BAD_GATEWAY, "bad ETag")))
@@ -107,20 +115,20 @@ async fn with_part(bucket: &Bucket, entry: &Entry, part: Extent, answer: Builder
 /// Several parts, each with a head of its own (RFC 9110, section 14.6).
 async fn with_parts(
     bucket: &Arc<Bucket>,
-    entry: &Entry,
+    reader: Reader,
     parts: Vec<Extent>,
     answer: Builder,
 ) -> Result<Answer> {
     let boundary = boundary();
-    let media_type = media_type(entry.name());
+    let media_type = media_type(reader.entry().name());
     let head = |part: &Extent| {
-        let range = content_range(*part, entry.size);
+        let range = content_range(*part, reader.size());
         format!("\r\n--{boundary}\r\nContent-Type: {media_type}\r\nContent-Range: {range}\r\n\r\n")
     };
     let end = format!("\r\n--{boundary}--\r\n");
     let parts: Vec<(Bytes, Extent)> = parts.iter().map(|part| (head(part).into(), *part)).collect();
     let len = parts.iter().map(|(head, part)| head.len() as u64 + part.len).sum::<u64>() + end.len() as u64;
-    let (bucket, reader) = (Arc::clone(bucket), bucket.reader(entry));
+    let bucket = Arc::clone(bucket);
     let bytes = stream::iter(parts).then(move |(head, part)| {
         let (bucket, reader) = (Arc::clone(&bucket), reader.clone());
         async move {

@@ -5,7 +5,7 @@ use std::sync::Mutex;
 use std::task::{Context, Poll};
 
 use bytes::Bytes;
-use forerun::{Entry, ErrorKind, Extent, Result};
+use forerun::{ClientId, Entry, ErrorKind, Extent, Result};
 use futures::Stream;
 use futures::stream::BoxStream;
 use hyper::{HeaderMap, StatusCode};
@@ -16,8 +16,10 @@ use s3s::{S3Request, S3Response, S3Result, s3_error};
 
 use super::refusal;
 use crate::http::body;
+use crate::http::server::Sharer;
 use crate::http::validators::{Validators, Verdict};
 use crate::served::Bucket;
+use crate::sharers::client_of;
 
 /// The media type of an object of which none is known, as S3 has it.
 const MEDIA_TYPE: &str = "binary/octet-stream";
@@ -57,15 +59,16 @@ pub(super) async fn get(
     request: &S3Request<GetObjectInput>,
 ) -> S3Result<S3Response<GetObjectOutput>> {
     let input = &request.input;
+    let client = client_of_request(request);
     let mut entry = bucket.file(&input.key).await.map_err(|error| refusal::of(&error))?;
     let mut part = Part::of(&entry, &request.headers, input.range, input.part_number)?;
-    let mut bytes = body::bytes(bucket, bucket.reader(&entry), part.extent).await;
+    let mut bytes = body::bytes(bucket, bucket.reader(&entry, client), part.extent).await;
     // The next version is as good, since no byte was sent of this one.
     if bytes.as_ref().is_err_and(|error| error.kind == ErrorKind::Changed) {
         bucket.forget(&entry);
         entry = bucket.file(&input.key).await.map_err(|error| refusal::of(&error))?;
         part = Part::of(&entry, &request.headers, input.range, input.part_number)?;
-        bytes = body::bytes(bucket, bucket.reader(&entry), part.extent).await;
+        bytes = body::bytes(bucket, bucket.reader(&entry, client), part.extent).await;
     }
     let bytes = bytes.map_err(|error| refusal::of(&error))?;
     let Part { validators, extent, range } = part;
@@ -86,6 +89,14 @@ pub(super) async fn get(
         ..GetObjectOutput::default()
     };
     Ok(S3Response::with_status(output, status))
+}
+
+/// The client that asks: an access key, or else a host.
+fn client_of_request<T>(request: &S3Request<T>) -> ClientId {
+    match &request.credentials {
+        Some(credentials) => client_of(&credentials.access_key),
+        None => request.extensions.get().map_or_else(ClientId::default, |Sharer(client)| *client),
+    }
 }
 
 impl Part {

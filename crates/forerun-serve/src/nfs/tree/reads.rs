@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use forerun::{Error, ErrorKind, Kind, Reader, Result};
+use forerun::{ClientId, Error, ErrorKind, Kind, Reader, Result};
 use futures::FutureExt;
 use futures::future::BoxFuture;
 use nfs3_types::nfs3::{READ3resfail, READ3resok, nfsstat3};
@@ -34,24 +34,25 @@ pub(in super::super) struct FileBytes {
 }
 
 impl Tree {
-    /// The first part of READ: the file, for the call `xid`.
+    /// The first part of READ: the file, for the call `xid` of `client`.
     pub(in super::super) async fn open(
         &self,
         xid: u32,
         file: &[u8],
         credential: &Credential,
+        client: ClientId,
     ) -> Outcome<FileBytes> {
         let (export, path, version) = self.locate(file).await?;
         let bucket = Arc::clone(&export.bucket);
         // The version of an open object is known not to change.
-        let open = bucket.open_reader(&path, |entry| VersionTag::of(entry) == version);
+        let open = bucket.open_reader(&path, client, |entry| VersionTag::of(entry) == version);
         let reader = if let Some(reader) = open {
             reader
         } else {
             let entry = bucket.entry(&path).await.map_err(|error| status_of_handle(&error))?;
             match entry.kind {
                 _ if VersionTag::of(&entry) != version => return Err(nfsstat3::NFS3ERR_STALE),
-                Kind::File => bucket.shared_reader(&entry),
+                Kind::File => bucket.shared_reader(&entry, client),
                 Kind::Directory => return Err(nfsstat3::NFS3ERR_ISDIR),
                 Kind::Symlink => return Err(nfsstat3::NFS3ERR_INVAL),
             }

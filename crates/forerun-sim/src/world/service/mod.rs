@@ -6,8 +6,8 @@ mod jobs;
 use std::collections::VecDeque;
 
 use forerun_engine::{
-    ByClass, Cause, Config, ConfigError, Counters, Engine, Event, Extent, Fetch, FetchError, FetchId, List,
-    ListId, MemoryRange, ObjectId, ReadId, ReaderId,
+    ByClass, Cause, ClientId, Config, ConfigError, Counters, Engine, Event, Extent, Fetch, FetchError,
+    FetchId, List, ListId, MemoryRange, ObjectId, ReadId, ReaderId,
 };
 
 use super::directories::Directories;
@@ -89,6 +89,16 @@ impl<'a> Service<'a> {
     pub(super) fn learn(&mut self, learned: Learned) {
         learned.tell(&mut self.engine);
         self.learned = learned;
+    }
+
+    /// Sets the clients of readers, and their weights.
+    pub(super) fn share(
+        &mut self,
+        readers: impl Iterator<Item = (ReaderId, ClientId)>,
+        weights: &[(ClientId, u32)],
+    ) {
+        readers.for_each(|(reader, client)| self.engine.set_client(reader, client));
+        weights.iter().for_each(|(client, weight)| self.engine.set_weight(*client, *weight));
     }
 
     pub(super) fn start_list(&mut self, list: List) {

@@ -76,7 +76,7 @@ impl Shares {
 
     fn of_device(&self, view: &View<'_>) -> u64 {
         let costs = view.device.costs();
-        let share = (2 * costs.pipe / self.reading()).max(costs.share.max(SHARE_BYTES_MIN));
+        let share = (view.favour.of(2 * costs.pipe) / self.reading()).max(costs.share.max(SHARE_BYTES_MIN));
         if Rule::DeviceShare.is_off() { u64::MAX } else { share }
     }
 

@@ -1,0 +1,96 @@
+use alloc::vec;
+use alloc::vec::Vec;
+
+use super::*;
+
+const SLACK: u64 = 100;
+const NEAR: ReaderId = ReaderId(1);
+const FAR: ReaderId = ReaderId(2);
+
+/// Two clients, of which the first has two readers and the second one.
+fn fair() -> Fair {
+    let mut fair = Fair::default();
+    for (reader, client) in [(ReaderId(0), 1), (NEAR, 1), (FAR, 2)] {
+        fair.set_client(reader, ClientId(client));
+        fair.charge(reader, 10, 10, SLACK);
+    }
+    fair
+}
+
+fn next(fair: &Fair) -> Option<(ReaderId, ReadId)> {
+    fair.reads_in_turn().next()
+}
+
+#[test]
+fn clients_share_and_then_their_readers() {
+    let mut fair = fair();
+    let mut served = [0; 3];
+    for reader in 0..3 {
+        fair.begin_wait(ReaderId(reader), ReadId(reader), false);
+    }
+    for _ in 0..400 {
+        let (reader, read) = next(&fair).unwrap();
+        assert_eq!(reader.0, read.0);
+        served[reader.0 as usize] += 1;
+        fair.charge(reader, 10, 10, SLACK);
+    }
+    assert!(
+        served.iter().zip([100, 100, 200]).all(|(got, due): (&i32, i32)| (got - due).abs() <= 6),
+        "{served:?}"
+    );
+}
+
+#[test]
+fn reads_of_a_reader_go_in_the_order_in_which_they_came() {
+    let mut fair = fair();
+    for read in 0..3 {
+        fair.begin_wait(NEAR, ReadId(read), false);
+    }
+    fair.end_wait(NEAR, ReadId(1));
+    fair.begin_wait(NEAR, ReadId(3), true);
+    let order: Vec<u64> = fair.reads_in_turn().map(|(_, read)| read.0).collect();
+    assert_eq!((order, fair.waiting_count()), (vec![3, 0, 2], 3));
+    [3, 0, 2, 2].iter().for_each(|read| fair.end_wait(NEAR, ReadId(*read)));
+    assert_eq!((next(&fair), fair.waiting_count()), (None, 0));
+}
+
+#[test]
+fn a_read_lets_readahead_of_others_go_first_that_have_had_less() {
+    let mut fair = fair();
+    assert!(!fair.yields(FAR, [NEAR].into_iter()));
+    fair.begin_wait(NEAR, ReadId(0), false);
+    fair.charge(FAR, 0, 3 * SLACK, SLACK);
+    assert!(fair.yields(FAR, [FAR, NEAR].into_iter()));
+    assert!(!fair.yields(FAR, [FAR].into_iter()) && !fair.yields(NEAR, [FAR].into_iter()));
+    // The same between the readers of one client.
+    fair.charge(NEAR, 0, 3 * SLACK, SLACK);
+    fair.charge(ReaderId(0), 10, 10, SLACK);
+    assert!(fair.yields(NEAR, [ReaderId(0)].into_iter()));
+}
+
+#[test]
+fn clients_without_readers_are_forgotten() {
+    let mut fair = Fair::default();
+    for number in 0..10_000 {
+        fair.set_client(ReaderId(number), ClientId(number));
+        fair.charge(ReaderId(number), 10, 10, SLACK);
+        fair.leave(ReaderId(number));
+    }
+    assert!(fair.client_of.is_empty() && fair.readers.len() <= 1024, "{}", fair.readers.len());
+}
+
+#[test]
+fn a_client_that_has_had_its_rate_waits_and_no_other_does() {
+    let mut fair = fair();
+    fair.set_rate(Some(ClientId(1)), Some(1 << 20));
+    fair.begin_wait(NEAR, ReadId(0), false);
+    fair.begin_wait(FAR, ReadId(1), false);
+    fair.charge(NEAR, 1 << 20, 10, SLACK);
+    assert_eq!(next(&fair), Some((FAR, ReadId(1))));
+    assert!(!fair.is_ready(NEAR) && fair.is_ready(FAR));
+    fair.end_wait(FAR, ReadId(1));
+    assert_eq!(next(&fair), None);
+    fair.advance(fair.next_ready().unwrap());
+    assert_eq!((next(&fair), fair.next_ready()), (Some((NEAR, ReadId(0))), None));
+    assert_eq!((fair.fetched_bytes(ClientId(1)), fair.fetched_bytes(ClientId(2))), (1 << 20, 0));
+}

@@ -1,0 +1,175 @@
+//! Whose turn it is among equals with weights: start-time fair queueing.
+//!
+//! Each member has a tag: the cost of what was fetched for it, divided by its weight. The member with the least tag is
+//! next. The virtual time is the tag at which the last turn began. A member that returns does not make up for the time it was
+//! away: its tag is at most `slack` behind the virtual time.
+//!
+//! A new member begins half of `slack` after the virtual time. So those that wait come first, and new members that come
+//! one after another never keep an older one waiting.
+
+//= Goyal, Vin, Cheng, "Start-time fair queueing", 1996
+
+use alloc::collections::{BTreeMap, BTreeSet};
+
+/// A tag counts bytes of a member with a weight of 1 in these parts, so that weights divide it well.
+const PARTS: u64 = 256;
+/// As many members are remembered at least.
+const MEMBERS_MIN: usize = 1024;
+
+/// The members' shares, and who of them waits.
+#[derive(Debug)]
+pub(super) struct Turns<Id> {
+    shares: BTreeMap<Id, Share>,
+    /// Members with waiting reads.
+    waiting: BTreeSet<(u64, Id)>,
+    /// The virtual time.
+    now: u64,
+    /// At this many shares, those of idle members are forgotten.
+    shares_max: usize,
+    active: Active,
+}
+
+/// The members that something was fetched for within the last `slack`, as they were counted last.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Active {
+    pub(super) count: u64,
+    pub(super) weight: u64,
+    /// At which virtual time.
+    counted: u64,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Share {
+    tag: u64,
+    weight: u32,
+    waiting_count: u32,
+}
+
+impl<Id> Default for Turns<Id> {
+    fn default() -> Turns<Id> {
+        Turns {
+            shares: BTreeMap::new(),
+            waiting: BTreeSet::new(),
+            now: 0,
+            shares_max: MEMBERS_MIN,
+            active: Active::default(),
+        }
+    }
+}
+
+impl<Id: Copy + Ord> Turns<Id> {
+    /// Of members that wait, the one whose turn it is first, then the others.
+    pub(super) fn in_turn(&self) -> impl Iterator<Item = Id> + '_ {
+        self.waiting.iter().map(|(_, id)| *id)
+    }
+
+    /// The tag at which a turn of `id` would begin now.
+    pub(super) fn start(&self, id: Id, slack: u64) -> u64 {
+        let slack = slack.saturating_mul(PARTS);
+        match self.shares.get(&id) {
+            Some(share) => share.tag.max(self.now.saturating_sub(slack)),
+            None => self.now.saturating_add(slack / 2),
+        }
+    }
+
+    /// Whether `id` is so far ahead of its share that `other` has its turn first, by more than `slack`.
+    pub(super) fn is_after(&self, id: Id, other: Id, slack: u64) -> bool {
+        self.start(other, slack).saturating_add(slack.saturating_mul(PARTS)) < self.start(id, slack)
+    }
+
+    /// Whether `id` has had more than its share, however little.
+    pub(super) fn is_ahead(&self, id: Id) -> bool {
+        self.shares.get(&id).is_none_or(|share| share.tag > self.now)
+    }
+
+    pub(super) fn set_weight(&mut self, id: Id, weight: u32, slack: u64) {
+        self.share(id, slack).weight = weight.max(1);
+    }
+
+    /// A read of `id` begins to wait.
+    pub(super) fn begin_wait(&mut self, id: Id, slack: u64) {
+        let tag = self.start(id, slack);
+        let share = self.share(id, slack);
+        share.waiting_count += 1;
+        if share.waiting_count == 1 {
+            share.tag = tag;
+            self.waiting.insert((tag, id));
+        }
+    }
+
+    /// A read of `id` waits no longer.
+    pub(super) fn end_wait(&mut self, id: Id) {
+        let Some(share) = self.shares.get_mut(&id) else { return };
+        share.waiting_count -= 1;
+        if share.waiting_count == 0 {
+            self.waiting.remove(&(share.tag, id));
+        }
+    }
+
+    /// Something that costs `bytes` is fetched for `id`.
+    pub(super) fn charge(&mut self, id: Id, bytes: u64, slack: u64) {
+        let start = self.start(id, slack);
+        self.now = self.now.max(start);
+        let share = self.share(id, slack);
+        let (before, is_waiting) = (share.tag, share.waiting_count > 0);
+        share.tag = start.saturating_add(bytes.saturating_mul(PARTS) / u64::from(share.weight));
+        let after = share.tag;
+        if is_waiting {
+            self.waiting.remove(&(before, id));
+            self.waiting.insert((after, id));
+        }
+    }
+
+    /// Counts the active members. False if that was done just now.
+    pub(super) fn count_active(&mut self, slack: u64) -> bool {
+        let slack = slack.saturating_mul(PARTS);
+        if self.active.count > 0 && self.now < self.active.counted.saturating_add(slack / 4) {
+            return false;
+        }
+        let since = self.now.saturating_sub(slack);
+        let active = self.shares.values().filter(|share| share.tag >= since);
+        let (count, weight) =
+            active.fold((0, 0), |(count, weight), share| (count + 1, weight + u64::from(share.weight)));
+        self.active = Active { count, weight, counted: self.now };
+        true
+    }
+
+    /// Whether something was fetched for `id` just now.
+    pub(super) fn is_active(&self, id: Id, slack: u64) -> bool {
+        let since = self.now.saturating_sub(slack.saturating_mul(PARTS));
+        self.shares.get(&id).is_some_and(|share| share.tag >= since)
+    }
+
+    /// The active members.
+    pub(super) fn active(&self) -> Active {
+        self.active
+    }
+
+    /// The weight of `id`.
+    pub(super) fn weight(&self, id: Id) -> u32 {
+        self.shares.get(&id).map_or(1, |share| share.weight)
+    }
+
+    /// Forgets members that would lose nothing if they came back as new ones.
+    fn forget_idle(&mut self) {
+        let now = self.now;
+        self.shares.retain(|_, share| share.waiting_count > 0 || share.weight != 1 || share.tag > now);
+        self.shares_max = MEMBERS_MIN.max(2 * self.shares.len());
+    }
+
+    /// Whether `id` is remembered.
+    pub(super) fn knows(&self, id: Id) -> bool {
+        self.shares.contains_key(&id)
+    }
+
+    fn share(&mut self, id: Id, slack: u64) -> &mut Share {
+        let tag = self.start(id, slack);
+        if self.shares.len() >= self.shares_max {
+            self.forget_idle();
+        }
+        self.shares.entry(id).or_insert(Share { tag, weight: 1, waiting_count: 0 })
+    }
+}
+
+#[cfg(test)]
+mod tests;

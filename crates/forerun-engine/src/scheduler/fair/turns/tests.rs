@@ -1,0 +1,75 @@
+use super::*;
+
+const SLACK: u64 = 100;
+
+/// The bytes for each of `members`, who always wait, in `count` turns of 10 bytes.
+fn served<const N: usize>(turns: &mut Turns<usize>, members: [usize; N], count: usize) -> [usize; N] {
+    let mut served = [0; N];
+    members.iter().for_each(|member| turns.begin_wait(*member, SLACK));
+    for _ in 0..count {
+        let next = turns.in_turn().next().unwrap();
+        turns.charge(next, 10, SLACK);
+        served[members.iter().position(|member| *member == next).unwrap()] += 10;
+    }
+    members.iter().for_each(|member| turns.end_wait(*member));
+    assert_eq!(turns.in_turn().next(), None);
+    served
+}
+
+#[test]
+fn members_share_by_their_weights() {
+    let mut turns = Turns::default();
+    turns.set_weight(1, 2, SLACK);
+    turns.set_weight(2, 4, SLACK);
+    let shares = served(&mut turns, [0, 1, 2], 700);
+    assert!(shares.iter().zip([1000, 2000, 4000]).all(|(got, due)| got.abs_diff(due) <= 20), "{shares:?}");
+}
+
+#[test]
+fn a_member_that_returns_makes_up_for_the_slack_alone() {
+    let mut turns = Turns::default();
+    served(&mut turns, [0, 1], 2);
+    served(&mut turns, [0], 1000);
+    let [stayed, returned] = served(&mut turns, [0, 1], 100);
+    assert!((returned - stayed).abs_diff(SLACK as usize) <= 10, "{stayed} {returned}");
+}
+
+#[test]
+fn new_members_that_come_one_after_another_keep_none_waiting() {
+    let mut turns = Turns::default();
+    served(&mut turns, [0, 1], 10);
+    turns.begin_wait(0, SLACK);
+    let count = (2..100).take_while(|member| {
+        turns.begin_wait(*member, SLACK);
+        let next = turns.in_turn().next().unwrap();
+        turns.charge(next, 10, SLACK);
+        turns.end_wait(*member);
+        next == *member
+    });
+    assert!(count.count() <= 2);
+}
+
+#[test]
+fn one_is_after_another_once_it_is_ahead_by_more_than_the_slack() {
+    let mut turns = Turns::default();
+    turns.charge(0, 10, SLACK);
+    turns.charge(1, 10, SLACK);
+    for _ in 0..30 {
+        turns.charge(0, 10, SLACK);
+    }
+    // Fetches while nobody else wanted anything do not count for ever.
+    turns.charge(1, 20, SLACK);
+    assert!(turns.is_ahead(0) && !turns.is_after(0, 1, SLACK));
+    turns.begin_wait(1, SLACK);
+    turns.charge(0, 2 * SLACK, SLACK);
+    assert!(turns.is_after(0, 1, SLACK) && !turns.is_after(1, 0, SLACK));
+}
+
+#[test]
+fn idle_members_are_forgotten() {
+    let mut turns = Turns::default();
+    for member in 0..10 * MEMBERS_MIN {
+        turns.charge(member, 10, SLACK);
+    }
+    assert!(turns.shares.len() <= MEMBERS_MIN, "{}", turns.shares.len());
+}

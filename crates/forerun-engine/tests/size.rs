@@ -14,7 +14,7 @@ struct Limit {
 /// They only ever fall, but for the lines that name the modules of a new folder. A budget that follows the machine added
 /// some to the cache, and fair shares added some to the scheduler.
 const LIMITS: [Limit; 3] = [
-    Limit { of: &["policy/adaptive", "policy/follower", "policy/census.rs"], lines: 3249, constants: 97 },
+    Limit { of: &["policy/adaptive", "policy/follower", "policy/census.rs"], lines: 3250, constants: 97 },
     Limit { of: &["walk"], lines: 690, constants: 19 },
     Limit { of: &["device", "scheduler", "cache"], lines: 3540, constants: 81 },
 ];

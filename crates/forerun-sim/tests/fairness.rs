@@ -93,3 +93,25 @@ fn random_readers_of_a_client_do_not_keep_another_from_its_share() {
     let fair = fewer as f64 / more as f64;
     assert!(fair >= 0.85 && total >= 0.95, "first / last {fair:.3}, total {total:.3}");
 }
+
+/// Bytes per second on a disk: the sum of readers with these weights, each of whom reads `size` bytes.
+fn rate_on_disk(weights: &[u32], sizes: &[u64]) -> (f64, f64) {
+    let clients = (0..).zip(sizes).map(|(object, size)| whole(object, *size)).collect();
+    let owners: Vec<u64> = (1..=weights.len() as u64).collect();
+    let weights: Vec<_> = owners.iter().map(|owner| ClientId(*owner)).zip(weights.iter().copied()).collect();
+    let run = run("ide-2006", sizes, clients, &owners, &weights);
+    (shares(&run).0, run.read_bytes as f64 * 1e3 / run.elapsed_ns as f64)
+}
+
+#[test]
+fn clients_of_a_disk_keep_nine_tenths_of_what_they_get_alone() {
+    let (_, alone) = rate_on_disk(&[1], &[256 * MIB]);
+    for weights in [[1, 1, 1, 1], [1, 1, 2, 4]] {
+        let (fair, together) = rate_on_disk(&weights, &weights.map(|weight| u64::from(weight) * 128 * MIB));
+        println!("weights {weights:?}: first / last {fair:.3}, {together:.1} of {alone:.1} MB/s");
+        assert!(
+            fair >= 0.9 && together >= 0.9 * alone,
+            "{weights:?}: {fair:.3}, {together:.1} of {alone:.1} MB/s"
+        );
+    }
+}

@@ -79,7 +79,9 @@ impl Engine {
             && self.pending.window_from(object, extent.end()).is_none();
         let costs = self.device.costs();
         let gap = if self.pending.goes_on(object, extent.offset) { 0 } else { costs.gap };
-        self.fair.charge(reader, extent.len, extent.len + gap, costs.pipe);
+        // The others of a disk wait for a slice.
+        let slack = costs.pipe.max(2 * self.slice_bytes().unwrap_or(0));
+        self.fair.charge(reader, extent.len, extent.len + gap, slack);
         let departure = Departure { object, extent, runs, rides_along, is_alone, cause, spare_of: None };
         let id = self.depart(now, departure);
         if rides_along {

@@ -68,8 +68,13 @@ impl Bed {
 
     /// Reads `extent` to its end: the nanoseconds of real time that deciding took.
     pub(crate) fn read(&mut self, object: ObjectId, extent: Extent) -> u64 {
+        self.read_as(ReaderId(0), object, extent)
+    }
+
+    /// The same by `reader`.
+    pub(crate) fn read_as(&mut self, reader: ReaderId, object: ObjectId, extent: Extent) -> u64 {
         let begun = Instant::now();
-        let outcome = self.engine.read(self.now, object, ReaderId(0), extent, &mut self.memory);
+        let outcome = self.engine.read(self.now, object, reader, extent, &mut self.memory);
         let took = begun.elapsed().as_nanos() as u64;
         self.drain();
         let read = match outcome {

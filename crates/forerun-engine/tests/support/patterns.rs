@@ -1,6 +1,6 @@
 //! The patterns whose decisions are measured.
 
-use forerun_engine::{Extent, ObjectId, PolicyChoice};
+use forerun_engine::{Extent, ObjectId, PolicyChoice, ReaderId};
 
 use super::bed::Bed;
 
@@ -12,6 +12,8 @@ const SIZE: u64 = 1 << 50;
 /// The bytes that one pattern reads again and again.
 const CACHED_BYTES: u64 = 64 * MIB;
 const FILE_BYTES: u64 = 16 * KIB;
+/// Reads of each of many readers before those that are measured.
+const WARM_READS: u64 = 8;
 
 /// One way to read, and what goes before.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -27,13 +29,15 @@ pub(crate) enum Pattern {
     Random,
     /// 64 KiB of each of so many regions in turns.
     Interleaved(u64),
+    /// 16 KiB of each of so many objects in turns, each by a reader of its own.
+    Readers(u64),
     /// Small files from a directory's start to its end.
     Walk,
 }
 
 #[allow(dead_code, reason = "a test needs only some")]
 impl Pattern {
-    pub(crate) const ALL: [Pattern; 8] = [
+    pub(crate) const ALL: [Pattern; 9] = [
         Pattern::Cached(4),
         Pattern::Cached(128),
         Pattern::Sequential,
@@ -41,6 +45,7 @@ impl Pattern {
         Pattern::Random,
         Pattern::Interleaved(8),
         Pattern::Interleaved(128),
+        Pattern::Readers(10_000),
         Pattern::Walk,
     ];
 
@@ -48,6 +53,7 @@ impl Pattern {
         match self {
             Pattern::Cached(len) => format!("cached {len}K"),
             Pattern::Interleaved(count) => format!("interleaved {count}"),
+            Pattern::Readers(count) => format!("readers {count}"),
             other => format!("{other:?}").to_lowercase(),
         }
     }
@@ -58,6 +64,10 @@ impl Pattern {
         match self {
             Pattern::Walk => bed.list(vec![FILE_BYTES; count as usize]),
             Pattern::Cached(_) => _ = bed.engine.open(OBJECT, CACHED_BYTES),
+            Pattern::Readers(count) => {
+                (0..count).for_each(|object| _ = bed.engine.open(ObjectId(object), SIZE));
+                (0..WARM_READS * count).for_each(|index| _ = read_in_turns(&mut bed, count, index));
+            }
             _ => _ = bed.engine.open(OBJECT, SIZE),
         }
         if matches!(self, Pattern::Cached(_)) {
@@ -74,6 +84,9 @@ impl Pattern {
             let took = bed.read(object, Extent::new(0, FILE_BYTES));
             bed.close(object);
             return took;
+        }
+        if let Pattern::Readers(count) = self {
+            return read_in_turns(bed, count, WARM_READS * count + index);
         }
         bed.read(OBJECT, self.extent(index))
     }
@@ -92,7 +105,15 @@ impl Pattern {
                 let region = index % count;
                 Extent::new((region << 40) + MIB + index / count * 64 * KIB, 64 * KIB)
             }
-            Pattern::Sequential | Pattern::Walk => Extent::new(index * 64 * KIB, 64 * KIB),
+            Pattern::Sequential | Pattern::Walk | Pattern::Readers(_) => {
+                Extent::new(index * 64 * KIB, 64 * KIB)
+            }
         }
     }
+}
+
+/// Read number `index` of `count` readers who read in turns.
+fn read_in_turns(bed: &mut Bed, count: u64, index: u64) -> u64 {
+    let (reader, at) = (index % count, index / count);
+    bed.read_as(ReaderId(reader), ObjectId(reader), Extent::new(at * FILE_BYTES, FILE_BYTES))
 }

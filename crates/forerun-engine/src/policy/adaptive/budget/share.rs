@@ -76,7 +76,8 @@ impl Shares {
 
     fn of_device(&self, view: &View<'_>) -> u64 {
         let costs = view.device.costs();
-        let share = (view.favour.of(2 * costs.pipe) / self.reading()).max(costs.share.max(SHARE_BYTES_MIN));
+        let least = costs.share.max(SHARE_BYTES_MIN);
+        let share = view.favour.of((2 * costs.pipe / self.reading()).max(least)).max(least);
         if Rule::DeviceShare.is_off() { u64::MAX } else { share }
     }
 

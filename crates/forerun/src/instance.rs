@@ -115,11 +115,6 @@ impl Forerun {
         self.shared.driver.set_rate(client, bytes_per_s);
     }
 
-    /// Bytes of the fetches for `client` since it was given a weight or a rate.
-    pub fn fetched_bytes_of(&self, client: ClientId) -> u64 {
-        self.shared.driver.fetched_bytes_of(client)
-    }
-
     /// The object that `entry` describes, as an open file of this system. Forerun does not read ahead in it,
     /// and its readers see later writes to the file. None if it is not a file of a local directory.
     ///

@@ -5,7 +5,8 @@ use std::time::Duration;
 
 use forerun_backend::TryCounts;
 use forerun_engine::{
-    ByClass, Class, ClassCounters, Counters, DeviceEstimate, ObjectReport, StreamReport, Time, Usage,
+    ByClass, Class, ClassCounters, ClientId, Counters, DeviceEstimate, ObjectReport, StreamReport, Time,
+    Usage,
 };
 
 use crate::Forerun;
@@ -32,6 +33,8 @@ pub struct Snapshot {
     pub usage: Usage,
     /// Streams of open objects now, for each class.
     pub streams: [(Class, u64); Class::ALL.len()],
+    /// Each client that was given a weight or a rate, and the bytes of the fetches for it since then.
+    pub clients: Vec<(ClientId, u64)>,
     /// Requests to the store that were tried again.
     pub tries: TryCounts,
 }
@@ -68,9 +71,9 @@ impl Forerun {
     /// The figures of this engine. It takes the engine's lock once, and once for each object.
     pub fn snapshot(&self) -> Snapshot {
         let driver = self.driver();
-        let (counters, readahead, usage) = driver.figures();
+        let (counters, readahead, usage, clients) = driver.figures();
         let (streams, tries) = (driver.stream_counts(), driver.backend.try_counts());
-        Snapshot { counters, readahead, usage, streams, tries }
+        Snapshot { counters, readahead, usage, streams, clients, tries }
     }
 
     /// The outcomes of all readahead since the start, by the class of reading that it was for.

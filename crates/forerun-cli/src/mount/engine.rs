@@ -90,6 +90,16 @@ impl EngineOptions {
         }
     }
 
+    /// A mount knows its clients by the numbers of users.
+    pub(crate) fn check_users(&self) -> Result<(), String> {
+        let wrong = self.named_clients().into_iter().find(|(name, _)| name.parse::<u32>().is_err());
+        wrong.map_or(Ok(()), |(name, _)| {
+            Err(format!(
+                "a mount knows users by number, and {name:?} is none: give the number that `id -u` shows"
+            ))
+        })
+    }
+
     /// The clients that have a weight or a rate of their own, by name.
     pub(crate) fn named_clients(&self) -> Vec<(String, ClientId)> {
         let weighed = self.weights.iter().map(|weight| &weight.name);

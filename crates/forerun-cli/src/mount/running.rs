@@ -35,6 +35,7 @@ pub(super) fn serve(url: &str, directory: &Path, settings: &Settings) -> Result<
     }
     let monitoring = settings.monitoring.start("mount")?;
     let forerun = Forerun::connect_blocking(url, settings.engine(&monitoring))?;
+    settings.engine.check_users()?;
     settings.engine.weigh(&forerun);
     let is_local = forerun.url().starts_with("file:");
     check_passthrough(settings, &forerun, is_local)?;

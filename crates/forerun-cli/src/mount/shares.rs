@@ -2,6 +2,7 @@
 
 use forerun::ClientId;
 use forerun_serve::client_of;
+use forerun_serve::metrics::OTHERS;
 
 use crate::units::parse_size;
 
@@ -52,7 +53,11 @@ impl ClientRate {
 }
 
 fn named(name: &str) -> Result<String, String> {
-    if name.is_empty() { Err("give a NAME before =".to_owned()) } else { Ok(name.to_owned()) }
+    match name {
+        "" => Err("give a NAME before =".to_owned()),
+        OTHERS => Err(format!("{OTHERS} stands for all clients without a name: give a NAME")),
+        name => Ok(name.to_owned()),
+    }
 }
 
 #[cfg(test)]
@@ -62,7 +67,7 @@ mod tests {
     #[test]
     fn a_weight_is_a_name_and_a_count() {
         assert_eq!(Weight::parse("a=b=4"), Ok(Weight { name: "a=b".to_owned(), weight: 4 }));
-        for wrong in ["4", "=4", "a=", "a=0", "a=1001", "a=-1", "a=1.5"] {
+        for wrong in ["4", "=4", "others=4", "a=", "a=0", "a=1001", "a=-1", "a=1.5"] {
             assert!(Weight::parse(wrong).is_err(), "{wrong}");
         }
     }

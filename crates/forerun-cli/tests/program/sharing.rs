@@ -88,15 +88,20 @@ fn a_disk_server_knows_exports() {
 #[test]
 fn a_mount_knows_users() {
     let [source, directory] = [(); 2].map(|()| tempfile::tempdir().unwrap());
-    fs::write(source.path().join("a.bin"), vec![1; 1 << 20]).unwrap();
+    let names: Vec<String> = (10..60).map(|number| format!("{number}.txt")).collect();
+    names.iter().for_each(|name| fs::write(source.path().join(name), vec![1; 10_000]).unwrap());
     let weight = format!("{}=2", rustix::process::getuid().as_raw());
     let mut command = forerun();
-    command.args(["mount", "--metrics", "127.0.0.1:0", "--policy", "none", "--weight", &weight]);
+    command.args(["mount", "--metrics", "127.0.0.1:0", "--weight", &weight]);
     let mount = Foreground::start(command.arg(source.path()).arg(directory.path()), directory.path());
     let metrics = metrics_of(&mount.greeting);
-    assert_eq!(cat(&directory.path().join("a.bin")).len(), 1 << 20);
+    assert_eq!(fs::read_dir(directory.path()).unwrap().count(), names.len());
+    names.iter().for_each(|name| assert_eq!(cat(&directory.path().join(name)).len(), 10_000));
+    // Readahead across the files of a walk is for the same user.
     let user = weight.split('=').next().unwrap();
-    assert_eq!(fetched(&metrics), clients([(user, 1 << 20)]));
+    assert_eq!(fetched(&metrics), clients([(user, names.len() as u64 * 10_000)]));
+    let readahead = scrape(&metrics).sum("forerun_fetch_bytes_total", Some(("cause", "readahead")));
+    assert!(readahead > 0, "no walk was followed");
     mount.signal(Signal::TERM);
     assert!(mount.end().0.success());
 }
@@ -108,4 +113,12 @@ fn a_wrong_weight_is_refused() {
         let said = String::from_utf8(refused.stderr).unwrap();
         assert!(refused.status.code() == Some(2) && said.contains(expected), "{weight}: {said}");
     }
+    let refused = output(&mut serve(&["--rate", "0"], &["/"]));
+    assert!(refused.status.code() == Some(2), "a rate of nothing");
+    let [source, directory] = [(); 2].map(|()| tempfile::tempdir().unwrap());
+    let mut command = forerun();
+    command.args(["mount", "--weight", "ann=4"]).arg(source.path()).arg(directory.path());
+    let refused = output(&mut command);
+    let said = String::from_utf8(refused.stderr).unwrap();
+    assert!(refused.status.code() == Some(1) && said.contains("knows users by number"), "{said}");
 }

@@ -5,12 +5,15 @@ use crate::types::{ClientId, ReaderId};
 
 impl Engine {
     /// `reader`, which has asked for nothing yet, belongs to `client` until [`Engine::close`]. A reader that nobody tells of
-    /// belongs to the default client.
+    /// belongs to the default client. Files that are entered after this, and profiles, are of that client.
     ///
     /// When clients want more than the storage gives, each gets a share by its weight. The readers of one client share
     /// equally. A client leaves the rest to the others.
     pub fn set_client(&mut self, reader: ReaderId, client: ClientId) {
         self.fair.set_client(reader, client);
+        if let Some(walks) = &mut self.walks {
+            walks.opener = client;
+        }
     }
 
     /// From now on `client` has this weight, at least 1. It gets so many times as much as a client with a weight of 1, which
@@ -25,8 +28,8 @@ impl Engine {
         self.fair.set_rate(client, bytes_per_s);
     }
 
-    /// Bytes of the fetches for `client` since it was given a weight or a rate.
-    pub fn fetched_bytes_of(&self, client: ClientId) -> u64 {
-        self.fair.fetched_bytes(client)
+    /// Each client that was given a weight or a rate, and the bytes of the fetches for it since then.
+    pub fn client_bytes(&self) -> impl Iterator<Item = (ClientId, u64)> + '_ {
+        self.fair.fetched_bytes()
     }
 }

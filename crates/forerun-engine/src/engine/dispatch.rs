@@ -4,7 +4,7 @@ use super::Engine;
 use crate::ablation::Rule;
 use crate::cache::Room;
 use crate::reads::Phase;
-use crate::scheduler::Queued;
+use crate::scheduler::{Payer, Queued};
 use crate::types::*;
 
 impl Engine {
@@ -12,9 +12,9 @@ impl Engine {
     /// always end. False if no read waits, or not enough memory or places in flight are free, or the
     /// readahead of others goes first.
     pub(super) fn admit(&mut self, now: Time) -> bool {
-        let Some((reader, id)) = self.next_waiting() else { return false };
+        let Some((payer, id)) = self.next_waiting() else { return false };
         let Some(read) = self.reads.get(id) else {
-            self.fair.end_wait(reader, id);
+            self.fair.end_wait(payer.reader, id);
             return true;
         };
         if self.flights.count() >= self.throttle.in_flight_max() {
@@ -24,18 +24,17 @@ impl Engine {
         // Held from here on, so that making room does not evict half of it.
         let pins = self.cache.pin(object, extent);
         let mut missing = self.missing(object, extent);
-        let makes_room = |engine: &mut Engine| engine.cache.make_room(now, missing, Room::Demand);
-        if missing > 0 && (self.yields(reader) || !makes_room(self)) {
+        if missing > 0 && !self.cache.make_room(now, missing, Room::Demand) {
             self.cache.unpin(&pins);
             return false;
         }
-        self.fair.end_wait(reader, id);
+        self.fair.end_wait(payer.reader, id);
         while let Some(run) = self.next_fetch(object, extent, self.device.fetch_bytes()) {
-            let (whole, class) = self.with_readahead(object, run);
+            let (whole, class) = self.with_readahead(object, run, payer);
             // The readahead in this fetch must not take the room that was made for the read.
             let blocks = missing + (whole.len - run.len) / BLOCK_BYTES;
             let fetched = if self.cache.make_room(now, blocks, Room::Readahead) { whole } else { run };
-            let reserved = self.launch(now, object, fetched, run, Cause::Demand, (class, reader));
+            let reserved = self.launch(now, object, fetched, run, Cause::Demand, (class, payer));
             debug_assert!(reserved, "room that was made is gone");
             if !reserved {
                 break;
@@ -58,30 +57,25 @@ impl Engine {
         true
     }
 
-    /// The next read: the one whose turn it is. Where the device serves streams
-    /// in slices, reads that wait for a slice are left out.
-    fn next_waiting(&self) -> Option<(ReaderId, ReadId)> {
-        let mut reads = self.fair.reads_in_turn();
-        if self.slice_bytes().is_none() || !self.pending.is_in_slice() {
-            return reads.next();
-        }
-        reads.find(|(_, id)| {
+    /// The next read: the one whose turn it is. It misses nothing, or it lets no readahead go first and its
+    /// rate allows a fetch. Where the device serves streams in slices, reads that wait for a slice are left out.
+    pub(super) fn next_waiting(&self) -> Option<(Payer, ReadId)> {
+        let is_in_slice = self.slice_bytes().is_some() && self.pending.is_in_slice();
+        // A read waits neither for readahead that lacks memory, nor for that which is not dispatched though
+        // nothing is in flight.
+        let may_yield = self.rules.are_ours() && !self.is_crowded && self.flights.count() > 0;
+        let mut least = None;
+        self.fair.reads_in_turn().find(|(payer, id)| {
             let Some(read) = self.reads.get(*id) else { return true };
-            let waits = self.pending.is_out_of_slice(read.object, read.extent.to_blocks());
+            let waits_for_slice = || self.pending.is_out_of_slice(read.object, read.extent.to_blocks());
+            let mut yields = || {
+                let least = least.get_or_insert_with(|| self.fair.least(self.pending.next_payers()));
+                self.fair.yields(*payer, least)
+            };
+            let waits =
+                !self.fair.is_ready(*payer) || is_in_slice && waits_for_slice() || may_yield && yields();
             !waits || self.missing(read.object, read.extent) == 0
         })
-    }
-
-    /// Whether a read of `reader` lets readahead go first, since that is for readers who have had less. It waits
-    /// neither for readahead that lacks memory nor for that which is not dispatched though nothing is in flight.
-    fn yields(&self, reader: ReaderId) -> bool {
-        let can_wait = self.rules.are_ours() && !self.is_crowded && self.flights.count() > 0;
-        can_wait && self.fair.yields(reader, self.pending.readers())
-    }
-
-    /// Whether the room that there is is kept for a waiting reader, who could not use it yet.
-    pub(super) fn is_room_kept(&self) -> bool {
-        self.next_waiting().is_some_and(|(reader, _)| !self.yields(reader))
     }
 
     /// Dispatches one fetch of readahead. False if there is none, or the device or the memory has no room
@@ -90,7 +84,8 @@ impl Engine {
         if self.pending.count() == 0 || !self.has_place_for_readahead(now) {
             return false;
         }
-        if self.is_room_kept() {
+        // Room that a waiting reader could not use yet is kept for it.
+        if self.next_waiting().is_some() {
             return false;
         }
         let was_in_slice = self.pending.is_in_slice();
@@ -99,13 +94,13 @@ impl Engine {
             return was_in_slice && self.next_waiting().is_some();
         };
         let len = self.device.fetch_bytes_among(self.flights.count(), self.is_contended(now));
-        let Queued { object, extent, class, reader } = window;
-        let len = len.min(self.fair.fetch_bytes_max(reader));
+        let Queued { object, extent, class, payer } = window;
+        let len = len.min(self.fair.fetch_bytes_max(payer));
         let Some(run) = self.next_fetch(object, extent, len) else {
             return true;
         };
         let asked = Extent::new(run.offset, 0);
-        if !self.launch(now, object, run, asked, Cause::Readahead, (class, reader)) {
+        if !self.launch(now, object, run, asked, Cause::Readahead, (class, payer)) {
             self.pending.put_front(window.from(run.offset));
             self.is_crowded = true;
             // The slice is over, so reads that wait for its end can be admitted.

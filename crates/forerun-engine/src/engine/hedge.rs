@@ -34,7 +34,8 @@ impl Engine {
             return false;
         }
         let late = late.to_vec();
-        if self.is_room_kept() || self.flights.count() >= self.throttle.in_flight_max() {
+        // Room that a waiting reader could not use yet is kept for it.
+        if self.next_waiting().is_some() || self.flights.count() >= self.throttle.in_flight_max() {
             self.overdue.record_busy();
             return false;
         }

@@ -7,7 +7,7 @@ use crate::ablation::Rule;
 use crate::cache::{Room, SlotRun, memory_of};
 use crate::events::Event;
 use crate::explain::Class;
-use crate::scheduler::Flight;
+use crate::scheduler::{Flight, Payer};
 use crate::types::*;
 
 /// A fetch about to be dispatched.
@@ -37,12 +37,13 @@ impl Engine {
     /// A demand fetch: `run`, and the queued readahead that follows it, up to one fetch size. The class is
     /// that of the readahead. The reader is answered once its own bytes are here, so the rest delays it
     /// little.
-    pub(super) fn with_readahead(&self, object: ObjectId, run: Extent) -> (Extent, Class) {
+    pub(super) fn with_readahead(&self, object: ObjectId, run: Extent, payer: Payer) -> (Extent, Class) {
         let alone = (run, Class::default());
         if !self.rules.ride_along() || Rule::Ride.is_off() {
             return alone;
         }
         let all = self.rules.fetch_bytes_max(run.offset).unwrap_or(self.device.ride_bytes());
+        let all = all.min(self.fair.fetch_bytes_max(payer));
         let more = all.saturating_sub(run.len);
         let Some(window) = self.pending.window_from(object, run.end()) else { return alone };
         match self.cache.first_missing(object, window.from(run.end()).extent, more) {
@@ -51,7 +52,7 @@ impl Engine {
         }
     }
 
-    /// Reserves memory for `extent`, whole blocks of which none is resident, and puts it in flight for `reader`. It
+    /// Reserves memory for `extent`, whole blocks of which none is resident, and puts it in flight for `payer`. A reader
     /// waits for the `asked` blocks; the others are readahead for `class`. False if there is no room.
     pub(super) fn launch(
         &mut self,
@@ -60,7 +61,7 @@ impl Engine {
         extent: Extent,
         asked: Extent,
         cause: Cause,
-        (class, reader): (Class, ReaderId),
+        (class, payer): (Class, Payer),
     ) -> bool {
         let room = match cause {
             Cause::Demand => Room::Demand,
@@ -81,7 +82,7 @@ impl Engine {
         let gap = if self.pending.goes_on(object, extent.offset) { 0 } else { costs.gap };
         // The others of a disk wait for a slice.
         let slack = costs.pipe.max(2 * self.slice_bytes().unwrap_or(0));
-        self.fair.charge(reader, extent.len, extent.len + gap, slack);
+        self.fair.charge(payer, extent.len, extent.len + gap, slack);
         let departure = Departure { object, extent, runs, rides_along, is_alone, cause, spare_of: None };
         let id = self.depart(now, departure);
         if rides_along {

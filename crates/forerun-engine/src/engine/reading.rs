@@ -106,7 +106,7 @@ impl Engine {
         {
             self.pending.pass(object, passed.to_blocks());
         }
-        self.queue_windows(time, object, reader, size);
+        self.queue_windows(time, object, self.fair.payer(reader), size);
         self.drop_listed();
     }
 

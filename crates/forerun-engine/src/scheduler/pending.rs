@@ -3,8 +3,8 @@
 use alloc::collections::{BTreeMap, VecDeque};
 use alloc::vec::Vec;
 
-use super::{Fair, Queued};
-use crate::types::{Extent, ObjectId, ReaderId};
+use super::{Fair, Payer, Queued};
+use crate::types::{Extent, ObjectId};
 
 /// The most windows queued. More streams want something at once only if the storage is far behind. The
 /// newest windows can then wait for their readers.
@@ -88,7 +88,7 @@ impl Pending {
         let has_room = self.room() > 0;
         let joined = self.windows.iter_mut().find(|other| {
             let is_whole = other.extent.end() == extent.offset && other.class == class;
-            other.object == object && other.reader == window.reader && is_whole
+            other.object == object && other.payer == window.payer && is_whole
         });
         match joined {
             Some(other) => other.extent.len += extent.len,
@@ -99,9 +99,11 @@ impl Pending {
         true
     }
 
-    /// The readers of all windows.
-    pub(crate) fn readers(&self) -> impl Iterator<Item = ReaderId> + '_ {
-        self.windows.iter().map(|window| window.reader)
+    /// Those for whom the next windows are: that of the slice, or else all.
+    pub(crate) fn next_payers(&self) -> impl Iterator<Item = Payer> + '_ {
+        let of_slice = self.slice.and_then(|slice| self.next_of(&slice));
+        let places = of_slice.map_or(0..self.windows.len(), |place| place..place + 1);
+        self.windows.range(places).map(|window| window.payer)
     }
 
     /// Whether a fetch of `object` from `offset` on goes on with the current slice.
@@ -112,20 +114,20 @@ impl Pending {
     /// The next window of the slice, or else the one whose turn it is. Of several it is the one that waits longest.
     pub(crate) fn pop(&mut self, fair: &Fair) -> Option<Queued> {
         let place = self.slice.and_then(|slice| self.next_of(&slice));
-        let place = place.filter(|place| fair.is_ready(self.windows[*place].reader));
+        let place = place.filter(|place| fair.is_ready(self.windows[*place].payer));
         self.slice = self.slice.filter(|_| place.is_some());
         let window = self.windows.remove(place.or_else(|| self.in_turn(fair))?)?;
         self.count_bytes(window.object, window.extent.len, 0);
         Some(window)
     }
 
-    /// The first window of the reader whose turn it is, among those whose rate allows a fetch.
+    /// The first window of those whose turn it is, if their rate allows a fetch.
     fn in_turn(&self, fair: &Fair) -> Option<usize> {
-        // Most windows have the reader of the one before.
+        // Most windows have the payer of the one before.
         let mut last = None;
         let ranks = self.windows.iter().map(|window| match last {
-            Some((reader, rank)) if reader == window.reader => rank,
-            _ => last.insert((window.reader, fair.rank(window.reader))).1,
+            Some((payer, rank)) if payer == window.payer => rank,
+            _ => last.insert((window.payer, fair.rank(window.payer))).1,
         });
         let ready = ranks.enumerate().filter_map(|(place, rank)| Some((rank?, place)));
         ready.min().map(|(_, place)| place)

@@ -1,16 +1,16 @@
 //! One window of readahead that waits to be dispatched.
 
+use super::Payer;
 use crate::explain::Class;
-use crate::types::{Extent, ObjectId, ReaderId};
+use crate::types::{Extent, ObjectId};
 
-/// A window of readahead, or the rest of one, and the reader and the class of reading that it is for.
+/// A window of readahead, or the rest of one, whom it is for, and the class of reading.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Queued {
     pub(crate) object: ObjectId,
     pub(crate) extent: Extent,
     pub(crate) class: Class,
-    /// [`ReaderId::NOBODY`] if no reader has asked for anything there yet.
-    pub(crate) reader: ReaderId,
+    pub(crate) payer: Payer,
 }
 
 impl Queued {

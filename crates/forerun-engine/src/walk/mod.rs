@@ -27,7 +27,7 @@ mod tests;
 use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
 
-use crate::types::{DirectoryId, Extent, ListedFile, ObjectId, Time};
+use crate::types::{ClientId, DirectoryId, Extent, ListedFile, ObjectId, Time};
 use directories::Listing;
 pub(crate) use directories::OrderId;
 use ledger::Ledger;
@@ -53,6 +53,8 @@ pub(crate) struct Walks {
     opened: BTreeMap<ObjectId, Opened>,
     /// Announced objects that no reader will open any more.
     dropped: Vec<ObjectId>,
+    /// The client that has opened something last.
+    pub(crate) opener: ClientId,
 }
 
 impl Walks {
@@ -85,6 +87,7 @@ impl Walks {
         let Some(at) = self.walk_of(now, order, index) else { return };
         let Some(known) = self.orders.known(order) else { return };
         let walk = &mut self.walks[at];
+        walk.manner.client = self.opener;
         let fetched = walk.cursor.remove(object).unwrap_or_default();
         self.ledger.earn(walk.open(now, index, known));
         if order != OrderId::Trail {
@@ -116,6 +119,12 @@ impl Walks {
         let known = self.orders.known(order)?;
         let mut walks = self.walks.iter_mut().filter(|walk| walk.manner.order == order);
         walks.find_map(|walk| walk.announce(index, object, size, known))
+    }
+
+    /// The client that walks in `order`.
+    pub(crate) fn client_of(&self, order: OrderId) -> ClientId {
+        let walk = self.walks.iter().find(|walk| walk.manner.order == order);
+        walk.map_or(self.opener, |walk| walk.manner.client)
     }
 
     /// Somebody reads `extent` of `object`.

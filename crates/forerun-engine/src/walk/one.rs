@@ -6,7 +6,7 @@ use super::habits::Kinds;
 use super::opened::Part;
 use super::orders::Known;
 use super::places::Manner;
-use crate::types::{DirectoryId, ObjectId, Time};
+use crate::types::{ClientId, DirectoryId, ObjectId, Time};
 
 /// This many openings of files in the order of a listing may be chance.
 const CHANCE_COUNT: u32 = 2;
@@ -25,7 +25,8 @@ impl Walk {
     pub(super) fn new(now: Time, order: OrderId, index: u32, known: Known<'_>) -> Walk {
         // Where everybody begins, or where an earlier run has opened the same, it is one less.
         let is_likely = order == OrderId::Trail || (0..index).all(|before| known.listing.size(before) == 0);
-        let manner = Manner { order, is_backward: false, kinds: Kinds::default() };
+        let (client, kinds) = (ClientId::default(), Kinds::default());
+        let manner = Manner { order, client, is_backward: false, kinds };
         Walk { manner, cursor: Cursor::new(now, index, CHANCE_COUNT - u32::from(is_likely)), is_guess: false }
     }
 

@@ -3,6 +3,7 @@
 use super::directories::{Listing, OrderId};
 use super::habits::{Kinds, ReadLengths};
 use super::opened::Part;
+use crate::types::ClientId;
 
 /// A fetch of a few bytes takes about as long as a fetch of this many.
 const FILE_BYTES_MIN: u64 = 32 << 10;
@@ -16,6 +17,8 @@ pub(super) fn cost(bytes: u64) -> u64 {
 #[derive(Clone, Debug)]
 pub(super) struct Manner {
     pub(super) order: OrderId,
+    /// The client that walks.
+    pub(super) client: ClientId,
     /// From the last object to the first.
     pub(super) is_backward: bool,
     /// The kinds of file that it opens.

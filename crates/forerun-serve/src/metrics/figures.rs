@@ -11,6 +11,9 @@ use prometheus_client::encoding::DescriptorEncoder;
 use super::RequestTimes;
 use super::families::{Families, Labels, by, one};
 
+/// The name of all clients that have no metrics of their own.
+pub const OTHERS: &str = "others";
+
 /// The metrics of a process, from its start to its end.
 #[derive(Debug)]
 pub struct Metrics {
@@ -55,7 +58,7 @@ impl Metrics {
         &self.meter
     }
 
-    /// The clients that have metrics of their own, by name. The others are `others`.
+    /// The clients that have metrics of their own, by name. None is called [`OTHERS`].
     pub fn name_clients(&self, clients: Vec<(String, ClientId)>) {
         *self.clients.lock() = clients;
     }
@@ -110,7 +113,7 @@ impl Collector for Metrics {
         sums.about_bytes(families)?;
         sums.about_memory(families)?;
         sums.about_now(families)?;
-        self.about_clients(families, &foreruns, &sums)?;
+        self.about_clients(families, &sums)?;
         self.about_stores(families, &sums)
     }
 }
@@ -135,18 +138,21 @@ impl Metrics {
         )
     }
 
-    fn about_clients(&self, families: &mut Families<'_>, foreruns: &[Forerun], sums: &Sums) -> fmt::Result {
+    fn about_clients(&self, families: &mut Families<'_>, sums: &Sums) -> fmt::Result {
         let clients = self.clients.lock().clone();
-        let of = |client| foreruns.iter().map(|forerun| forerun.fetched_bytes_of(client)).sum::<u64>();
+        let of = |client: &ClientId| {
+            sums.of(|engine| {
+                engine.clients.iter().find(|(of, _)| of == client).map_or(0, |(_, bytes)| *bytes)
+            })
+        };
         let named: Vec<(&str, u64)> =
-            clients.iter().map(|(name, client)| (name.as_str(), of(*client))).collect();
+            clients.iter().map(|(name, client)| (name.as_str(), of(client))).collect();
         let all = sums.of(|engine| engine.counters.demand_bytes + engine.counters.readahead_bytes);
-        // Something may have been fetched since `sums` were taken.
         let others = all.saturating_sub(named.iter().map(|(_, bytes)| bytes).sum());
         families.counter(
             "forerun_client_fetch_bytes",
             "Bytes of dispatched fetches, by the client for whom they are.",
-            by("client", named.into_iter().chain([("others", others)])),
+            by("client", named.into_iter().chain([(OTHERS, others)])),
         )
     }
 

@@ -9,7 +9,7 @@ mod figures;
 mod request_times;
 mod server;
 
-pub use figures::Metrics;
+pub use figures::{Metrics, OTHERS};
 pub use request_times::RequestTimes;
 pub use server::MetricsServer;
 

@@ -2,7 +2,9 @@
 
 use std::sync::Arc;
 
-use forerun_engine::{ByClass, Class, Counters, DeviceEstimate, ObjectId, ObjectReport, Time, Usage};
+use forerun_engine::{
+    ByClass, Class, ClientId, Counters, DeviceEstimate, ObjectId, ObjectReport, Time, Usage,
+};
 
 use super::{Driver, Object};
 
@@ -16,10 +18,11 @@ impl Driver {
     }
 
     /// The engine's sums and its state, all of one moment. Leases that have ended by then are not counted.
-    pub(crate) fn figures(self: &Arc<Driver>) -> (Counters, ByClass, Usage) {
+    pub(crate) fn figures(self: &Arc<Driver>) -> (Counters, ByClass, Usage, Vec<(ClientId, u64)>) {
         self.step(|state, _| {
             let engine = &state.engine;
-            (engine.counters(), engine.readahead().clone(), engine.usage())
+            let clients = engine.client_bytes().collect();
+            (engine.counters(), engine.readahead().clone(), engine.usage(), clients)
         })
     }
 

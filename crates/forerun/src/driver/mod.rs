@@ -198,11 +198,6 @@ impl Driver {
         self.step(|state, _| state.engine.set_rate(client, bytes_per_s));
     }
 
-    /// Bytes of the fetches for `client`.
-    pub(crate) fn fetched_bytes_of(self: &Arc<Driver>, client: ClientId) -> u64 {
-        self.step(|state, _| state.engine.fetched_bytes_of(client))
-    }
-
     /// From now on the memory has `bytes`, within the engine's limits. The rest goes back to the system.
     pub(crate) fn set_memory_bytes(self: &Arc<Driver>, bytes: u64) {
         // One at a time, so that what is withdrawn stays so until it is back at the system.

@@ -79,9 +79,7 @@ impl State {
     pub(crate) fn open(&mut self, entry: &Entry, client: ClientId) -> (Arc<Object>, ReaderId) {
         let reader = ReaderId(self.reader_count);
         self.reader_count += 1;
-        if client != ClientId::default() {
-            self.engine.set_client(reader, client);
-        }
+        self.engine.set_client(reader, client);
         let object = self.objects.of(entry);
         self.expected.remove(&object.id);
         let is_first = self.engine.open(object.id, entry.size);

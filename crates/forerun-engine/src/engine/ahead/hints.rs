@@ -4,7 +4,7 @@ use crate::advice::Advice;
 use crate::engine::Engine;
 use crate::objects::OBJECT_BYTES_MAX;
 use crate::policy::{Hint, Said, View};
-use crate::scheduler::{Favour, Queued};
+use crate::scheduler::{Favour, Payer, Queued};
 use crate::types::*;
 
 impl Engine {
@@ -18,7 +18,7 @@ impl Engine {
             Advice::WillNeed(extents) => Hint::WillNeed(extents),
             Advice::DontNeed(extent) => Hint::DontNeed(extent),
         };
-        self.say(now, object, Some(reader), &hint);
+        self.say(now, object, self.fair.payer(reader), &hint);
         if let Advice::DontNeed(extent) = advice {
             self.drop_unneeded(now, object, extent);
         }
@@ -29,11 +29,14 @@ impl Engine {
     /// in that order. The policy follows it as long as readers do the same again. Policies of other software
     /// ignore it.
     pub fn plan(&mut self, now: Time, object: ObjectId, extents: &[Extent]) {
-        self.say(now, object, None, &Hint::Learned(extents));
+        let client = self.walks.as_ref().map(|walks| walks.opener).unwrap_or_default();
+        let payer = Payer { client, reader: ReaderId::NOBODY };
+        self.say(now, object, payer, &Hint::Learned(extents));
         self.audit();
     }
 
-    pub(crate) fn say(&mut self, time: Time, object: ObjectId, reader: Option<ReaderId>, hint: &Hint<'_>) {
+    pub(crate) fn say(&mut self, time: Time, object: ObjectId, payer: Payer, hint: &Hint<'_>) {
+        let reader = Some(payer.reader).filter(|reader| *reader != ReaderId::NOBODY);
         let size = self.objects.size(object);
         let view = View {
             cache: &self.cache,
@@ -46,7 +49,7 @@ impl Engine {
         };
         let said = Said { time, object, reader, size };
         self.policy.on_hint(&said, hint, &view, &mut self.windows);
-        self.queue_windows(time, object, reader.unwrap_or(ReaderId::NOBODY), size);
+        self.queue_windows(time, object, payer, size);
     }
 
     fn drop_unneeded(&mut self, now: Time, object: ObjectId, extent: Extent) {

@@ -6,7 +6,7 @@ use alloc::vec::Vec;
 use crate::engine::Engine;
 use crate::explain::{Class, ListReport, Why};
 use crate::policy::{List, Reason, View, Window};
-use crate::scheduler::{Favour, Queued};
+use crate::scheduler::{Favour, Payer, Queued};
 use crate::types::*;
 
 /// The most queued windows at which a list is asked for more. The readahead of its readers would otherwise
@@ -65,8 +65,8 @@ impl Engine {
         for extent in missing {
             let reason = Reason { class: Class::Planned, why: Why::Advised };
             self.emit_window(now, object, &Window::new(extent, reason));
-            let (class, reader) = (reason.class, ReaderId::NOBODY);
-            if !self.pending.push(Queued { object, extent, class, reader }) {
+            let payer = Payer { client: ClientId::default(), reader: ReaderId::NOBODY };
+            if !self.pending.push(Queued { object, extent, class: reason.class, payer }) {
                 self.policy.on_lost(object, extent);
             }
         }

@@ -4,7 +4,7 @@
 use crate::engine::Engine;
 use crate::explain::{Class, Why};
 use crate::policy::{Hint, Reason, Window};
-use crate::scheduler::Queued;
+use crate::scheduler::{Payer, Queued};
 use crate::types::*;
 use crate::walk::{OrderId, Walks};
 
@@ -69,13 +69,13 @@ impl Engine {
             }
             return;
         }
+        let payer = self.walker(OrderId::Directory(directory));
         self.objects.announce(object, size);
         self.cache.expect(now, object);
         for extent in wanted.into_iter().flatten() {
             let reason = Reason { class: Class::Walk, why: Why::Listed };
             self.emit_window(now, object, &Window::new(extent, reason));
-            let (class, reader) = (reason.class, ReaderId::NOBODY);
-            if !self.pending.push(Queued { object, extent, class, reader }) {
+            if !self.pending.push(Queued { object, extent, class: reason.class, payer }) {
                 self.tell_walks_gone(object);
             }
         }
@@ -101,13 +101,20 @@ impl Engine {
         if let Some(part) = part {
             self.objects.announce(object, size);
             self.cache.expect(now, object);
-            self.say(now, object, None, &Hint::Expected(extents, part.bytes()));
+            let payer = self.walker(OrderId::Trail);
+            self.say(now, object, payer, &Hint::Expected(extents, part.bytes()));
             self.forget_surplus(now);
         } else if !self.objects.is_known(object) {
             self.forgotten.push_back(object);
         }
         self.audit();
         part.is_some()
+    }
+
+    /// The readahead of a walk in `order` is for the client that walks, and for no reader yet.
+    pub(crate) fn walker(&self, order: OrderId) -> Payer {
+        let client = self.walks.as_ref().map(|walks| walks.client_of(order)).unwrap_or_default();
+        Payer { client, reader: ReaderId::NOBODY }
     }
 
     /// The last reader of `object` has closed it.

@@ -4,12 +4,12 @@ use crate::engine::Engine;
 use crate::events::Event;
 use crate::objects::OBJECT_BYTES_MAX;
 use crate::policy::{Reason, View, Window};
-use crate::scheduler::{Favour, Queued};
+use crate::scheduler::{Favour, Payer, Queued};
 use crate::types::*;
 
 impl Engine {
-    /// Queues the windows that the policy planned for `reader` of `object`, which has `size` bytes.
-    pub(crate) fn queue_windows(&mut self, time: Time, object: ObjectId, reader: ReaderId, size: u64) {
+    /// Queues the windows that the policy planned for `payer` of `object`, which has `size` bytes.
+    pub(crate) fn queue_windows(&mut self, time: Time, object: ObjectId, payer: Payer, size: u64) {
         if self.policy.take_dropped() {
             self.cut_pending(object, Extent::new(0, OBJECT_BYTES_MAX));
         }
@@ -20,7 +20,7 @@ impl Engine {
                 continue;
             }
             self.emit_window(time, object, &window);
-            if !self.pending.push(Queued { object, extent, class: window.reason.class, reader }) {
+            if !self.pending.push(Queued { object, extent, class: window.reason.class, payer }) {
                 self.policy.on_lost(object, extent);
             }
         }

@@ -5,32 +5,28 @@
 //! they are ahead of their share by more than keeps the device busy. Then they let the readahead of others go first.
 
 mod caps;
+mod payer;
 mod turns;
 
 use alloc::collections::{BTreeMap, VecDeque};
 
 use self::caps::Caps;
+pub(crate) use self::payer::{Favour, Payer};
 use self::turns::Turns;
 use crate::types::{ClientId, ReadId, ReaderId, Time};
 
-/// A part, or several times the whole.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Favour {
-    times: u64,
-    of: u64,
+/// The places of those for whom there is readahead: the least of all clients, and of the readers of each.
+#[derive(Debug)]
+pub(crate) struct Least {
+    client: u64,
+    readers: BTreeMap<ClientId, u64>,
 }
 
-impl Default for Favour {
-    fn default() -> Favour {
-        Favour { times: 1, of: 1 }
-    }
-}
-
-impl Favour {
-    /// That part of `bytes`.
-    pub(crate) fn of(self, bytes: u64) -> u64 {
-        (u128::from(bytes) * u128::from(self.times) / u128::from(self.of)) as u64
-    }
+/// The reads of one reader that wait, in the order in which they came.
+#[derive(Debug)]
+struct WaitingReads {
+    client: ClientId,
+    reads: VecDeque<ReadId>,
 }
 
 /// See the module's page.
@@ -42,8 +38,7 @@ pub(crate) struct Fair {
     readers: BTreeMap<ClientId, Turns<ReaderId>>,
     /// Of readers that belong to another client than the default one.
     client_of: BTreeMap<ReaderId, ClientId>,
-    /// Reads that wait, in the order in which they came.
-    queues: BTreeMap<ReaderId, VecDeque<ReadId>>,
+    queues: BTreeMap<ReaderId, WaitingReads>,
     waiting_count: usize,
     /// Readers that something was fetched for just now, as they were counted last.
     active_count: u64,
@@ -59,7 +54,6 @@ pub(crate) struct Fair {
 impl Fair {
     /// `reader` belongs to `client` from now on.
     pub(crate) fn set_client(&mut self, reader: ReaderId, client: ClientId) {
-        debug_assert!(!self.queues.contains_key(&reader), "a reader that waits keeps its client");
         self.client_of.insert(reader, client);
     }
 
@@ -73,9 +67,9 @@ impl Fair {
         self.fetched_bytes.entry(client).or_default();
     }
 
-    /// Bytes that were fetched for `client` since it was given a weight or a rate.
-    pub(crate) fn fetched_bytes(&self, client: ClientId) -> u64 {
-        self.fetched_bytes.get(&client).copied().unwrap_or(0)
+    /// Bytes that were fetched for clients since they were given a weight or a rate.
+    pub(crate) fn fetched_bytes(&self) -> impl Iterator<Item = (ClientId, u64)> + '_ {
+        self.fetched_bytes.iter().map(|(client, bytes)| (*client, *bytes))
     }
 
     /// Sets or lifts the rate of `client`, or of all together, in bytes per second.
@@ -94,25 +88,24 @@ impl Fair {
         self.caps.next_ready(self.now)
     }
 
-    /// Whether the rate of `reader` allows a fetch.
-    pub(crate) fn is_ready(&self, reader: ReaderId) -> bool {
-        self.caps.is_ready(self.now, self.client(reader))
+    /// Whether the rate of `payer` allows a fetch.
+    pub(crate) fn is_ready(&self, payer: Payer) -> bool {
+        self.caps.is_ready(self.now, payer.client)
     }
 
-    /// The most bytes of one fetch for `reader`.
-    pub(crate) fn fetch_bytes_max(&self, reader: ReaderId) -> u64 {
-        self.caps.fetch_bytes_max(self.client(reader))
+    /// The most bytes of one fetch for `payer` that no reader waits for.
+    pub(crate) fn fetch_bytes_max(&self, payer: Payer) -> u64 {
+        self.caps.fetch_bytes_max(payer.client)
     }
 
     /// `reader` has left.
     pub(crate) fn leave(&mut self, reader: ReaderId) {
-        if !self.queues.contains_key(&reader) {
-            self.client_of.remove(&reader);
-        }
+        self.client_of.remove(&reader);
     }
 
-    fn client(&self, reader: ReaderId) -> ClientId {
-        self.client_of.get(&reader).copied().unwrap_or_default()
+    /// `reader` and its client.
+    pub(crate) fn payer(&self, reader: ReaderId) -> Payer {
+        Payer { client: self.client_of.get(&reader).copied().unwrap_or_default(), reader }
     }
 
     /// How many reads wait.
@@ -122,48 +115,57 @@ impl Fair {
 
     /// `read` waits, behind the other reads of `reader`, or before them if it `is_first`.
     pub(crate) fn begin_wait(&mut self, reader: ReaderId, read: ReadId, is_first: bool) {
-        let client = self.client(reader);
+        let client = self.payer(reader).client;
+        let queue = self.queues.entry(reader).or_insert(WaitingReads { client, reads: VecDeque::new() });
+        if is_first {
+            queue.reads.push_front(read)
+        } else {
+            queue.reads.push_back(read)
+        }
+        // The client that its other reads wait for.
+        let client = queue.client;
         self.clients.begin_wait(client, self.slack);
         self.readers.entry(client).or_default().begin_wait(reader, self.slack);
-        let queue = self.queues.entry(reader).or_default();
-        if is_first {
-            queue.push_front(read)
-        } else {
-            queue.push_back(read)
-        }
         self.waiting_count += 1;
     }
 
     /// `read` waits no longer.
     pub(crate) fn end_wait(&mut self, reader: ReaderId, read: ReadId) {
         let Some(queue) = self.queues.get_mut(&reader) else { return };
-        let Some(place) = queue.iter().position(|waiting| *waiting == read) else { return };
-        queue.remove(place);
-        if queue.is_empty() {
+        let Some(place) = queue.reads.iter().position(|waiting| *waiting == read) else { return };
+        queue.reads.remove(place);
+        let client = queue.client;
+        if queue.reads.is_empty() {
             self.queues.remove(&reader);
         }
         self.waiting_count -= 1;
-        let client = self.client(reader);
         self.clients.end_wait(client);
         if let Some(readers) = self.readers.get_mut(&client) {
             readers.end_wait(reader);
         }
     }
 
-    /// Every read that waits for its turn alone, and its reader: those whose turn it is first.
-    pub(crate) fn reads_in_turn(&self) -> impl Iterator<Item = (ReaderId, ReadId)> + '_ {
-        let clients = self.clients.in_turn().filter(|client| self.caps.is_ready(self.now, *client));
-        let readers = clients.filter_map(|client| self.readers.get(&client));
-        let readers = readers.flat_map(Turns::in_turn);
-        readers.flat_map(|reader| {
-            self.queues.get(&reader).into_iter().flatten().map(move |read| (reader, *read))
+    /// Every read that waits, and its reader: those whose turn it is first. Those whose rate allows no fetch are last.
+    pub(crate) fn reads_in_turn(&self) -> impl Iterator<Item = (Payer, ReadId)> + '_ {
+        let of_rate = |is_ready: bool| {
+            let clients = self.clients.in_turn();
+            clients.filter(move |client| self.caps.is_ready(self.now, *client) == is_ready)
+        };
+        let clients = of_rate(true).chain(of_rate(false));
+        let readers = clients.flat_map(|client| {
+            let readers = self.readers.get(&client).into_iter().flat_map(Turns::in_turn);
+            readers.map(move |reader| Payer { client, reader })
+        });
+        readers.flat_map(|payer| {
+            let queue = self.queues.get(&payer.reader).into_iter();
+            queue.flat_map(|queue| &queue.reads).map(move |read| (payer, *read))
         })
     }
 
-    /// `len` bytes are fetched for `reader`, which costs as much as `bytes`. `slack` bytes keep the device busy.
-    pub(crate) fn charge(&mut self, reader: ReaderId, len: u64, bytes: u64, slack: u64) {
+    /// `len` bytes are fetched for `payer`, which costs as much as `bytes`. `slack` bytes keep the device busy.
+    pub(crate) fn charge(&mut self, payer: Payer, len: u64, bytes: u64, slack: u64) {
         self.slack = slack;
-        let client = self.client(reader);
+        let Payer { client, reader } = payer;
         self.caps.charge(self.now, client, len);
         if let Some(fetched) = self.fetched_bytes.get_mut(&client) {
             *fetched += len;
@@ -179,36 +181,44 @@ impl Fair {
         }
     }
 
-    /// The place of `reader` in the order of turns: the least is next. None if its rate allows no fetch.
-    pub(crate) fn rank(&self, reader: ReaderId) -> Option<(u64, u64)> {
-        let client = self.client(reader);
-        if !self.caps.is_ready(self.now, client) {
-            return None;
-        }
-        let within = self.readers.get(&client).map_or(0, |readers| readers.start(reader, self.slack));
-        Some((self.clients.start(client, self.slack), within))
+    /// The place of `payer` in the order of turns: the least is next. None if its rate allows no fetch.
+    pub(crate) fn rank(&self, payer: Payer) -> Option<(u64, u64)> {
+        let Payer { client, reader } = payer;
+        let within = || self.readers.get(&client).map_or(0, |readers| readers.start(reader, self.slack));
+        self.is_ready(payer).then(|| (self.clients.start(client, self.slack), within()))
     }
 
     /// How much a stream of `reader` gets of what keeps the device busy, to what it would get if all streams got the same.
     pub(crate) fn favour(&self, reader: ReaderId) -> Favour {
-        let client = self.client(reader);
+        let client = self.payer(reader).client;
         let own = self.readers.get(&client).map_or(1, |readers| readers.active().count.max(1));
         let weight = u64::from(self.clients.weight(client));
         let weights = self.clients.active().weight.max(weight);
         Favour { times: weight * self.active_count.max(own), of: weights * own }
     }
 
-    /// Whether a read of `reader` lets the readahead of one of `others` go first.
-    pub(crate) fn yields(&self, reader: ReaderId, mut others: impl Iterator<Item = ReaderId>) -> bool {
-        let client = self.client(reader);
-        let Some(readers) = self.readers.get(&client) else { return false };
-        if !self.clients.is_ahead(client) && !readers.is_ahead(reader) {
-            return false;
+    /// The least places of those for whom there is readahead.
+    pub(crate) fn least(&self, payers: impl Iterator<Item = Payer>) -> Least {
+        let mut least = Least { client: u64::MAX, readers: BTreeMap::new() };
+        let mut last = None;
+        // Most windows have the payer of the one before.
+        for payer in payers.filter(|payer| last.replace(*payer) != Some(*payer)) {
+            let Some((client, reader)) = self.rank(payer) else { continue };
+            least.client = least.client.min(client);
+            let of_client = least.readers.entry(payer.client).or_insert(reader);
+            *of_client = reader.min(*of_client);
         }
-        others.any(|other| match self.client(other) {
-            same if same == client => readers.is_after(reader, other, self.slack),
-            owner => self.clients.is_after(client, owner, self.slack) && self.caps.is_ready(self.now, owner),
-        })
+        least
+    }
+
+    /// Whether a read of `payer` lets readahead go first, since somebody for whom that is has had less.
+    pub(crate) fn yields(&self, payer: Payer, least: &Least) -> bool {
+        let Payer { client, reader } = payer;
+        let is_after_readers = |tag: &u64| {
+            self.readers.get(&client).is_some_and(|readers| readers.is_after(reader, *tag, self.slack))
+        };
+        self.clients.is_after(client, least.client, self.slack)
+            || least.readers.get(&client).is_some_and(is_after_readers)
     }
 }
 

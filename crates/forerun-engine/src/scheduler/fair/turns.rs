@@ -72,14 +72,9 @@ impl<Id: Copy + Ord> Turns<Id> {
         }
     }
 
-    /// Whether `id` is so far ahead of its share that `other` has its turn first, by more than `slack`.
-    pub(super) fn is_after(&self, id: Id, other: Id, slack: u64) -> bool {
-        self.start(other, slack).saturating_add(slack.saturating_mul(PARTS)) < self.start(id, slack)
-    }
-
-    /// Whether `id` has had more than its share, however little.
-    pub(super) fn is_ahead(&self, id: Id) -> bool {
-        self.shares.get(&id).is_none_or(|share| share.tag > self.now)
+    /// Whether `id` is ahead of somebody whose turn begins at `tag` by more than `slack`.
+    pub(super) fn is_after(&self, id: Id, tag: u64, slack: u64) -> bool {
+        tag.saturating_add(slack.saturating_mul(PARTS)) < self.start(id, slack)
     }
 
     pub(super) fn set_weight(&mut self, id: Id, weight: u32, slack: u64) {

@@ -1,12 +1,17 @@
 use super::*;
 use crate::explain::Class;
+use crate::types::{ClientId, ReaderId};
 
 const MIB: u64 = 1 << 20;
 const OBJECT: ObjectId = ObjectId(0);
 
 fn window(object: u64, offset: u64, len: u64) -> Queued {
     let extent = Extent::new(offset, len);
-    Queued { object: ObjectId(object), extent, class: Class::Forward, reader: ReaderId(0) }
+    Queued { object: ObjectId(object), extent, class: Class::Forward, payer: payer(0) }
+}
+
+fn payer(reader: u64) -> Payer {
+    Payer { client: ClientId(0), reader: ReaderId(reader) }
 }
 
 fn pop(pending: &mut Pending) -> Option<Queued> {
@@ -80,15 +85,15 @@ fn the_bytes_of_an_object_are_those_of_its_windows() {
 #[test]
 fn the_window_of_the_reader_whose_turn_it_is_comes_first() {
     let (mut pending, mut fair) = (Pending::new(), Fair::default());
-    let windows = [0, 1, 2].map(|object| Queued { reader: ReaderId(object), ..window(object, 0, 8 * MIB) });
+    let windows = [0, 1, 2].map(|object| Queued { payer: payer(object), ..window(object, 0, 8 * MIB) });
     assert!(windows.iter().all(|window| pending.push(*window)));
     for (reader, bytes) in [(0, 5), (1, 1), (2, 2)] {
-        fair.charge(ReaderId(reader), 0, bytes * MIB, MIB);
+        fair.charge(payer(reader), 0, bytes * MIB, MIB);
     }
-    let order = [0; 3].map(|_| pending.pop(&fair).map(|window| window.reader.0));
+    let order = [0; 3].map(|_| pending.pop(&fair).map(|window| window.payer.reader.0));
     assert_eq!(order, [Some(1), Some(2), Some(0)]);
     // Those whose turn it is alike go in the order in which they came.
     windows.iter().rev().for_each(|window| assert!(pending.push(*window)));
-    let order = [0; 3].map(|_| pop(&mut pending).map(|window| window.reader.0));
+    let order = [0; 3].map(|_| pop(&mut pending).map(|window| window.payer.reader.0));
     assert_eq!(order, [Some(2), Some(1), Some(0)]);
 }

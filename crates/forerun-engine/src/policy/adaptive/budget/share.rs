@@ -77,7 +77,8 @@ impl Shares {
     fn of_device(&self, view: &View<'_>) -> u64 {
         let costs = view.device.costs();
         let least = costs.share.max(SHARE_BYTES_MIN);
-        let share = view.favour.of((2 * costs.pipe / self.reading()).max(least)).max(least);
+        let all = 2 * costs.pipe;
+        let share = view.favour.of((all / self.reading()).max(least)).min(all).max(least);
         if Rule::DeviceShare.is_off() { u64::MAX } else { share }
     }
 

@@ -59,10 +59,11 @@ fn one_is_after_another_once_it_is_ahead_by_more_than_the_slack() {
     }
     // Fetches while nobody else wanted anything do not count for ever.
     turns.charge(1, 20, SLACK);
-    assert!(turns.is_ahead(0) && !turns.is_after(0, 1, SLACK));
+    let is_after = |turns: &Turns<i32>, id, other| turns.is_after(id, turns.start(other, SLACK), SLACK);
+    assert!(!is_after(&turns, 0, 1));
     turns.begin_wait(1, SLACK);
     turns.charge(0, 2 * SLACK, SLACK);
-    assert!(turns.is_after(0, 1, SLACK) && !turns.is_after(1, 0, SLACK));
+    assert!(is_after(&turns, 0, 1) && !is_after(&turns, 1, 0));
 }
 
 #[test]

@@ -15,6 +15,9 @@ pub(crate) use self::payer::{Favour, Payer};
 use self::turns::Turns;
 use crate::types::{ClientId, ReadId, ReaderId, Time};
 
+/// So many reads of clients that have had their rate are looked at: all of them would take too long.
+const UNREADY_READS: usize = 64;
+
 /// The places of those for whom there is readahead: the least of all clients, and of the readers of each.
 #[derive(Debug)]
 pub(crate) struct Least {
@@ -145,13 +148,16 @@ impl Fair {
         }
     }
 
-    /// Every read that waits, and its reader: those whose turn it is first. Those whose rate allows no fetch are last.
+    /// Every read that waits: those whose turn it is first. Of those whose rate allows no fetch, some are last: they may miss
+    /// nothing any more.
     pub(crate) fn reads_in_turn(&self) -> impl Iterator<Item = (Payer, ReadId)> + '_ {
-        let of_rate = |is_ready: bool| {
-            let clients = self.clients.in_turn();
-            clients.filter(move |client| self.caps.is_ready(self.now, *client) == is_ready)
-        };
-        let clients = of_rate(true).chain(of_rate(false));
+        self.reads(true).chain(self.reads(false).take(UNREADY_READS))
+    }
+
+    /// The reads of clients whose rate allows a fetch, or of the others.
+    fn reads(&self, is_ready: bool) -> impl Iterator<Item = (Payer, ReadId)> + '_ {
+        let clients = self.clients.in_turn();
+        let clients = clients.filter(move |client| self.caps.is_ready(self.now, *client) == is_ready);
         let readers = clients.flat_map(|client| {
             let readers = self.readers.get(&client).into_iter().flat_map(Turns::in_turn);
             readers.map(move |reader| Payer { client, reader })

@@ -15,7 +15,7 @@ pub(crate) use self::payer::{Favour, Payer};
 use self::turns::Turns;
 use crate::types::{ClientId, ReadId, ReaderId, Time};
 
-/// So many reads of clients that have had their rate are looked at: all of them would take too long.
+/// Reads of clients that have had their rate that are looked at: all of them would take too long.
 const UNREADY_READS: usize = 64;
 
 /// The places of those for whom there is readahead: the least of all clients, and of the readers of each.

@@ -16,7 +16,7 @@ struct Limit {
 const LIMITS: [Limit; 3] = [
     Limit { of: &["policy/adaptive", "policy/follower", "policy/census.rs"], lines: 3251, constants: 97 },
     Limit { of: &["walk"], lines: 699, constants: 19 },
-    Limit { of: &["device", "scheduler", "cache"], lines: 3557, constants: 82 },
+    Limit { of: &["device", "scheduler", "cache"], lines: 3560, constants: 82 },
 ];
 /// The most lines of a file, tests included, and the most files of a folder.
 const FILE_LINES_MAX: usize = 250;

@@ -44,7 +44,7 @@ impl Engine {
                 && self.pending.window_from(object, fetched.end()).is_some()
             {
                 // The device is there now.
-                self.pending.dispatched_for_reader(object, fetched, slice_bytes);
+                self.pending.demanded(object, fetched, slice_bytes, payer.client);
             }
             missing = self.missing(object, extent);
         }
@@ -106,7 +106,7 @@ impl Engine {
             // The slice is over, so reads that wait for its end can be admitted.
             return self.next_waiting().is_some();
         }
-        self.pending.dispatched(object, run, self.slice_bytes().unwrap_or(0));
+        self.pending.dispatched(object, run, self.slice_bytes().unwrap_or(0), payer.client);
         self.pending.put_back(window.from(run.end()));
         true
     }

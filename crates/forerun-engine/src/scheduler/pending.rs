@@ -4,7 +4,7 @@ use alloc::collections::{BTreeMap, VecDeque};
 use alloc::vec::Vec;
 
 use super::{Fair, Payer, Queued};
-use crate::types::{Extent, ObjectId};
+use crate::types::{ClientId, Extent, ObjectId};
 
 /// The most windows queued. More streams want something at once only if the storage is far behind. The
 /// newest windows can then wait for their readers.
@@ -81,14 +81,14 @@ impl Pending {
         self.windows.len() >= PENDING_MAX / 2
     }
 
-    /// Adds a window, or extends one of its class that ends where it starts. False if there is no room for
-    /// it.
+    /// Adds a window, or extends one of its class and client that ends where it starts: several readers may
+    /// read one stream. False if there is no room for it.
     pub(crate) fn push(&mut self, window: Queued) -> bool {
         let Queued { object, extent, class, .. } = window;
         let has_room = self.room() > 0;
         let joined = self.windows.iter_mut().find(|other| {
             let is_whole = other.extent.end() == extent.offset && other.class == class;
-            other.object == object && other.payer == window.payer && is_whole
+            other.object == object && other.payer.client == window.payer.client && is_whole
         });
         match joined {
             Some(other) => other.extent.len += extent.len,
@@ -133,18 +133,21 @@ impl Pending {
         ready.min().map(|(_, place)| place)
     }
 
-    /// `run` was dispatched. If it begins a slice, the slice has `slice_bytes`.
-    pub(crate) fn dispatched(&mut self, object: ObjectId, run: Extent, slice_bytes: u64) {
+    /// `run` was dispatched for `client`. If it begins a slice, the slice has `slice_bytes`. A sweep's slice has no
+    /// end while nobody else has windows.
+    pub(crate) fn dispatched(&mut self, object: ObjectId, run: Extent, slice_bytes: u64, client: ClientId) {
         let slice = self.slice.filter(|slice| slice.object == object && slice.offset <= run.offset);
-        let slice_bytes = if self.sweeps.contains(&object) { u64::MAX } else { slice_bytes };
-        let left = slice.map_or(slice_bytes, |slice| slice.left).saturating_sub(run.len);
+        let mut clients = self.windows.iter().map(|window| window.payer.client);
+        let is_endless = self.sweeps.contains(&object) && clients.all(|other| other == client);
+        let most = if is_endless { u64::MAX } else { slice_bytes };
+        let left = slice.map_or(most, |slice| slice.left.min(most)).saturating_sub(run.len);
         self.slice = (left > 0).then_some(Slice { object, offset: run.end(), left });
     }
 
     /// The same of a demand fetch: it begins a slice of its own, unless it continues the current one.
-    pub(crate) fn dispatched_for_reader(&mut self, object: ObjectId, run: Extent, slice_bytes: u64) {
+    pub(crate) fn demanded(&mut self, object: ObjectId, run: Extent, slice_bytes: u64, client: ClientId) {
         self.slice = self.slice.filter(|slice| slice.object == object && slice.offset == run.offset);
-        self.dispatched(object, run, slice_bytes);
+        self.dispatched(object, run, slice_bytes, client);
     }
 
     /// Whether the current slice goes on.

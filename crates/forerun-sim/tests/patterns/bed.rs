@@ -1,5 +1,8 @@
 //! The demo's store, and what came of reading from it in some order.
 
+use std::cell::RefCell;
+use std::rc::Rc;
+
 use forerun_engine::Config;
 use forerun_policies::PolicyKind;
 use forerun_sim::device::Preset;
@@ -57,12 +60,22 @@ impl Reading {
     }
 
     pub(crate) fn on(&self, device: &str, policy: PolicyKind) -> Outcome {
+        self.by_threads(1, device, policy)
+    }
+
+    /// By `threads` that each take the next request.
+    pub(crate) fn by_threads(&self, threads: usize, device: &str, policy: PolicyKind) -> Outcome {
         let device = Preset::from_name(device).expect("a device by its name").build(1);
         let config = Config { policy: policy.into(), ..Config::new(256 * MIB) };
         let world = World::new(config, device).expect("a configuration that works");
-        let reads = self.order.iter().map(|extent| Action::read(ObjectId(0), *extent));
-        let client: Box<dyn Client> = Box::new(reads);
-        let run = world.run(&mut Clients::new(place([self.size], MIB), vec![client])).expect("nobody hangs");
+        let order = Rc::new(RefCell::new(self.order.clone().into_iter()));
+        let thread = |_| -> Box<dyn Client> {
+            let order = Rc::clone(&order);
+            let next = move || order.borrow_mut().next();
+            Box::new(std::iter::from_fn(next).map(|extent| Action::read(ObjectId(0), extent)))
+        };
+        let clients = (0..threads).map(thread).collect();
+        let run = world.run(&mut Clients::new(place([self.size], MIB), clients)).expect("nobody hangs");
         Outcome::of(&run)
     }
 

@@ -157,6 +157,19 @@ fn disorder_changes_little() {
     }
 }
 
+/// Each thread is a reader of its own, but its requests go on with those of the others.
+#[test]
+fn threads_that_share_a_stream_are_as_fast_as_one() {
+    for device in ["ide-2006", "raid5", "network:latency=100ms,connection=80MB/s,total=400MB/s"] {
+        let reading = forward(GIB / 2, 32 * KIB).displaced(6, 1);
+        let alone = reading.on(device, PolicyKind::Adaptive);
+        let shared = reading.by_threads(8, device, PolicyKind::Adaptive);
+        let time = shared.seconds / alone.seconds;
+        println!("{device}: {time:.3} times as long");
+        assert!(time <= 1.1, "{device}: eight threads take {time:.3} times as long as one");
+    }
+}
+
 #[test]
 fn a_reader_that_begins_out_of_order_far_away_waits_once() {
     let order =

@@ -24,20 +24,20 @@ fn a_reader_of_another_place_has_a_turn_of_its_own() {
     pending.push(window(0, 0, 8 * MIB));
     pending.push(window(0, 64 * MIB, 8 * MIB));
     assert_eq!(pop(&mut pending), Some(window(0, 0, 8 * MIB)));
-    pending.dispatched(OBJECT, Extent::new(0, 3 * MIB), 4 * MIB);
+    pending.dispatched(OBJECT, Extent::new(0, 3 * MIB), 4 * MIB, ClientId(0));
     // The reader waits elsewhere, and its fetch replaces the first megabyte of the window there.
     pending.pass(OBJECT, Extent::new(64 * MIB, MIB));
-    pending.dispatched_for_reader(OBJECT, Extent::new(64 * MIB, MIB), 4 * MIB);
+    pending.demanded(OBJECT, Extent::new(64 * MIB, MIB), 4 * MIB, ClientId(0));
     for place in 65..68 {
         let rest = window(0, place * MIB, (72 - place) * MIB);
         assert_eq!(pop(&mut pending), Some(rest));
-        pending.dispatched(OBJECT, Extent::new(place * MIB, MIB), 4 * MIB);
+        pending.dispatched(OBJECT, Extent::new(place * MIB, MIB), 4 * MIB, ClientId(0));
         pending.put_back(rest.from((place + 1) * MIB));
     }
     assert!(!pending.is_in_slice());
     // A fetch that continues the slice begins no other.
-    pending.dispatched(OBJECT, Extent::new(0, 3 * MIB), 4 * MIB);
-    pending.dispatched_for_reader(OBJECT, Extent::new(3 * MIB, MIB), 4 * MIB);
+    pending.dispatched(OBJECT, Extent::new(0, 3 * MIB), 4 * MIB, ClientId(0));
+    pending.demanded(OBJECT, Extent::new(3 * MIB, MIB), 4 * MIB, ClientId(0));
     assert!(!pending.is_in_slice());
 }
 
@@ -49,6 +49,33 @@ fn windows_of_one_class_join() {
     assert!(windows.into_iter().all(|window| pending.push(window)));
     assert_eq!(pending.window_from(OBJECT, 2 * MIB), Some(window(0, 0, 3 * MIB)));
     assert_eq!(pending.window_from(OBJECT, 3 * MIB), Some(filled));
+}
+
+#[test]
+fn windows_of_the_readers_of_one_client_join() {
+    let mut pending = Pending::new();
+    let other_reader = Queued { payer: payer(1), ..window(0, MIB, MIB) };
+    let other_client =
+        Queued { payer: Payer { client: ClientId(1), reader: ReaderId(2) }, ..window(0, 2 * MIB, MIB) };
+    let windows = [window(0, 0, MIB), other_reader, other_client];
+    assert!(windows.into_iter().all(|window| pending.push(window)));
+    assert_eq!(pending.window_from(OBJECT, MIB), Some(window(0, 0, 2 * MIB)));
+    assert_eq!(pending.window_from(OBJECT, 2 * MIB), Some(other_client));
+}
+
+#[test]
+fn a_sweep_has_no_end_until_another_client_has_windows() {
+    let mut pending = Pending::new();
+    pending.set_sweep(OBJECT, true);
+    pending.push(window(0, 64 * MIB, MIB));
+    pending.dispatched(OBJECT, Extent::new(0, 8 * MIB), 4 * MIB, ClientId(0));
+    assert!(pending.is_in_slice());
+    let other = Payer { client: ClientId(1), reader: ReaderId(1) };
+    pending.push(Queued { payer: other, ..window(1, 0, MIB) });
+    pending.dispatched(OBJECT, Extent::new(8 * MIB, MIB), 4 * MIB, ClientId(0));
+    assert!(pending.is_in_slice());
+    pending.dispatched(OBJECT, Extent::new(9 * MIB, 3 * MIB), 4 * MIB, ClientId(0));
+    assert!(!pending.is_in_slice());
 }
 
 #[test]

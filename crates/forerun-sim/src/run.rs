@@ -89,12 +89,16 @@ const BUCKETS: u32 = 16;
 impl Waits {
     /// Counts a wait.
     pub fn add(&mut self, ns: u64) {
+        self.add_many(ns, 1);
+    }
+
+    fn add_many(&mut self, ns: u64, count: u64) {
         let bucket = bucket_of(ns);
         if self.counts.len() <= bucket {
             self.counts.resize(bucket + 1, 0);
         }
-        self.counts[bucket] += 1;
-        self.total += 1;
+        self.counts[bucket] += count;
+        self.total += count;
     }
 
     /// How many were counted.
@@ -120,6 +124,17 @@ impl Waits {
     pub fn buckets(&self) -> impl Iterator<Item = (u64, u64)> + '_ {
         let filled = self.counts.iter().enumerate().filter(|(_, count)| **count > 0);
         filled.map(|(bucket, count)| (start_of(bucket), *count))
+    }
+}
+
+/// Takes what [`Waits::buckets`] gives.
+impl FromIterator<(u64, u64)> for Waits {
+    fn from_iter<I: IntoIterator<Item = (u64, u64)>>(buckets: I) -> Waits {
+        let mut waits = Waits::default();
+        for (ns, count) in buckets {
+            waits.add_many(ns, count);
+        }
+        waits
     }
 }
 
@@ -153,6 +168,7 @@ mod tests {
         let near = |value: u64, ms: u64| value.abs_diff(ms * 1_000_000) <= ms * 1_000_000 / 16;
         assert!(near(waits.quantile(500), 500) && near(waits.quantile(990), 990));
         assert_eq!(waits.buckets().map(|(_, count)| count).sum::<u64>(), 1000);
+        assert_eq!(waits.buckets().collect::<Waits>(), waits);
         assert_eq!(Waits::default().quantile(500), 0);
     }
 }

@@ -9,6 +9,7 @@ mod kernel;
 mod quick;
 mod rows;
 mod seeds;
+mod sweep;
 
 use std::error::Error;
 use std::process::ExitCode;
@@ -32,6 +33,7 @@ enum Experiment {
     Rows(rows::RowsCommand),
     Gates(gates::GatesCommand),
     Seeds(seeds::SeedsCommand),
+    Sweep(sweep::SweepCommand),
     Fidelity(fidelity::FidelityCommand),
 }
 
@@ -45,6 +47,7 @@ impl LabCommand {
             Experiment::Rows(rows) => rows.run(),
             Experiment::Gates(gates) => gates.run(),
             Experiment::Seeds(seeds) => seeds.run(),
+            Experiment::Sweep(sweep) => sweep.run(),
             Experiment::Fidelity(fidelity) => fidelity.run(),
         }
     }

@@ -5,29 +5,79 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
+use forerun_lab::export;
 use forerun_lab::outcome::Outcome;
 use forerun_lab::replay::{Plan, Settings, describe};
 use forerun_lab::report::{Imprint, Report};
 use forerun_lab::timeline::Timeline;
-use forerun_lab::{export, show};
 
 use crate::new_file::{check_folder, check_output};
 use crate::print::show as print;
 use crate::progress::Progress;
 use crate::units::show_size;
 
+/// The outputs that are numbers.
 #[derive(Debug, clap::Args)]
-pub(super) struct ReportOutput {
+pub(crate) struct NumbersOutput {
     /// Write every run's numbers as JSON to FILE, or - for the terminal instead of the tables
-    ///
-    /// The file also has the readahead of each kind of stream, and whether it was used. For the first
-    /// device, budget and seed it has the windows of each stream, and their reasons.
     #[arg(long, value_name = "FILE")]
     json: Option<PathBuf>,
 
     /// Write every run's numbers as CSV to FILE, or - for the terminal instead of the tables
     #[arg(long, value_name = "FILE")]
     csv: Option<PathBuf>,
+}
+
+impl NumbersOutput {
+    fn paths(&self) -> impl Iterator<Item = &Path> {
+        [&self.json, &self.csv].into_iter().flatten().map(PathBuf::as_path)
+    }
+
+    /// Checks the outputs before the work is done.
+    ///
+    /// # Errors
+    /// Two outputs go to the same place, one goes over a recording, or one to a place where no file
+    /// can be.
+    pub(crate) fn check(&self, traces: &[PathBuf]) -> Result<(), String> {
+        check_all(self.paths(), traces)
+    }
+
+    /// Writes the `tables`, unless another output goes to the terminal, and the JSON and CSV.
+    pub(crate) fn write(
+        &self,
+        tables: impl FnOnce() -> String,
+        json: impl FnOnce() -> String,
+        csv: impl FnOnce() -> String,
+    ) -> Result<(), Box<dyn Error>> {
+        if !self.paths().any(is_terminal) {
+            print(&tables())?;
+        }
+        if let Some(path) = &self.json {
+            put(path, &json())?;
+        }
+        if let Some(path) = &self.csv {
+            put(path, &csv())?;
+        }
+        Ok(())
+    }
+
+    /// The outputs of `outcomes`.
+    pub(crate) fn write_outcomes(
+        &self,
+        plan: &Plan,
+        outcomes: &[Outcome],
+        timelines: &[(String, Timeline)],
+        tables: impl FnOnce() -> String,
+    ) -> Result<(), Box<dyn Error>> {
+        let json = || export::json(outcomes, &plan.settings, timelines);
+        self.write(tables, json, || export::csv(outcomes, &plan.settings))
+    }
+}
+
+#[derive(Debug, clap::Args)]
+pub(super) struct ReportOutput {
+    #[command(flatten)]
+    numbers: NumbersOutput,
 
     /// Write a page of charts to FILE, or - for the terminal instead of the tables
     ///
@@ -38,42 +88,25 @@ pub(super) struct ReportOutput {
 }
 
 impl ReportOutput {
-    fn paths(&self) -> impl Iterator<Item = &Path> {
-        [&self.json, &self.csv, &self.html].into_iter().flatten().map(PathBuf::as_path)
-    }
-
     /// Checks the outputs before the work is done.
     ///
     /// # Errors
-    /// Two outputs go to the same place, one goes over a recording, or one to a place where no file
-    /// can be.
+    /// As [`NumbersOutput::check`].
     pub(super) fn check(&self, traces: &[PathBuf]) -> Result<(), String> {
-        let traces: Vec<&Path> = traces.iter().map(PathBuf::as_path).collect();
-        for (at, path) in self.paths().enumerate() {
-            check_output(path, &traces)?;
-            check_folder(path)?;
-            if self.paths().take(at).any(|before| before == path) {
-                return Err(format!("two outputs go to {}; give each a file of its own", path.display()));
-            }
-        }
-        Ok(())
+        check_all(self.numbers.paths().chain(self.html.as_deref()), traces)
     }
 
     pub(super) fn write(&self, plan: &Plan, outcomes: &[Outcome]) -> Result<(), Box<dyn Error>> {
-        let tables = || {
-            let tables = show::tables(outcomes, |outcome| plan.caption(outcome));
-            format!("{tables}\n{}", show::legend(plan.settings.repeat as usize))
-        };
-        let wants_timelines = self.html.is_some() || self.json.is_some();
+        let wants_timelines = self.html.is_some() || self.numbers.json.is_some();
         let timelines = if wants_timelines { timelines(plan)? } else { Vec::new() };
-        self.write_numbers(plan, outcomes, &timelines, tables)?;
+        self.write_numbers(plan, outcomes, &timelines, || plan.tables(outcomes))?;
         if let Some(path) = &self.html {
             put(path, &page(plan, outcomes, &timelines))?;
         }
         Ok(())
     }
 
-    /// Writes the `tables`, unless another output goes to the terminal, and the JSON and CSV.
+    /// As [`NumbersOutput::write_outcomes`]; no tables if the page goes to the terminal.
     pub(super) fn write_numbers(
         &self,
         plan: &Plan,
@@ -81,17 +114,24 @@ impl ReportOutput {
         timelines: &[(String, Timeline)],
         tables: impl FnOnce() -> String,
     ) -> Result<(), Box<dyn Error>> {
-        if !self.paths().any(is_terminal) {
-            print(&tables())?;
-        }
-        if let Some(path) = &self.json {
-            put(path, &export::json(outcomes, &plan.settings, timelines))?;
-        }
-        if let Some(path) = &self.csv {
-            put(path, &export::csv(outcomes, &plan.settings))?;
-        }
-        Ok(())
+        let is_page_shown = self.html.as_deref().is_some_and(is_terminal);
+        let tables = || if is_page_shown { String::new() } else { tables() };
+        self.numbers.write_outcomes(plan, outcomes, timelines, tables)
     }
+}
+
+fn check_all<'a>(outputs: impl Iterator<Item = &'a Path>, traces: &[PathBuf]) -> Result<(), String> {
+    let traces: Vec<&Path> = traces.iter().map(PathBuf::as_path).collect();
+    let mut before: Vec<&Path> = Vec::new();
+    for path in outputs {
+        check_output(path, &traces)?;
+        check_folder(path)?;
+        if before.contains(&path) {
+            return Err(format!("two outputs go to {}; give each a file of its own", path.display()));
+        }
+        before.push(path);
+    }
+    Ok(())
 }
 
 fn timelines(plan: &Plan) -> Result<Vec<(String, Timeline)>, forerun_lab::error::Error> {

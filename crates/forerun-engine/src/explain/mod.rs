@@ -157,6 +157,15 @@ impl ByClass {
     }
 }
 
+/// Takes what [`ByClass::iter`] gives.
+impl FromIterator<(Class, ClassCounters)> for ByClass {
+    fn from_iter<I: IntoIterator<Item = (Class, ClassCounters)>>(counters: I) -> ByClass {
+        let mut sums = ByClass::default();
+        counters.into_iter().for_each(|(class, counters)| sums.add(class, counters));
+        sums
+    }
+}
+
 /// One stream, or one plan, as it is now.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]

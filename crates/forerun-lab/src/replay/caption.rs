@@ -1,9 +1,10 @@
-//! The captions of a plan's tables.
+//! A plan's tables and their captions.
 
 use forerun_sim::source::Pace;
 
 use super::Plan;
 use crate::outcome::Outcome;
+use crate::show;
 
 impl Plan {
     /// Workload, device, budget and pace of the table that begins with `outcome`.
@@ -34,6 +35,12 @@ impl Plan {
             describe(self.settings.pace_of(workload)),
         );
         text
+    }
+
+    /// All tables of `outcomes`, and the meaning of their columns.
+    pub fn tables(&self, outcomes: &[Outcome]) -> String {
+        let tables = show::tables(outcomes, |outcome| self.caption(outcome));
+        format!("{tables}\n{}", show::legend(self.settings.repeat as usize))
     }
 }
 

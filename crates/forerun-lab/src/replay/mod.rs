@@ -4,6 +4,7 @@
 mod caption;
 mod cell;
 mod learn;
+pub mod sweep;
 mod timelines;
 
 use forerun_policies::PolicyKind;
@@ -83,9 +84,14 @@ impl Plan {
         cells.iter().try_for_each(Cell::check)?;
         let jobs: Vec<Job<'_>> =
             cells.iter().flat_map(|cell| cell.jobs(&self.policies, self.learned)).collect();
-        let mut parts = on_all_cores_with(&jobs, Job::run, progress)?.into_iter();
+        Ok(self.outcomes(&cells, on_all_cores_with(&jobs, Job::run, progress)?))
+    }
+
+    /// Outcomes of the parts of `cells`, which are in the order of the jobs.
+    fn outcomes(&self, cells: &[Cell<'_>], parts: Vec<Part>) -> Vec<Outcome> {
+        let mut parts = parts.into_iter();
         let mut outcomes = Vec::new();
-        for cell in &cells {
+        for cell in cells {
             let bounds = parts.next().and_then(Part::bounds).unwrap_or_default();
             for policy in self.contenders() {
                 let runs = parts.by_ref().take(self.settings.repeat as usize).filter_map(Part::run);
@@ -99,7 +105,7 @@ impl Plan {
                 });
             }
         }
-        Ok(outcomes)
+        outcomes
     }
 
     /// The policies' names, and what the run with a profile is called.

@@ -3,6 +3,7 @@
 //! length. Accesses that are replayed very often, and generated ones, are held in memory instead.
 
 mod accesses;
+mod found;
 
 use std::os::unix::fs::FileTypeExt;
 use std::path::{Path, PathBuf};
@@ -13,6 +14,7 @@ use forerun_trace::{Access, Op, ReadOptions, Reader};
 
 use crate::error::Error;
 pub use accesses::{Accesses, Failure};
+pub use found::{Found, find};
 
 /// Past it, the addresses of many files could not be told any more.
 const FILE_BYTES_MAX: u64 = 1 << 50;

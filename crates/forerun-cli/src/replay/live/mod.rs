@@ -30,7 +30,7 @@ pub(super) struct LiveOptions {
     /// Reads through the library, with each policy in turn. Each file of the recording is the object of
     /// the same name below URL. Writes are counted and not made. From the second run on, a local file
     /// system may answer from its own cache.
-    #[arg(long, value_name = "URL", conflicts_with_all = ["device", "html", "window", "read_cost", "seed"])]
+    #[arg(long, value_name = "URL", conflicts_with_all = ["device", "html", "learned", "window", "read_cost", "seed"])]
     live: Option<String>,
 
     /// Read this object below URL instead, for a recording of one file or device

@@ -9,6 +9,7 @@ mod kernel;
 mod quick;
 mod rows;
 mod seeds;
+mod streams;
 mod sweep;
 
 use std::error::Error;
@@ -33,6 +34,7 @@ enum Experiment {
     Rows(rows::RowsCommand),
     Gates(gates::GatesCommand),
     Seeds(seeds::SeedsCommand),
+    Streams(streams::StreamsCommand),
     Sweep(sweep::SweepCommand),
     Fidelity(fidelity::FidelityCommand),
 }
@@ -47,6 +49,7 @@ impl LabCommand {
             Experiment::Rows(rows) => rows.run(),
             Experiment::Gates(gates) => gates.run(),
             Experiment::Seeds(seeds) => seeds.run(),
+            Experiment::Streams(streams) => streams.run(),
             Experiment::Sweep(sweep) => sweep.run(),
             Experiment::Fidelity(fidelity) => fidelity.run(),
         }

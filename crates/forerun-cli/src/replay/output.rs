@@ -5,7 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use forerun_lab::export;
+use forerun_lab::export::{self, Figure, figures_csv, figures_json};
 use forerun_lab::outcome::Outcome;
 use forerun_lab::replay::{Plan, Settings, describe};
 use forerun_lab::report::{Imprint, Report};
@@ -71,6 +71,15 @@ impl NumbersOutput {
     ) -> Result<(), Box<dyn Error>> {
         let json = || export::json(outcomes, &plan.settings, timelines);
         self.write(tables, json, || export::csv(outcomes, &plan.settings))
+    }
+
+    /// The outputs of rows that are not of runs.
+    pub(crate) fn write_figures(
+        &self,
+        rows: &[Vec<(&'static str, Figure)>],
+        tables: impl FnOnce() -> String,
+    ) -> Result<(), Box<dyn Error>> {
+        self.write(tables, || figures_json(rows), || figures_csv(rows))
     }
 }
 

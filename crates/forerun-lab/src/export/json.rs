@@ -1,5 +1,5 @@
-//! JSON, written only: objects, arrays, text and whole numbers are all that outcomes
-//! need, and keys stay in the order in which they are written.
+//! JSON, written only: objects, arrays, text and numbers are all that outcomes need, and keys stay in the
+//! order in which they are written.
 
 use std::fmt::Write;
 
@@ -45,6 +45,11 @@ impl Json {
     /// A value: a whole number.
     pub fn number(&mut self, number: u64) {
         self.text.push_str(&number.to_string());
+    }
+
+    /// A value: a share or a ratio, with six decimals.
+    pub fn ratio(&mut self, ratio: f64) {
+        write!(self.text, "{ratio:.6}").expect("a string takes all text");
     }
 
     /// A number, or null.

@@ -1,6 +1,7 @@
 //! Outcomes as files for other programs: every run with all its numbers, in whole nanoseconds and
 //! bytes. A reader can compute the tables from them.
 
+mod figures;
 pub mod json;
 
 use forerun_engine::{ByClass, Class, ClassCounters, End, Time, Why};
@@ -9,6 +10,7 @@ use forerun_sim::run::Run;
 use crate::outcome::Outcome;
 use crate::replay::Settings;
 use crate::timeline::{StreamPoint, Timeline};
+pub use figures::{Figure, figures_csv, figures_json};
 use json::Json;
 
 /// A number of a run, and what it is called.

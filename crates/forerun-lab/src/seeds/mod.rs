@@ -16,11 +16,11 @@ mod overhead;
 mod pairs;
 mod patterns;
 mod plug;
-mod programs;
+pub(crate) mod programs;
 mod random;
 mod rbd;
-mod scene;
-mod server;
+pub(crate) mod scene;
+pub(crate) mod server;
 mod slow;
 mod trees;
 

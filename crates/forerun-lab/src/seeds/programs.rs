@@ -6,7 +6,7 @@ use forerun_sim::source::{Action, Client, Clients, Extent, ObjectId, Placed, Sou
 pub(super) const READ_BYTES: u64 = 4096;
 
 /// Extents of `len` bytes from the beginning to the end of an object of `size`.
-pub(super) fn forward(size: u64, len: u64) -> impl Iterator<Item = Extent> {
+pub(crate) fn forward(size: u64, len: u64) -> impl Iterator<Item = Extent> {
     (0..size).step_by(len as usize).map(move |at| Extent::between(at, (at + len).min(size)))
 }
 

@@ -15,33 +15,37 @@ use forerun_sim::source::Source;
 use forerun_sim::world::World;
 
 /// A workload on a device: both are made anew for every run.
-pub(super) struct Scene<'a> {
-    pub(super) source: &'a (dyn Fn() -> Box<dyn Source> + Sync),
-    pub(super) device: &'a (dyn Fn() -> Box<dyn Device> + Sync),
+pub(crate) struct Scene<'a> {
+    pub(crate) source: &'a (dyn Fn() -> Box<dyn Source> + Sync),
+    pub(crate) device: &'a (dyn Fn() -> Box<dyn Device> + Sync),
     /// The budget, in bytes.
-    pub(super) memory_bytes: u64,
+    pub(crate) memory_bytes: u64,
     /// The cost of every read for its reader besides waiting, in nanoseconds.
-    pub(super) read_cost_ns: u64,
+    pub(crate) read_cost_ns: u64,
 }
 
 impl Scene<'_> {
     /// A kernel that reads ahead with `algorithm`.
-    pub(super) fn kernel(&self, config: KernelConfig, algorithm: Box<dyn Algorithm>) -> Run {
+    pub(crate) fn kernel(&self, config: KernelConfig, algorithm: Box<dyn Algorithm>) -> Run {
         let world = KernelWorld::new(config, algorithm, (self.device)());
         world.run(&mut *(self.source)()).expect("nobody hangs in an experiment")
     }
 
     /// Forerun with its default policy.
-    pub(super) fn ours(&self) -> Run {
-        self.engine(Config::new(self.memory_bytes.max(Config::MEMORY_BYTES_MIN)))
+    pub(crate) fn ours(&self) -> Run {
+        self.policy(PolicyKind::default())
     }
 
     /// Forerun with any of its policies.
-    pub(super) fn policy(&self, policy: PolicyKind) -> Run {
-        self.engine(Config {
-            policy: policy.into(),
-            ..Config::new(self.memory_bytes.max(Config::MEMORY_BYTES_MIN))
-        })
+    pub(crate) fn policy(&self, policy: PolicyKind) -> Run {
+        self.windowed(policy, None)
+    }
+
+    /// Forerun with any of its policies, and windows of at most so many bytes.
+    pub(crate) fn windowed(&self, policy: PolicyKind, window_bytes_max: Option<u64>) -> Run {
+        let config = Config::new(self.memory_bytes.max(Config::MEMORY_BYTES_MIN));
+        let window_bytes_max = window_bytes_max.unwrap_or(config.window_bytes_max);
+        self.engine(Config { policy: policy.into(), window_bytes_max, ..config })
     }
 
     fn engine(&self, config: Config) -> Run {
@@ -51,7 +55,7 @@ impl Scene<'_> {
     }
 
     /// The bracket of the best possible time on a device with these costs.
-    pub(super) fn bounds(&self, costs: Costs) -> Bounds {
+    pub(crate) fn bounds(&self, costs: Costs) -> Bounds {
         let memory_bytes = self.memory_bytes;
         let clairvoyance = Clairvoyance { memory_bytes, costs, look_ahead: None, threads: 1 };
         let found = bounds(&|| (self.source)(), &|| (self.device)(), self.read_cost_ns, &clairvoyance);
@@ -60,55 +64,55 @@ impl Scene<'_> {
 }
 
 /// The readahead of Linux 2.6.10 to 2.6.22 with windows of at most so many bytes.
-pub(super) fn stock(window_bytes_max: u64) -> Box<dyn Algorithm> {
+pub(crate) fn stock(window_bytes_max: u64) -> Box<dyn Algorithm> {
     Box::new(Stock::new(window_bytes_max / 4096))
 }
 
 /// Adaptive readahead with a hit rate, and windows of at most 1 MiB.
-pub(super) fn adaptive(hit_rate: u64) -> Box<dyn Algorithm> {
+pub(crate) fn adaptive(hit_rate: u64) -> Box<dyn Algorithm> {
     Box::new(Ara::new(AraTuning { hit_rate, ..AraTuning::default() }))
 }
 
 /// The disk of seed 000.
-pub(super) fn ide() -> Preset {
+pub(crate) fn ide() -> Preset {
     Preset::from_name("ide-2006").expect("a preset")
 }
 
 /// It, below what was the default of Linux 2.6.18 and 2.6.19: CFQ and a plugged queue.
-pub(super) fn historic_ide() -> Box<dyn Device> {
+pub(crate) fn historic_ide() -> Box<dyn Device> {
     historic(ide().build(1))
 }
 
 /// A disk below CFQ and a plugged queue.
-pub(super) fn historic(disk: Box<dyn Device>) -> Box<dyn Device> {
+pub(crate) fn historic(disk: Box<dyn Device>) -> Box<dyn Device> {
     Box::new(Queue::new(disk, Box::new(Cfq::default()), Plug::Historic))
 }
 
 /// Nanoseconds as seconds.
-pub(super) fn seconds(ns: u64) -> f64 {
+pub(crate) fn seconds(ns: u64) -> f64 {
     ns as f64 / 1e9
 }
 
 /// Bytes as megabytes.
-pub(super) fn megabytes(bytes: u64) -> f64 {
+pub(crate) fn megabytes(bytes: u64) -> f64 {
     bytes as f64 / 1e6
 }
 
 /// An algorithm that can be looked at after its run.
 #[derive(Debug)]
-pub(super) struct Inspected<A>(Arc<Mutex<A>>);
+pub(crate) struct Inspected<A>(Arc<Mutex<A>>);
 
 impl<A> Inspected<A> {
-    pub(super) fn new(algorithm: A) -> Inspected<A> {
+    pub(crate) fn new(algorithm: A) -> Inspected<A> {
         Inspected(Arc::new(Mutex::new(algorithm)))
     }
 
     /// The same algorithm again.
-    pub(super) fn share(&self) -> Inspected<A> {
+    pub(crate) fn share(&self) -> Inspected<A> {
         Inspected(Arc::clone(&self.0))
     }
 
-    pub(super) fn get(&self) -> MutexGuard<'_, A> {
+    pub(crate) fn get(&self) -> MutexGuard<'_, A> {
         self.0.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
     }
 }

@@ -4,7 +4,7 @@
 //! A readahead that believes what was asked for loses its place.
 //= seed 000
 
-mod clients;
+pub(crate) mod clients;
 
 use std::convert::Infallible;
 use std::sync::Arc;
@@ -19,12 +19,16 @@ use forerun_trace::{Access, ReadOptions, Reader};
 use super::overhead::{CallCounts, Counted};
 use super::scene::{Scene, historic_ide, megabytes, stock};
 use super::{Claim, Findings, data};
+use crate::slow_readers::SlowReaders;
 use crate::table::{Column, Table};
 use crate::work::on_all_cores;
-use clients::Server;
 
 /// A quarter of the document's clients.
 const STREAMS: usize = 310;
+/// The bytes that the document's trace requests, from where it begins.
+const FILE_BYTES: u64 = 1_478_592 + 19_553_028;
+/// The rate of a client: 43.4 MB/s for 1240.
+const CLIENT_BYTES_PER_S: u64 = 35_000;
 const PAGE_BYTES: u64 = 4096;
 /// The document does not say: a quarter of 4 GiB.
 const MEMORY_BYTES: u64 = 1 << 30;
@@ -33,6 +37,9 @@ const MEMBERS: usize = 7;
 const CHUNK_BYTES: u64 = 64 << 10;
 
 const RECORDING: &[u8] = include_bytes!("../../data/recordings/lighttpd-sendfile-200.frt.gz");
+
+const CLIENTS: SlowReaders =
+    SlowReaders { count: STREAMS, file_bytes: FILE_BYTES, bytes_per_s: CLIENT_BYTES_PER_S, has_server: true };
 
 /// The readahead of the server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -92,7 +99,7 @@ pub(super) fn lighttpd() -> Findings {
         .flat_map(|is_replay| WHO.iter().map(move |(_, who)| (*who, *is_replay)))
         .collect();
     let served = on_all_cores(&jobs, |(who, is_replay)| {
-        let server = || -> Box<dyn Source> { Box::new(Server::new(STREAMS)) };
+        let server = || -> Box<dyn Source> { CLIENTS.source() };
         let replay = || replay_of(&accesses);
         Ok::<_, Infallible>(if *is_replay { serve(*who, &replay) } else { serve(*who, &server) })
     })

@@ -13,24 +13,21 @@ use std::convert::Infallible;
 
 use forerun_policies::kernel::{Algorithm, AraClass, AraEvent};
 use forerun_sim::device::{Device, Preset};
-use forerun_sim::kernel::KernelConfig;
 use forerun_sim::run::Run;
-use forerun_sim::source::{Action, Client, Clients, ObjectId, Source, place};
-use forerun_trace::generate::Numbers;
 
-use super::programs::forward;
-use super::scene::{Inspected, Scene, megabytes};
+use super::scene::{Inspected, megabytes};
 use super::{Claim, Findings, data};
+use crate::slow_readers::{
+    PAGE_BYTES, Readahead, SlowReaders, amplification, careful, fetch_count, fetched_bytes, per_page,
+};
 use crate::table::{Column, Table};
 use crate::work::on_all_cores;
-use kernels::{KERNELS, careful};
+use kernels::KERNELS;
 pub(super) use memory::memory;
 
 const STREAMS: [usize; 6] = [50, 70, 100, 200, 400, 800];
 const FILE_BYTES: u64 = 2 << 20;
-const PAGE_BYTES: u64 = 4096;
-/// A page at 1 KB/s, less or more by up to a half.
-const PAGE_NS: u64 = 4_000_000_000;
+const BYTES_PER_S: u64 = 1 << 10;
 /// The part of 64 MB of memory that is left for files.
 const PAGES: u64 = 7900;
 
@@ -54,61 +51,13 @@ pub(super) fn streams() -> Findings {
 
 /// `count` streams, with a kernel's algorithm or with Forerun.
 fn run(count: usize, algorithm: Option<Box<dyn Algorithm>>) -> Run {
-    let pace = Pace { count, file_bytes: FILE_BYTES, page_ns: PAGE_NS };
-    let scene =
-        Scene { source: &|| readers(pace), device: &fast, memory_bytes: PAGES * PAGE_BYTES, read_cost_ns: 0 };
-    match algorithm {
-        Some(algorithm) => scene.kernel(KernelConfig::linux_2_6(PAGES), algorithm),
-        None => scene.ours(),
-    }
+    let readers = SlowReaders { count, file_bytes: FILE_BYTES, bytes_per_s: BYTES_PER_S, has_server: false };
+    readers.run(&fast, PAGES * PAGE_BYTES, algorithm.map_or_else(Readahead::ours, Readahead::Linux))
 }
 
 /// Never busy: what is read twice is a matter of memory alone.
 fn fast() -> Box<dyn Device> {
     Preset::from_name("nvme").expect("a preset").build(1)
-}
-
-/// How many readers, of how much, and how fast.
-#[derive(Clone, Copy)]
-struct Pace {
-    count: usize,
-    file_bytes: u64,
-    page_ns: u64,
-}
-
-fn readers(pace: Pace) -> Box<dyn Source> {
-    let files = place(std::iter::repeat_n(pace.file_bytes, pace.count), 1 << 20);
-    let clients = (0..pace.count as u64).map(|file| Box::new(reader(pace, file)) as Box<dyn Client>);
-    Box::new(Clients::new(files, clients.collect()))
-}
-
-/// Reads a file page by page, and begins within the time of the first one.
-fn reader(pace: Pace, file: u64) -> impl Iterator<Item = Action> {
-    let mut numbers = Numbers::new(file + 1);
-    let begin = Action::Pause(numbers.below(pace.page_ns));
-    let pages = forward(pace.file_bytes, PAGE_BYTES).flat_map(move |extent| {
-        let pause = pace.page_ns / 2 + numbers.below(pace.page_ns);
-        [Action::read(ObjectId(file), extent), Action::Pause(pause)]
-    });
-    [begin].into_iter().chain(pages)
-}
-
-fn fetched_bytes(run: &Run) -> u64 {
-    run.demand_bytes + run.readahead_bytes
-}
-
-fn fetch_count(run: &Run) -> u64 {
-    run.demand_count + run.readahead_count
-}
-
-/// Bytes fetched for each byte read.
-fn amplification(run: &Run) -> f64 {
-    fetched_bytes(run) as f64 / run.read_bytes as f64
-}
-
-/// Requests for each page read.
-fn per_page(run: &Run) -> f64 {
-    fetch_count(run) as f64 / (run.read_bytes / PAGE_BYTES) as f64
 }
 
 fn name_of(kernel: usize) -> &'static str {

@@ -11,17 +11,16 @@ use forerun_trace::generate::Numbers;
 
 use super::PAGE_BYTES;
 
-/// The bytes that the document's trace requests, from where it begins.
-const FILE_BYTES: u64 = 1_478_592 + 19_553_028;
-/// The rate of a client: 43.4 MB/s for 1240.
-const CLIENT_BYTES_PER_S: u64 = 35_000;
 /// Clients come within this time.
 const START_NS: u64 = 10_000_000_000;
 /// The bytes that the socket took of each call in the document's trace.
 const SENT_BYTES: [u64; 6] = [37_440, 28_800, 37_440, 14_400, 37_440, 37_440];
 
 /// An event server with one thread: whoever's socket has room longest is next.
-pub(super) struct Server {
+pub(crate) struct Server {
+    file_bytes: u64,
+    /// The rate of each client.
+    bytes_per_s: u64,
     files: Vec<Placed>,
     streams: Vec<Stream>,
     due: BinaryHeap<Reverse<(Time, usize)>>,
@@ -39,8 +38,8 @@ struct Stream {
 }
 
 impl Server {
-    /// With `count` clients.
-    pub(super) fn new(count: usize) -> Server {
+    /// With `count` clients, each of a file of `file_bytes`, which take it at this rate.
+    pub(crate) fn new(count: usize, file_bytes: u64, bytes_per_s: u64) -> Server {
         let mut numbers = Numbers::new(1);
         let streams: Vec<Stream> = (0..count)
             .map(|_| Stream {
@@ -52,7 +51,9 @@ impl Server {
             .collect();
         let due = streams.iter().enumerate().map(|(at, stream)| Reverse((stream.due, at))).collect();
         Server {
-            files: place(std::iter::repeat_n(FILE_BYTES, count), PAGE_BYTES),
+            file_bytes,
+            bytes_per_s,
+            files: place(std::iter::repeat_n(file_bytes, count), PAGE_BYTES),
             streams,
             due,
             is_busy: false,
@@ -79,7 +80,7 @@ impl Source for Server {
         }
         self.due.pop();
         let stream = &mut self.streams[at];
-        let rest = FILE_BYTES - stream.position;
+        let rest = self.file_bytes - stream.position;
         stream.sent = SENT_BYTES[stream.turn % SENT_BYTES.len()].min(rest);
         stream.turn += 1;
         self.is_busy = true;
@@ -96,9 +97,9 @@ impl Source for Server {
         self.is_busy = false;
         let stream = &mut self.streams[token as usize];
         stream.position += stream.sent;
-        if stream.position < FILE_BYTES {
+        if stream.position < self.file_bytes {
             // The client empties its socket meanwhile.
-            let taken_ns = stream.sent * 1_000_000_000 / CLIENT_BYTES_PER_S;
+            let taken_ns = stream.sent * 1_000_000_000 / self.bytes_per_s;
             stream.due = Time((stream.due.0 + taken_ns).max(now.0));
             self.due.push(Reverse((stream.due, token as usize)));
         }
@@ -107,6 +108,7 @@ impl Source for Server {
 
 #[cfg(test)]
 mod tests {
+    use super::super::{CLIENT_BYTES_PER_S, FILE_BYTES};
     use super::*;
     use crate::seeds::data;
 
@@ -124,7 +126,7 @@ mod tests {
 
     #[test]
     fn clients_take_what_they_can_and_files_end() {
-        let mut server = Server::new(2);
+        let mut server = Server::new(2, FILE_BYTES, CLIENT_BYTES_PER_S);
         let (mut now, mut sent, mut calls) = (Time(0), 0, 0);
         loop {
             match server.next(now) {

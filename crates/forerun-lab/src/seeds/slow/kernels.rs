@@ -1,9 +1,10 @@
 //! The kernels that read for slow readers, and what is known of them.
 
-use forerun_policies::kernel::{Algorithm, Ara, AraTuning, OnDemand};
+use forerun_policies::kernel::{Algorithm, OnDemand};
 
 use super::steady::Steady;
 use crate::seeds::scene::stock;
+use crate::slow_readers::careful;
 
 /// A kernel, and what is known of its amplification for each of [`super::STREAMS`] from an earlier
 /// simulation with a page cache without a reserve. It knows of stock readahead with 1.03 requests
@@ -17,11 +18,6 @@ pub(super) struct Kernel {
 
 const fn known(at: [f64; 5]) -> [Option<f64>; 6] {
     [Some(at[0]), None, Some(at[1]), Some(at[2]), Some(at[3]), Some(at[4])]
-}
-
-/// Adaptive readahead that was told how much of what survives to use.
-pub(super) fn careful(ratio_percent: u64) -> Ara {
-    Ara::new(AraTuning { ratio_percent, ..AraTuning::default() })
 }
 
 const STOCK_128K: [Option<f64>; 6] = known([1.00, 1.00, 1.96, 1.99, 2.00]);

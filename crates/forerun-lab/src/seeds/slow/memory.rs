@@ -1,20 +1,18 @@
 //! How much memory slow readers need for the disk to be as little busy as it can be.
 
 use forerun_policies::kernel::Algorithm;
-use forerun_sim::kernel::KernelConfig;
 
-use super::{PAGE_BYTES, Pace, careful, readers};
-use crate::seeds::scene::{Scene, historic_ide, megabytes, stock};
+use crate::seeds::scene::{historic_ide, megabytes, stock};
 use crate::seeds::{Claim, Findings, data};
+use crate::slow_readers::{AS_BUSY, Readahead, SlowReaders, busy_percent, careful, least_steps};
 use crate::table::{Column, Table};
 
 /// B2's streams, each with a file and a rate of its own.
-const MODERATE: Pace = Pace { count: 100, file_bytes: 8 << 20, page_ns: 62_500_000 };
+const MODERATE: SlowReaders =
+    SlowReaders { count: 100, file_bytes: 8 << 20, bytes_per_s: 64 << 10, has_server: false };
 /// Memory is tried in steps of so much for each stream, up to so many.
 const STEP_BYTES: u64 = 128 << 10;
 const STEPS_MAX: u64 = 48;
-/// As busy is a disk that is at most so much busier than with all the memory.
-const AS_BUSY: f64 = 1.1;
 
 /// A kernel's algorithm, or none for Forerun.
 type Candidate = fn() -> Option<Box<dyn Algorithm>>;
@@ -38,7 +36,7 @@ pub(in crate::seeds) fn memory() -> Findings {
         .fold(f64::INFINITY, f64::min);
     let mut needed = Vec::new();
     for (name, algorithm) in contenders {
-        let steps = least_steps(|steps| busy(steps, algorithm()) <= least_busy * AS_BUSY);
+        let steps = least_steps(STEPS_MAX, |steps| busy(steps, algorithm()) <= least_busy * AS_BUSY);
         let megabytes = steps.map(|steps| megabytes(steps * STEP_BYTES));
         table.row([
             name.to_owned(),
@@ -70,39 +68,9 @@ pub(in crate::seeds) fn memory() -> Findings {
 const THEORY: &str = "perhaps: the theory counts two windows against one. But stock frees its first window while it \
     is read, and adaptive leaves half of the pages that would survive unused";
 
-/// The fewest steps of memory that `suffice`, if the most of them do.
-fn least_steps(suffice: impl Fn(u64) -> bool) -> Option<u64> {
-    let (mut too_few, mut enough) = (0, STEPS_MAX);
-    if !suffice(enough) {
-        return None;
-    }
-    while enough - too_few > 1 {
-        let middle = too_few.midpoint(enough);
-        if suffice(middle) { enough = middle } else { too_few = middle }
-    }
-    Some(enough)
-}
-
 /// Percent of its time that the disk is busy, with so many steps of memory for each stream.
 fn busy(steps: u64, algorithm: Option<Box<dyn Algorithm>>) -> f64 {
     let memory_bytes = MODERATE.count as u64 * steps * STEP_BYTES;
-    let scene = Scene { source: &|| readers(MODERATE), device: &historic_ide, memory_bytes, read_cost_ns: 0 };
-    let run = match algorithm {
-        Some(algorithm) => scene.kernel(KernelConfig::linux_2_6(memory_bytes / PAGE_BYTES), algorithm),
-        None => scene.ours(),
-    };
-    run.device.busy_ns as f64 * 100.0 / run.elapsed_ns as f64
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_fewest_steps_are_found() {
-        for least in [1, 2, 17, STEPS_MAX] {
-            assert_eq!(least_steps(|steps| steps >= least), Some(least));
-        }
-        assert_eq!(least_steps(|_| false), None);
-    }
+    let readahead = algorithm.map_or_else(Readahead::ours, Readahead::Linux);
+    busy_percent(&MODERATE.run(&historic_ide, memory_bytes, readahead))
 }

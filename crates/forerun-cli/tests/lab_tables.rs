@@ -1,0 +1,94 @@
+//! `forerun lab streams`, as users run it.
+
+use std::path::Path;
+use std::process::{Command, Output};
+
+use serde_json::Value;
+
+fn run(folder: &Path, arguments: &str) -> Output {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_forerun"));
+    command.arg("lab").args(arguments.split_whitespace()).current_dir(folder);
+    command.output().expect("the program starts")
+}
+
+#[track_caller]
+fn good(folder: &Path, arguments: &str) -> String {
+    let output = run(folder, arguments);
+    let error = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success() && error.is_empty(), "{arguments}: {error}");
+    String::from_utf8(output.stdout).unwrap()
+}
+
+/// The rows of the JSON and of the CSV that `arguments` write, which have the same values, and the tables.
+#[track_caller]
+fn rows(arguments: &str) -> (Vec<Value>, String) {
+    let temp = tempfile::tempdir().unwrap();
+    let text = good(temp.path(), &format!("{arguments} --json out.json --csv out.csv"));
+    let read = |name: &str| std::fs::read_to_string(temp.path().join(name)).unwrap();
+    let json: Value = serde_json::from_str(&read("out.json")).unwrap();
+    let rows = json["rows"].as_array().unwrap().clone();
+    let csv = read("out.csv");
+    let mut lines = csv.lines();
+    let names: Vec<&str> = lines.next().unwrap().split(',').collect();
+    assert_eq!(csv.lines().count(), rows.len() + 1, "{csv}");
+    for (line, row) in lines.zip(&rows) {
+        assert_eq!(row.as_object().unwrap().len(), names.len());
+        let last = line.rsplit(',').next().unwrap();
+        assert_eq!(
+            row[*names.last().unwrap()].as_u64().map_or(String::new(), |number| number.to_string()),
+            last
+        );
+    }
+    (rows, text)
+}
+
+#[test]
+fn streams_shows_the_policies_beside_each_other() {
+    let small = "streams --readers 60 --size 512KiB --memory 4MiB --policy none,stock,adaptive";
+    let (rows, text) = rows(small);
+    let policies: Vec<&str> = rows.iter().map(|row| row["policy"].as_str().unwrap()).collect();
+    assert_eq!(policies, ["none", "stock", "adaptive"]);
+    let number = |at: usize, name: &str| rows[at][name].as_u64().unwrap();
+    let asked = 60 * (512 << 10);
+    assert!((0..3).all(|at| number(at, "read_bytes") == asked), "{text}");
+    assert_eq!([number(0, "fetched_bytes"), number(2, "fetched_bytes")], [asked; 2], "{text}");
+    assert!(number(1, "fetched_bytes") > asked * 4 / 3, "{text}");
+    assert!(number(0, "fetch_count") > 4 * number(2, "fetch_count"), "{text}");
+    for part in
+        ["60 readers of 512 KiB each, 1024 bytes/s each, on nvme, 4096 KiB of memory", "KiB per reader"]
+    {
+        assert!(text.contains(part), "no {part:?} in {text}");
+    }
+    let temp = tempfile::tempdir().unwrap();
+    assert_eq!(good(temp.path(), small), text, "two runs differ");
+}
+
+#[test]
+fn streams_through_a_server_wait_less_with_readahead() {
+    let server = "streams --server --readers 40 --rate 35KB --size 1MiB --memory 32MiB --device raid0-7";
+    let (rows, text) = rows(&format!("{server} --policy none,ara,adaptive --window 1MiB"));
+    let waited: Vec<u64> = rows.iter().map(|row| row["waited_bytes"].as_u64().unwrap()).collect();
+    assert!(waited[1] < waited[0] / 2 && waited[2] < waited[0] / 2, "{text}");
+    assert!(text.contains("through one server"), "{text}");
+}
+
+#[test]
+fn numbers_go_to_the_terminal_and_mistakes_are_told() {
+    let temp = tempfile::tempdir().unwrap();
+    let small = "streams --readers 2 --size 64KiB --policy none";
+    assert!(good(temp.path(), &format!("{small} --csv -")).starts_with("readers,file_bytes,"));
+    assert!(good(temp.path(), &format!("{small} --json -")).starts_with('{'));
+    for (arguments, status, part) in [
+        ("streams --readers 0", 2, "1..=100000"),
+        ("streams --rate 0", 2, "a rate of 1 byte to 1 GiB"),
+        ("streams --size 1K", 2, "from 4 KiB to 1 TiB"),
+        ("streams --memory 1MiB", 1, "at least 4 MiB"),
+        ("streams --size 1TiB", 1, "too few for the files"),
+        ("streams --policy best", 2, "no policy is called"),
+    ] {
+        let output = run(temp.path(), arguments);
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(status), "{arguments}: {said}");
+        assert!(said.contains(part) && output.stdout.is_empty(), "{arguments}: {said}");
+    }
+}

@@ -1,4 +1,4 @@
-//! `forerun lab streams`, as users run it.
+//! `forerun lab streams` and `forerun lab fairness`, as users run them.
 
 use std::path::Path;
 use std::process::{Command, Output};
@@ -33,6 +33,7 @@ fn rows(arguments: &str) -> (Vec<Value>, String) {
     assert_eq!(csv.lines().count(), rows.len() + 1, "{csv}");
     for (line, row) in lines.zip(&rows) {
         assert_eq!(row.as_object().unwrap().len(), names.len());
+        // Names of mixes have commas, and are quoted.
         let last = line.rsplit(',').next().unwrap();
         assert_eq!(
             row[*names.last().unwrap()].as_u64().map_or(String::new(), |number| number.to_string()),
@@ -73,6 +74,20 @@ fn streams_through_a_server_wait_less_with_readahead() {
 }
 
 #[test]
+fn fairness_has_elevators_policies_and_mixes() {
+    let (rows, text) = rows("fairness --files 1 --elevator cfq --policy adaptive");
+    let names: Vec<&str> = rows.iter().map(|row| row["name"].as_str().unwrap()).collect();
+    assert_eq!(names[..3], ["Linux 2.4", "Forerun, on the disk", "Forerun, over a file system"], "{text}");
+    assert_eq!(names.len(), 3 + 7, "{text}");
+    for row in &rows[3..] {
+        let number = |name: &str| row[name].as_f64().unwrap();
+        assert!(number("first_to_last") >= 0.85 && number("jain_mean") >= 0.9, "{row}");
+    }
+    assert!(text.contains("5 clients that write and read back 1 files of 30 MiB each"), "{text}");
+    assert!(text.contains("80 MiB of memory for files"), "{text}");
+}
+
+#[test]
 fn numbers_go_to_the_terminal_and_mistakes_are_told() {
     let temp = tempfile::tempdir().unwrap();
     let small = "streams --readers 2 --size 64KiB --policy none";
@@ -85,6 +100,10 @@ fn numbers_go_to_the_terminal_and_mistakes_are_told() {
         ("streams --memory 1MiB", 1, "at least 4 MiB"),
         ("streams --size 1TiB", 1, "too few for the files"),
         ("streams --policy best", 2, "no policy is called"),
+        ("fairness --elevator lift", 2, "no elevator is called \"lift\""),
+        ("fairness --memory 4MiB", 1, "at least 4 MiB"),
+        ("fairness --files 61", 2, "1..=60"),
+        ("fairness --csv no/such.csv", 1, "there is no folder no"),
     ] {
         let output = run(temp.path(), arguments);
         let said = String::from_utf8_lossy(&output.stderr);

@@ -8,7 +8,8 @@
 //!   every policy; [`seeds`] makes published tables again.
 //! * [`gates`] checks what `adaptive` promises, on everything there is to replay; [`quick`] compares
 //!   two policies or builds in minutes.
-//! * [`slow_readers`] compares policies for many slow readers.
+//! * [`slow_readers`] compares policies for many slow readers, and [`sharing`] tells how fairly clients
+//!   share.
 //! * [`compare`] tells which policies differ, by [`stats`]; [`show`] and [`export`]
 //!   make tables and files of outcomes.
 //! * [`table`] and [`work`] are for any experiment: aligned text, and all cores.
@@ -30,6 +31,7 @@ pub mod replay;
 pub mod report;
 pub mod rows;
 pub mod seeds;
+pub mod sharing;
 pub mod show;
 pub mod slow_readers;
 pub mod stats;

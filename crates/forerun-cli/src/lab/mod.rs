@@ -3,6 +3,7 @@
 #[cfg(feature = "ablate")]
 mod ablate;
 mod device;
+mod fairness;
 mod fidelity;
 mod gates;
 mod kernel;
@@ -34,6 +35,7 @@ enum Experiment {
     Rows(rows::RowsCommand),
     Gates(gates::GatesCommand),
     Seeds(seeds::SeedsCommand),
+    Fairness(fairness::FairnessCommand),
     Streams(streams::StreamsCommand),
     Sweep(sweep::SweepCommand),
     Fidelity(fidelity::FidelityCommand),
@@ -49,6 +51,7 @@ impl LabCommand {
             Experiment::Rows(rows) => rows.run(),
             Experiment::Gates(gates) => gates.run(),
             Experiment::Seeds(seeds) => seeds.run(),
+            Experiment::Fairness(fairness) => fairness.run(),
             Experiment::Streams(streams) => streams.run(),
             Experiment::Sweep(sweep) => sweep.run(),
             Experiment::Fidelity(fidelity) => fidelity.run(),

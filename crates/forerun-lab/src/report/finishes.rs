@@ -3,6 +3,7 @@
 use forerun_sim::run::{ClientRun, Run};
 
 use crate::outcome::Outcome;
+use crate::stats::jain_index;
 
 use super::axis::Axis;
 use super::comparison::Comparison;
@@ -111,11 +112,9 @@ fn fairness(run: &Run) -> String {
 
 /// Jain's index over the throughput of all clients.
 fn jain(run: &Run) -> f64 {
-    let rates = || {
-        active(run).map(|client| (client.read_bytes + client.write_bytes) as f64 / client.finished_ns as f64)
-    };
-    let (sum, squares) = rates().fold((0.0, 0.0), |(sum, squares), rate| (sum + rate, squares + rate * rate));
-    if squares > 0.0 { sum * sum / (rates().count() as f64 * squares) } else { 1.0 }
+    let rate =
+        |client: &ClientRun| (client.read_bytes + client.write_bytes) as f64 / client.finished_ns as f64;
+    jain_index(&active(run).map(rate).collect::<Vec<_>>())
 }
 
 #[cfg(test)]

@@ -8,67 +8,37 @@
 use std::convert::Infallible;
 use std::ops::Range;
 
-use forerun_engine::Config;
-use forerun_sim::device::{Device, Preset};
-use forerun_sim::kernel::{KernelConfig, KernelWorld, LoopDevice};
-use forerun_sim::queue::{Plug, Queue, elevator};
-use forerun_sim::run::Run;
-use forerun_sim::source::{Action, Client, Clients, Link, Linked, ObjectId, Placed};
-use forerun_sim::world::World;
-use forerun_trace::generate::Numbers;
+use forerun_policies::PolicyKind;
 
-use super::programs::forward;
-use super::scene::{seconds, stock};
+use super::scene::seconds;
 use super::{Claim, Findings, data};
+use crate::sharing::{CLIENTS, FILE_BYTES, FileClients, Serving};
 use crate::table::{Column, Table};
 use crate::work::on_all_cores;
 
-const CLIENTS: u64 = 5;
 const FILES_EACH: u64 = 10;
-const FILE_BYTES: u64 = 30 << 20;
-/// The bytes that a client requests at once.
-const REQUEST_BYTES: u64 = 8 << 10;
-const PAGE_BYTES: u64 = 4096;
-/// A directory each, which ext2 puts far apart on a disk of 9 GB.
-const DIRECTORY_BYTES: u64 = 1800 << 20;
-/// 255 sectors of a request, in whole pages.
-//= linux 2.4.10 include/linux/blkdev.h
-const LINUX_REQUEST_BYTES: u64 = 124 << 10;
-/// The clients begin within this time of each other.
-const START_NS: u64 = 2_000_000_000;
 /// The most bytes that the network carries.
 const NETWORK_BYTES_PER_S: f64 = 100e6 / 8.0;
-
-/// The kind of server.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Serving {
-    /// A Linux 2.4 with this elevator.
-    Linux(&'static str),
-    /// Forerun above the disk.
-    Forerun,
-    /// Forerun above a file of a Linux 2.4, which has a quarter of the memory, with this
-    /// elevator.
-    OverLinux(&'static str),
-}
+const OURS_POLICY: PolicyKind = PolicyKind::Adaptive;
 
 impl Serving {
     fn name(self) -> String {
         match self {
             Serving::Linux(elevator) => format!("Linux 2.4, {elevator}"),
-            Serving::Forerun => "Forerun, on the disk".to_owned(),
-            Serving::OverLinux(elevator) => format!("Forerun, over a file system, {elevator}"),
+            Serving::Forerun(_) => "Forerun, on the disk".to_owned(),
+            Serving::OverLinux(_, elevator) => format!("Forerun, over a file system, {elevator}"),
         }
     }
 
     /// Why it is not as fair as it should be, and not as fast.
     fn whys(self) -> (&'static str, &'static str) {
         match self {
-            Serving::Forerun => (
+            Serving::Forerun(_) => (
                 "",
                 "each write of 8 KiB is a disk write: Forerun delays no writes, so a server on a bare disk needs \
     a write cache",
             ),
-            Serving::OverLinux("linus") => {
+            Serving::OverLinux(_, "linus") => {
                 ("", "perhaps: the elevator below still sorts demand reads among all the writes")
             }
             _ => (
@@ -98,11 +68,11 @@ const CELLS: [Setup; 19] = [
     (Serving::Linux("deadline"), 128, 80, 1),
     (Serving::Linux("cfq"), 128, 80, 1),
     (Serving::Linux("bfq"), 128, 80, 1),
-    (Serving::Forerun, 128, 80, 1),
-    (Serving::OverLinux("linus"), 128, 80, 1),
-    (Serving::OverLinux("deadline"), 128, 80, 1),
-    (Serving::OverLinux("cfq"), 128, 80, 1),
-    (Serving::OverLinux("bfq"), 128, 80, 1),
+    (Serving::Forerun(OURS_POLICY), 128, 80, 1),
+    (Serving::OverLinux(OURS_POLICY, "linus"), 128, 80, 1),
+    (Serving::OverLinux(OURS_POLICY, "deadline"), 128, 80, 1),
+    (Serving::OverLinux(OURS_POLICY, "cfq"), 128, 80, 1),
+    (Serving::OverLinux(OURS_POLICY, "bfq"), 128, 80, 1),
 ];
 
 /// Of [`CELLS`]: ample memory, the elevator of the time, its successors, and Forerun.
@@ -196,51 +166,10 @@ fn rate((_, last): &Finish) -> f64 {
 }
 
 fn finish((server, _, files_mb, seed): Setup) -> Finish {
-    let bytes = files_mb << 20;
-    let mut source = Linked::new(clients_of(seed), Link::ethernet_100());
-    let linux = |bytes: u64| KernelConfig {
-        request_bytes_max: LINUX_REQUEST_BYTES,
-        ..KernelConfig::linux_2_4(bytes / PAGE_BYTES)
-    };
-    let run = match server {
-        Serving::Linux(name) => KernelWorld::new(linux(bytes), stock(128 << 10), disk(name)).run(&mut source),
-        Serving::Forerun => {
-            World::new(Config::new(bytes), disk("deadline")).expect("the budget works").run(&mut source)
-        }
-        Serving::OverLinux(name) => {
-            let all = Placed { address: 0, size: CLIENTS * DIRECTORY_BYTES };
-            let file = LoopDevice::new(linux(bytes / 4), stock(128 << 10), disk(name), all);
-            World::new(Config::new(bytes / 4 * 3), Box::new(file)).expect("the budget works").run(&mut source)
-        }
-    };
-    let run: Run = run.expect("nobody hangs in an experiment");
+    let clients = FileClients { files_each: FILES_EACH, memory_bytes: files_mb << 20, seed };
+    let run = clients.run(server).0;
     let ends = run.clients.iter().map(|client| client.finished_ns);
     (seconds(ends.clone().min().unwrap_or(0)), seconds(ends.max().unwrap_or(0)))
-}
-
-fn disk(name: &str) -> Box<dyn Device> {
-    let disk = Preset::from_name("scsi-2001").expect("a preset").build(1);
-    Box::new(Queue::new(disk, elevator(name).expect("an elevator"), Plug::Historic))
-}
-
-fn clients_of(seed: u64) -> Clients<'static> {
-    let mut numbers = Numbers::new(seed);
-    let file = |file: u64| {
-        let (client, file) = (file / FILES_EACH, file % FILES_EACH);
-        Placed { address: client * DIRECTORY_BYTES + file * FILE_BYTES, size: FILE_BYTES }
-    };
-    let files = (0..CLIENTS * FILES_EACH).map(file).collect();
-    let clients = (0..CLIENTS).map(|client| {
-        let begin = Action::Pause(numbers.below(START_NS));
-        let files = (client * FILES_EACH..(client + 1) * FILES_EACH).map(ObjectId);
-        let actions = files.flat_map(|file| {
-            let written = forward(FILE_BYTES, REQUEST_BYTES).map(move |extent| Action::write(file, extent));
-            let read = forward(FILE_BYTES, REQUEST_BYTES).map(move |extent| Action::read(file, extent));
-            written.chain(read).chain([Action::close(file)])
-        });
-        Box::new([begin].into_iter().chain(actions)) as Box<dyn Client>
-    });
-    Clients::new(files, clients.collect())
 }
 
 #[cfg(test)]

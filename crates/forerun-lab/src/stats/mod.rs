@@ -53,6 +53,13 @@ impl Sample {
     }
 }
 
+/// Jain's index of `shares`: 1 if all are equal, and one over their number if one is everything. It is 1 if
+/// there is nothing to share.
+pub fn jain_index(shares: &[f64]) -> f64 {
+    let (sum, squares) = shares.iter().fold((0.0, 0.0), |(sum, squares), x| (sum + x, squares + x * x));
+    if squares > 0.0 { sum * sum / (shares.len() as f64 * squares) } else { 1.0 }
+}
+
 /// How likely it is that `these` and `those`, measured in pairs, differ as they do by
 /// luck: a t-test on the differences of their logarithms. `None` of fewer than two pairs.
 ///

@@ -54,6 +54,11 @@ impl<S: Source> Linked<S> {
         }
     }
 
+    /// The source behind the link.
+    pub fn inner(&self) -> &S {
+        &self.inner
+    }
+
     /// When a message that is sent now arrives.
     fn send(&mut self, now: Time, direction: usize, bytes: u64) -> Time {
         let direction = if self.link.half_duplex { 0 } else { direction };

@@ -3,15 +3,19 @@
 mod clients;
 mod disorder;
 mod link;
+mod metered;
 mod mixed;
 mod replay;
+mod sharing;
 
 pub use clients::{Action, Client, Clients};
 pub use disorder::{Disorder, Disordered};
 pub use forerun_engine::{Extent, ObjectId, Time};
 pub use link::{Link, Linked};
+pub use metered::Metered;
 pub use mixed::Mixed;
 pub use replay::{BUFFERED_MAX, Pace, Replay, Scan};
+pub use sharing::{Sharers, SharingMix};
 
 /// An object that a source reads, and where it lies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

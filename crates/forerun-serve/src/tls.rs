@@ -2,10 +2,11 @@
 
 use std::fmt;
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use forerun::{Error, ErrorKind, Result};
+use parking_lot::Mutex;
 use rustls::pki_types::pem::{self, PemObject};
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use rustls::server::WebPkiClientVerifier;
@@ -14,10 +15,20 @@ use tokio_rustls::TlsAcceptor;
 
 use crate::listener::Stream;
 
-/// The certificate of a server, and the clients that it admits.
+/// The certificate of a server, and the clients that it admits. Clones share them.
 #[derive(Clone)]
 pub struct Tls {
-    config: Arc<ServerConfig>,
+    files: Arc<Files>,
+    /// For the clients that begin from now on.
+    config: Arc<Mutex<Arc<ServerConfig>>>,
+}
+
+/// PEM files.
+struct Files {
+    /// The server's certificate first.
+    certificates: PathBuf,
+    key: PathBuf,
+    client_ca: Option<PathBuf>,
 }
 
 impl Tls {
@@ -27,9 +38,50 @@ impl Tls {
     /// # Errors
     /// If a file cannot be read, or if the certificates and the key do not fit.
     pub fn load(certificate: &Path, key: &Path, client_ca: Option<&Path>) -> Result<Tls> {
+        let files = Files {
+            certificates: certificate.to_owned(),
+            key: key.to_owned(),
+            client_ca: client_ca.map(Path::to_owned),
+        };
+        let config = Arc::new(Mutex::new(Arc::new(files.read()?)));
+        Ok(Tls { files: Arc::new(files), config })
+    }
+
+    /// Reads the files again. Clients that begin TLS after this get the new certificate, and others keep the old one.
+    ///
+    /// # Errors
+    /// As [`Tls::load`]. All is then as before.
+    pub fn reload(&self) -> Result<()> {
+        let mut config = self.files.read()?;
+        let mut current = self.config.lock();
+        config.alpn_protocols.clone_from(&current.alpn_protocols);
+        *current = Arc::new(config);
+        Ok(())
+    }
+
+    /// The same for clients that choose one of `protocols`, the best first, for what they send over TLS.
+    pub(crate) fn with_protocols(self, protocols: &[&str]) -> Tls {
+        let protocols = protocols.iter().map(|name| name.as_bytes().to_vec()).collect();
+        Arc::make_mut(&mut self.config.lock()).alpn_protocols = protocols;
+        self
+    }
+
+    /// The same connection, encrypted.
+    ///
+    /// # Errors
+    /// If the client does not agree, or is not admitted.
+    pub(crate) async fn accept(&self, stream: Box<dyn Stream>) -> io::Result<Box<dyn Stream>> {
+        let acceptor = TlsAcceptor::from(Arc::clone(&self.config.lock()));
+        Ok(Box::new(acceptor.accept(stream).await?))
+    }
+}
+
+impl Files {
+    fn read(&self) -> Result<ServerConfig> {
+        let Files { certificates: certificate, key, client_ca } = self;
         let provider = Arc::new(rustls::crypto::ring::default_provider());
         let unfit = |error: rustls::Error| {
-            let [certificate, key] = [certificate, key].map(Path::display);
+            let [certificate, key] = [certificate, key].map(|path| path.display());
             invalid(format!(
                 "the certificate {certificate} with the key {key} cannot be used: {error}; give both of one server"
             ))
@@ -49,24 +101,7 @@ impl Tls {
         };
         let private =
             PrivateKeyDer::from_pem_file(key).map_err(|error| unreadable(key, "private key", &error))?;
-        let config = config.with_single_cert(certificates(certificate)?, private).map_err(unfit)?;
-        Ok(Tls { config: Arc::new(config) })
-    }
-
-    /// The same for clients that choose one of `protocols`, the best first, for what they send over TLS.
-    pub(crate) fn with_protocols(self, protocols: &[&str]) -> Tls {
-        let mut config = Arc::unwrap_or_clone(self.config);
-        config.alpn_protocols = protocols.iter().map(|name| name.as_bytes().to_vec()).collect();
-        Tls { config: Arc::new(config) }
-    }
-
-    /// The same connection, encrypted.
-    ///
-    /// # Errors
-    /// If the client does not agree, or is not admitted.
-    pub(crate) async fn accept(&self, stream: Box<dyn Stream>) -> io::Result<Box<dyn Stream>> {
-        let acceptor = TlsAcceptor::from(Arc::clone(&self.config));
-        Ok(Box::new(acceptor.accept(stream).await?))
+        config.with_single_cert(certificates(certificate)?, private).map_err(unfit)
     }
 }
 

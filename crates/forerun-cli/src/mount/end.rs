@@ -26,10 +26,16 @@ impl Stop {
 
     /// Waits for a signal.
     pub(crate) async fn signal(mut self) {
+        self.next().await;
+    }
+
+    /// Waits for a signal. The result is true if it is a hangup, which asks a server to read its files again. The
+    /// others ask for an end.
+    pub(crate) async fn next(&mut self) -> bool {
         tokio::select! {
-            _ = self.interrupt.recv() => {}
-            _ = self.terminate.recv() => {}
-            _ = self.hangup.recv() => {}
+            _ = self.interrupt.recv() => false,
+            _ = self.terminate.recv() => false,
+            _ = self.hangup.recv() => true,
         }
     }
 

@@ -39,9 +39,9 @@ impl Service {
         self.tell(&format!("STOPPING=1\nSTATUS={status}"));
     }
 
-    /// The file of mounts is read again; [`Service::ready`] follows.
-    pub(crate) fn reloading(&self) {
-        self.tell("RELOADING=1\nSTATUS=reading the file of mounts");
+    /// Files are read again, which `status` names; [`Service::ready`] follows.
+    pub(crate) fn reloading(&self, status: &str) {
+        self.tell(&format!("RELOADING=1\nSTATUS={status}"));
     }
 
     /// This process answers.

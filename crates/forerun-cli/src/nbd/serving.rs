@@ -13,7 +13,7 @@ use crate::mount::service::{self, Service};
 use crate::mount::{Stop, allocator};
 use crate::print::say;
 use crate::servers::sockets::SocketName;
-use crate::servers::{Monitoring, Upstreams, sockets};
+use crate::servers::{Monitoring, Upstreams, sockets, wait_for_end};
 
 /// The port of the protocol.
 const PORT: u16 = 10809;
@@ -25,6 +25,7 @@ const PORT: u16 = 10809;
 pub(super) fn serve(command: &NbdCommand) -> Result<ExitCode, Box<dyn Error>> {
     // Before anything else has descriptors.
     let inherited = sockets::inherited()?;
+    sockets::allow_many_clients();
     allocator::keep_little();
     command.log.start()?;
     if let Some(doubt) = memory::doubt(command.engine.memory.bytes) {
@@ -50,8 +51,9 @@ pub(super) fn serve(command: &NbdCommand) -> Result<ExitCode, Box<dyn Error>> {
         if let Some(service) = &service {
             service.ready(&upstreams.shown());
         }
+        let tls_read_again = tls.clone();
         let ending = async {
-            stop.signal().await;
+            wait_for_end(stop, tls_read_again, service.as_ref(), &upstreams.shown()).await;
             monitoring.drain();
             service.iter().for_each(|service| service.stopping("answering the last requests"));
         };

@@ -143,7 +143,7 @@ impl Keeper<'_> {
     /// Reads the file again. Mounts that it does not list any more are unmounted, and new ones mounted. The
     /// others log as much as it says now.
     fn reload(&mut self, file: &Path, given: &Given) {
-        self.service.iter().for_each(|service| service.reloading());
+        self.service.iter().for_each(|service| service.reloading("reading the file of mounts"));
         match Configuration::read(file, given) {
             Ok(configuration) => {
                 log::change(configuration.settings.log.verbose);

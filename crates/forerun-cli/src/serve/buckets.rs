@@ -14,7 +14,7 @@ use crate::memory;
 use crate::mount::service::{self, Service};
 use crate::mount::{Stop, allocator};
 use crate::print::say;
-use crate::servers::{Monitoring, NamedUrl, Upstreams, sockets};
+use crate::servers::{Monitoring, NamedUrl, Upstreams, sockets, wait_for_end};
 
 /// Serves as `command` says, until a signal comes.
 ///
@@ -23,6 +23,7 @@ use crate::servers::{Monitoring, NamedUrl, Upstreams, sockets};
 pub(super) fn serve(command: &ServeCommand) -> Result<ExitCode, Box<dyn Error>> {
     // Before anything else has descriptors.
     let inherited = sockets::inherited()?;
+    sockets::allow_many_clients();
     allocator::keep_little();
     command.log.start()?;
     if let Some(doubt) = memory::doubt(command.engine.memory.bytes) {
@@ -43,6 +44,7 @@ pub(super) fn serve(command: &ServeCommand) -> Result<ExitCode, Box<dyn Error>> 
         let stop = Stop::new()?;
         let buckets = buckets(&upstreams)?;
         let shown = listening.shown(command)?;
+        let tls_read_again = tls.clone();
         let servers = Servers::new(command, (credentials, tls), buckets, (&listening, &monitoring))?;
         monitoring.ready(&command.engine, upstreams.iter().map(|(_, forerun)| forerun));
         greet(command, &upstreams, &shown, &monitoring);
@@ -50,7 +52,7 @@ pub(super) fn serve(command: &ServeCommand) -> Result<ExitCode, Box<dyn Error>> 
             service.ready(&upstreams.shown());
         }
         let ending = async {
-            stop.signal().await;
+            wait_for_end(stop, tls_read_again, service.as_ref(), &upstreams.shown()).await;
             monitoring.drain();
             service.iter().for_each(|service| service.stopping("completing the last answers"));
         };

@@ -1,17 +1,18 @@
 //! The sockets of each protocol, and who may read there.
 
 use std::error::Error;
-use std::os::fd::OwnedFd;
 
 use forerun_serve::{Listener, Place};
 
 use super::ServeCommand;
-use crate::servers::sockets::{self, SocketName};
+use crate::servers::sockets::{self, Inherited, SocketName};
 
 /// The port of HTTP unless an address has one.
 const HTTP_PORT: u16 = 9100;
 /// The port of NFS unless an address has one.
 const NFS_PORT: u16 = 2049;
+/// The name of a socket of a service manager that is for NFS.
+const NFS_NAME: &str = "nfs";
 
 /// The sockets that listen.
 pub(super) struct Listening {
@@ -20,18 +21,20 @@ pub(super) struct Listening {
 }
 
 impl Listening {
-    /// The sockets of `command`, and those that were `inherited`, which are for HTTP. Called within a runtime.
+    /// The sockets of `command`, and those that were `inherited`: the ones called `nfs` are for NFS, and all others for
+    /// HTTP. Called within a runtime.
     ///
     /// # Errors
     /// If there is none, if one cannot be used, or if other computers read there and nobody has allowed that.
     pub(super) async fn open(
         command: &ServeCommand,
-        inherited: Vec<OwnedFd>,
+        inherited: Vec<Inherited>,
     ) -> Result<Listening, Box<dyn Error>> {
         let http = command.http.as_deref().map(|address| sockets::at(address, HTTP_PORT));
-        let http = sockets::listeners(inherited, http).await?;
+        let (of_nfs, others) = inherited.into_iter().partition(|socket| socket.name == NFS_NAME);
+        let http = sockets::listeners(others, http).await?;
         let nfs = command.nfs.as_deref().map(|address| SocketName::Tcp(address, NFS_PORT));
-        let nfs = sockets::listeners(Vec::new(), nfs).await?;
+        let nfs = sockets::listeners(of_nfs, nfs).await?;
         if http.is_empty() && nfs.is_empty() {
             return Err(
                 "there is no socket to listen at: give --http ADDR, --http unix:PATH or --nfs ADDR".into()

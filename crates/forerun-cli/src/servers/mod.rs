@@ -8,5 +8,5 @@ mod upstreams;
 
 pub(crate) use monitoring::{Monitoring, MonitoringOptions};
 pub(crate) use named::NamedUrl;
-pub(crate) use tls::TlsOptions;
+pub(crate) use tls::{TlsOptions, wait_for_end};
 pub(crate) use upstreams::Upstreams;

@@ -2,23 +2,45 @@
 
 use std::env;
 use std::error::Error;
+use std::iter;
 use std::net::{SocketAddr, ToSocketAddrs};
 use std::os::fd::{OwnedFd, RawFd};
 use std::path::Path;
 
 use forerun_serve::{Listener, Place};
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
 use crate::mount::place::inherit;
 
 /// The first of the sockets that a service manager hands over (sd_listen_fds(3)).
 const FIRST_INHERITED: RawFd = 3;
 
+/// A socket that a service manager has opened.
+pub(crate) struct Inherited {
+    socket: OwnedFd,
+    /// Its `FileDescriptorName`. A service manager that gives none leaves it empty.
+    pub(crate) name: String,
+}
+
 /// The sockets that a service manager has opened. Called before this program opens any descriptor.
 ///
 /// # Errors
 /// If one is not there.
-pub(crate) fn inherited() -> Result<Vec<OwnedFd>, Box<dyn Error>> {
-    (FIRST_INHERITED..FIRST_INHERITED + inherited_count()).map(inherit).collect()
+pub(crate) fn inherited() -> Result<Vec<Inherited>, Box<dyn Error>> {
+    let names = env::var("LISTEN_FDNAMES").unwrap_or_default();
+    let names = names.split(':').chain(iter::repeat(""));
+    let numbers = FIRST_INHERITED..FIRST_INHERITED + inherited_count();
+    numbers
+        .zip(names)
+        .map(|(number, name)| Ok(Inherited { socket: inherit(number)?, name: name.to_owned() }))
+        .collect()
+}
+
+/// Lets this process open as many files as the system allows it. Each client is one.
+pub(crate) fn allow_many_clients() {
+    let limit = getrlimit(Resource::Nofile);
+    // Where the system refuses, clients wait until others have left.
+    let _ = setrlimit(Resource::Nofile, Rlimit { current: limit.maximum, ..limit });
 }
 
 /// The name of a socket to make.
@@ -50,11 +72,11 @@ pub(crate) fn shown(scheme: &str, place: &Place) -> String {
 /// # Errors
 /// If one cannot be used.
 pub(crate) async fn listeners<'a>(
-    inherited: Vec<OwnedFd>,
+    inherited: Vec<Inherited>,
     wanted: impl IntoIterator<Item = SocketName<'a>>,
 ) -> Result<Vec<Listener>, Box<dyn Error>> {
     let mut listeners = Vec::new();
-    for socket in inherited {
+    for Inherited { socket, .. } in inherited {
         listeners.push(Listener::inherited(socket).map_err(|error| {
             format!("a descriptor of LISTEN_FDS cannot be used: {error}; hand over sockets that listen")
         })?);

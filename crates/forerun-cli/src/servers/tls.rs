@@ -4,12 +4,16 @@ use std::path::PathBuf;
 
 use forerun_serve::Tls;
 
+use crate::mount::Stop;
+use crate::mount::service::Service;
+use crate::print::say;
+
 /// Whether and how clients begin TLS.
 #[derive(Clone, Debug, clap::Args)]
 pub(crate) struct TlsOptions {
     /// Serve only clients that begin TLS, with the server's certificate in the PEM file
     ///
-    /// The certificates of authorities between may follow it.
+    /// The certificates of authorities between may follow it. SIGHUP has the files of TLS read again.
     #[arg(long = "tls-certificate", value_name = "PEM", requires = "tls_key", id = "tls_certificate")]
     certificate: Option<PathBuf>,
 
@@ -40,5 +44,19 @@ impl TlsOptions {
     /// Whether clients need a certificate.
     pub(crate) fn admits_few(&self) -> bool {
         self.client_ca.is_some()
+    }
+}
+
+/// Waits for a signal that ends a server of `shown`. With `tls`, a hangup has its files read again instead.
+pub(crate) async fn wait_for_end(mut stop: Stop, tls: Option<Tls>, service: Option<&Service>, shown: &str) {
+    while stop.next().await
+        && let Some(tls) = &tls
+    {
+        service.iter().for_each(|service| service.reloading("reading the certificate"));
+        match tls.reload() {
+            Ok(()) => say("the certificate is read again"),
+            Err(error) => tracing::error!(target: "forerun::tls", "the old certificate stays: {error}"),
+        }
+        service.iter().for_each(|service| service.ready(shown));
     }
 }

@@ -4,6 +4,9 @@
 mod answers;
 mod both;
 #[allow(dead_code, reason = "each test program uses its part")]
+#[path = "../../../forerun-serve/tests/support/certificates.rs"]
+mod certificates;
+#[allow(dead_code, reason = "each test program uses its part")]
 #[path = "../../../forerun-backend/tests/credentials/cloud.rs"]
 mod cloud;
 mod credentials;
@@ -46,5 +49,6 @@ mod service;
 mod serving;
 mod sharing;
 mod support;
+mod tls;
 mod usage;
 mod users;

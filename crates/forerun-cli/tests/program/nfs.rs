@@ -1,12 +1,16 @@
 //! `forerun serve --nfs`.
 
 use std::fs;
+use std::net::TcpListener;
+use std::os::fd::OwnedFd;
+use std::process::Command;
 
 use nfs3_types::nfs3::nfsstat3;
 
 use super::nfs_client::Client;
+use super::serve::{files, get};
 use super::serving::Serving;
-use super::support::{forerun, output};
+use super::support::{forerun, output, runtime};
 
 /// The address in a greeting.
 pub(crate) fn address(serving: &Serving) -> String {
@@ -51,6 +55,29 @@ fn exports_are_served_beside_buckets_and_handles_outlive_the_server() {
     let file = client.open("sub/a.bin");
     assert_eq!(client.read(&file, 0, 100).unwrap(), b"other");
     assert_eq!(second.end().0, Some(0));
+}
+
+/// The service manager names each socket.
+#[test]
+fn sockets_of_a_service_manager_serve_the_protocol_that_they_are_named_for() {
+    let folder = files();
+    let [web, nfs] = [(); 2].map(|()| TcpListener::bind("127.0.0.1:0").unwrap());
+    let [at_web, at_nfs] = [&web, &nfs].map(|listener| listener.local_addr().unwrap());
+    // The shell puts the sockets where a service manager does, and keeps its process number.
+    let script =
+        "exec 3<&0 4<&1 </dev/null >/dev/null; LISTEN_PID=$$ LISTEN_FDS=2 LISTEN_FDNAMES=web:nfs exec \"$@\"";
+    let mut command = Command::new("sh");
+    command.stdin(OwnedFd::from(web)).stdout(OwnedFd::from(nfs)).env("XDG_RUNTIME_DIR", runtime());
+    command.args(["-c", script, "sh", env!("CARGO_BIN_EXE_forerun"), "serve"]);
+    let serving = Serving::start(command.arg(folder.path().join("data")));
+    let places = format!(" at http://{at_web} and nfs://{at_nfs} (");
+    assert!(serving.greeting.contains(&places), "{}", serving.greeting);
+    assert_eq!(get(&at_web.to_string(), "/data/sub/b.txt", "").1, b"hello");
+    let mut client = Client::new(at_nfs);
+    let file = client.open("sub/b.txt");
+    assert_eq!(client.read(&file, 0, 100).unwrap(), b"hello");
+    drop(client);
+    assert_eq!(serving.end(), (Some(0), String::new()));
 }
 
 #[test]

@@ -12,7 +12,16 @@ use super::support::{forerun, output};
 
 /// The answer to a GET of `path`: its status line, and its body.
 pub(crate) fn get(address: &str, path: &str, headers: &str) -> (String, Vec<u8>) {
-    let mut stream = TcpStream::connect(address).unwrap();
+    get_over(TcpStream::connect(address).unwrap(), address, path, headers)
+}
+
+/// The same over a connection.
+pub(crate) fn get_over(
+    mut stream: impl Read + Write,
+    address: &str,
+    path: &str,
+    headers: &str,
+) -> (String, Vec<u8>) {
     write!(stream, "GET {path} HTTP/1.1\r\nHost: {address}\r\nConnection: close\r\n{headers}\r\n").unwrap();
     let mut bytes = Vec::new();
     stream.read_to_end(&mut bytes).unwrap();

@@ -146,7 +146,7 @@ impl Service {
     async fn answer(&self, request: Request<Incoming>, path: &str) -> Answer {
         match plain::target_of(path) {
             Some(target) => plain::answer(&self.buckets, &self.credentials, &request, target).await,
-            None => s3::answer(&self.s3, request).await,
+            None => s3::answer(&self.s3, request, self.credentials.is_empty()).await,
         }
     }
 }

@@ -10,6 +10,10 @@ mod plain;
 #[path = "../support/running.rs"]
 mod running;
 mod s3;
+mod s3_access;
+mod s3_lists;
+mod s3_objects;
+mod signer;
 #[path = "../support/storage.rs"]
 mod storage;
 mod support;

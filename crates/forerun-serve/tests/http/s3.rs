@@ -6,13 +6,13 @@ use super::client::Reply;
 use super::support::{MIB, Served, pattern};
 
 /// The texts within `<name>`.
-fn texts(reply: &Reply, name: &str) -> Vec<String> {
+pub(crate) fn texts(reply: &Reply, name: &str) -> Vec<String> {
     let text = reply.text();
     let (open, close) = (format!("<{name}>"), format!("</{name}>"));
     text.split(&open).skip(1).map(|rest| rest.split(&close).next().unwrap().to_owned()).collect()
 }
 
-fn objects(paths: &[&'static str]) -> Vec<(&'static str, Vec<u8>)> {
+pub(crate) fn objects(paths: &[&'static str]) -> Vec<(&'static str, Vec<u8>)> {
     paths.iter().map(|path| (*path, vec![1])).collect()
 }
 
@@ -151,6 +151,6 @@ fn without_a_signature_nobody_reads_where_there_are_keys() {
     assert_eq!(served.ask("GET /-/bucket/a").status, 401);
 }
 
-fn strings(of: &[&str]) -> Vec<String> {
+pub(crate) fn strings(of: &[&str]) -> Vec<String> {
     of.iter().map(|text| (*text).to_owned()).collect()
 }

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use async_trait::async_trait;
 use forerun::{Backend, Entry, Result, Version};
@@ -12,11 +12,15 @@ use tokio::sync::Semaphore;
 /// Fetches of objects called `slow` wait if they go past this offset.
 pub(crate) const SLOW_FROM: u64 = 8 << 20;
 
+/// Mon, 12 Jan 1970 13:46:40 GMT.
+pub(crate) const DATE: Duration = Duration::from_secs(1_000_000);
+
 /// A fetch of `far` takes so long that a busy machine, too, sees that fetches overlap.
 const FAR: Duration = Duration::from_millis(20);
 
 /// Objects in memory. Fetches of `slow` past [`SLOW_FROM`] wait until they are allowed, and those of
-/// `broken` from there on fail. Objects whose names end in `private` are not for everybody.
+/// `broken` from there on fail. Objects whose names end in `private` are not for everybody, and those in `dated` have
+/// [`DATE`].
 #[derive(Debug)]
 pub(crate) struct Storage {
     pub(crate) objects: MemoryBackend,
@@ -41,11 +45,11 @@ impl Backend for Storage {
     }
 
     async fn stat(&self, path: &str) -> Result<Entry> {
-        self.objects.stat(path).await.map(with_mode)
+        self.objects.stat(path).await.map(described)
     }
 
     async fn list(&self, path: &str) -> Result<Vec<Entry>> {
-        Ok(self.objects.list(path).await?.into_iter().map(with_mode).collect())
+        Ok(self.objects.list(path).await?.into_iter().map(described).collect())
     }
 
     async fn read_link(&self, path: &str) -> Result<Vec<u8>> {
@@ -66,8 +70,12 @@ impl Backend for Storage {
     }
 }
 
-fn with_mode(entry: Entry) -> Entry {
-    if entry.name().ends_with("private") { entry.with_mode(0o640).with_owner((1000, 7)) } else { entry }
+fn described(entry: Entry) -> Entry {
+    match entry.name() {
+        name if name.ends_with("private") => entry.with_mode(0o640).with_owner((1000, 7)),
+        name if name.ends_with("dated") => entry.with_modified(SystemTime::UNIX_EPOCH + DATE),
+        _ => entry,
+    }
 }
 
 /// `len` bytes that are different at every offset and for every `seed`, and never zero for long.

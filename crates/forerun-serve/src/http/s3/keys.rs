@@ -57,7 +57,12 @@ impl<'a> Keys<'a> {
                     self.left.pop();
                 }
                 Some((_, entry)) if entry.kind == Kind::File => return Ok(Some(Found::Key(entry))),
-                Some((key, _)) if self.is_flat => return Ok(Some(Found::Prefix(key))),
+                Some((key, _)) if self.is_flat => {
+                    // A client that stopped within this directory has seen the keys up to there.
+                    if !self.after.starts_with(&key) || self.has_more(&key).await? {
+                        return Ok(Some(Found::Prefix(key)));
+                    }
+                }
                 Some((_, entry)) => match self.enter(&entry.path).await {
                     // It was removed meanwhile.
                     Err(error) if error.kind == forerun::ErrorKind::NotFound => {}
@@ -66,6 +71,12 @@ impl<'a> Keys<'a> {
             }
         }
         Ok(None)
+    }
+
+    /// Whether a key that begins with `prefix` comes after `after`.
+    async fn has_more(&self, prefix: &str) -> Result<bool> {
+        let mut keys = Box::pin(Keys::new(self.bucket, prefix, self.after, false)).await?;
+        Ok(Box::pin(keys.next()).await?.is_some())
     }
 
     async fn enter(&mut self, directory: &str) -> Result<()> {

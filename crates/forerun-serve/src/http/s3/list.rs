@@ -91,10 +91,11 @@ pub(super) async fn version_2(
     input: ListObjectsV2Input,
 ) -> S3Result<ListObjectsV2Output> {
     let encode = encoder(input.encoding_type.as_ref())?;
+    let delimiter = input.delimiter.as_deref().filter(|delimiter| !delimiter.is_empty());
     let token = input.continuation_token.as_deref().map(parse_token).transpose()?;
     let query = Query {
         prefix: input.prefix.as_deref().unwrap_or_default(),
-        delimiter: input.delimiter.as_deref().unwrap_or_default(),
+        delimiter: delimiter.unwrap_or_default(),
         after: token.as_deref().or(input.start_after.as_deref()).unwrap_or_default(),
         count_max: count_max(input.max_keys)?,
     };
@@ -108,7 +109,7 @@ pub(super) async fn version_2(
         common_prefixes: Some(page.prefixes.iter().map(|prefix| common(prefix, encode)).collect()),
         name: Some(input.bucket),
         prefix: Some(encode(input.prefix.as_deref().unwrap_or_default())),
-        delimiter: input.delimiter.as_deref().map(encode),
+        delimiter: delimiter.map(encode),
         start_after: input.start_after.as_deref().map(encode),
         continuation_token: input.continuation_token,
         encoding_type: input.encoding_type,
@@ -118,9 +119,10 @@ pub(super) async fn version_2(
 
 pub(super) async fn version_1(bucket: &Arc<Bucket>, input: ListObjectsInput) -> S3Result<ListObjectsOutput> {
     let encode = encoder(input.encoding_type.as_ref())?;
+    let delimiter = input.delimiter.as_deref().filter(|delimiter| !delimiter.is_empty());
     let query = Query {
         prefix: input.prefix.as_deref().unwrap_or_default(),
-        delimiter: input.delimiter.as_deref().unwrap_or_default(),
+        delimiter: delimiter.unwrap_or_default(),
         after: input.marker.as_deref().unwrap_or_default(),
         count_max: count_max(input.max_keys)?,
     };
@@ -129,12 +131,12 @@ pub(super) async fn version_1(bucket: &Arc<Bucket>, input: ListObjectsInput) -> 
         max_keys: Some(input.max_keys.unwrap_or(KEYS_MAX).min(KEYS_MAX)),
         is_truncated: Some(page.next.is_some()),
         // Without a delimiter the last key is the next marker, as S3 has it.
-        next_marker: page.next.as_deref().filter(|_| input.delimiter.is_some()).map(encode),
+        next_marker: page.next.as_deref().filter(|_| delimiter.is_some()).map(encode),
         contents: Some(page.files.iter().map(|entry| object(entry, encode)).collect()),
         common_prefixes: Some(page.prefixes.iter().map(|prefix| common(prefix, encode)).collect()),
         name: Some(input.bucket),
         prefix: Some(encode(input.prefix.as_deref().unwrap_or_default())),
-        delimiter: input.delimiter.as_deref().map(encode),
+        delimiter: delimiter.map(encode),
         marker: Some(encode(input.marker.as_deref().unwrap_or_default())),
         encoding_type: input.encoding_type,
         ..ListObjectsOutput::default()

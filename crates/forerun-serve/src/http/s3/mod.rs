@@ -1,6 +1,7 @@
 //! The protocol of S3, as far as a read-only endpoint has it. `s3s` parses requests, checks signatures and writes
 //! XML.
 
+mod judged;
 mod keys;
 mod list;
 mod name;
@@ -11,6 +12,7 @@ mod refusal;
 use std::sync::Arc;
 
 use hyper::body::Incoming;
+use hyper::header::CONTENT_RANGE;
 use hyper::{Method, Request, Response, StatusCode};
 use s3s::dto::{
     Bucket as BucketDto, BucketLocationConstraint, GetBucketLocationInput, GetBucketLocationOutput,
@@ -48,10 +50,14 @@ pub(super) fn service(
     builder.build()
 }
 
-/// The answer of `service`, or a refusal if the request would write.
-pub(super) async fn answer(service: &S3Service, request: Request<Incoming>) -> Answer {
+/// The answer of `service`, or a refusal if the request would write. If `is_open`, everybody may read.
+pub(super) async fn answer(service: &S3Service, mut request: Request<Incoming>, is_open: bool) -> Answer {
+    if is_open {
+        judged::remove_signature(&mut request);
+    }
+    judged::set_aside(&mut request);
     let answer = match *request.method() {
-        Method::GET | Method::HEAD => service.call(request.map(s3s::Body::from)).await.ok(),
+        Method::GET | Method::HEAD => service.call(request.map(s3s::Body::from)).await.ok().map(with_status),
         _ => s3_error!(AccessDenied, "This server is read-only.").to_http_response().ok(),
     };
     answer.unwrap_or_else(|| {
@@ -59,6 +65,14 @@ pub(super) async fn answer(service: &S3Service, request: Request<Incoming>) -> A
         *answer.status_mut() = StatusCode::INTERNAL_SERVER_ERROR;
         answer
     })
+}
+
+/// `s3s` answers a HEAD of a part as one of the whole object.
+fn with_status(mut answer: Answer) -> Answer {
+    if answer.status() == StatusCode::OK && answer.headers().contains_key(CONTENT_RANGE) {
+        *answer.status_mut() = StatusCode::PARTIAL_CONTENT;
+    }
+    answer
 }
 
 impl Endpoint {

@@ -8,14 +8,16 @@ use bytes::Bytes;
 use forerun::{ClientId, Entry, ErrorKind, Extent, Result};
 use futures::Stream;
 use futures::stream::BoxStream;
+use hyper::header::{ETAG, RANGE};
 use hyper::{HeaderMap, StatusCode};
 use s3s::dto::{
-    ETag, GetObjectInput, GetObjectOutput, HeadObjectInput, HeadObjectOutput, Range, StreamingBlob, Timestamp,
+    ETag, GetObjectInput, GetObjectOutput, HeadObjectInput, HeadObjectOutput, StreamingBlob, Timestamp,
 };
-use s3s::{S3Request, S3Response, S3Result, s3_error};
+use s3s::{S3Error, S3Request, S3Response, S3Result, s3_error};
 
-use super::refusal;
+use super::{judged, refusal};
 use crate::http::body;
+use crate::http::range::{Asked, asked};
 use crate::http::server::Sharer;
 use crate::http::validators::{Validators, Verdict};
 use crate::served::Bucket;
@@ -37,9 +39,10 @@ pub(super) async fn head(
     request: &S3Request<HeadObjectInput>,
 ) -> S3Result<S3Response<HeadObjectOutput>> {
     let input = &request.input;
+    check_version(input.version_id.as_deref())?;
     let entry = bucket.file(&input.key).await.map_err(|error| refusal::of(&error))?;
     let Part { validators, extent, range } =
-        Part::of(&entry, &request.headers, input.range, input.part_number)?;
+        Part::of(&entry, judged::headers_of(request), input.part_number)?;
     let status = status(range.as_ref());
     let output = HeadObjectOutput {
         accept_ranges: Some("bytes".to_owned()),
@@ -59,15 +62,16 @@ pub(super) async fn get(
     request: &S3Request<GetObjectInput>,
 ) -> S3Result<S3Response<GetObjectOutput>> {
     let input = &request.input;
-    let client = client_of_request(request);
+    check_version(input.version_id.as_deref())?;
+    let (client, headers) = (client_of_request(request), judged::headers_of(request));
     let mut entry = bucket.file(&input.key).await.map_err(|error| refusal::of(&error))?;
-    let mut part = Part::of(&entry, &request.headers, input.range, input.part_number)?;
+    let mut part = Part::of(&entry, headers, input.part_number)?;
     let mut bytes = body::bytes(bucket, bucket.reader(&entry, client), part.extent).await;
     // The next version is as good, since no byte was sent of this one.
     if bytes.as_ref().is_err_and(|error| error.kind == ErrorKind::Changed) {
         bucket.forget(&entry);
         entry = bucket.file(&input.key).await.map_err(|error| refusal::of(&error))?;
-        part = Part::of(&entry, &request.headers, input.range, input.part_number)?;
+        part = Part::of(&entry, headers, input.part_number)?;
         bytes = body::bytes(bucket, bucket.reader(&entry, client), part.extent).await;
     }
     let bytes = bytes.map_err(|error| refusal::of(&error))?;
@@ -102,41 +106,56 @@ fn client_of_request<T>(request: &S3Request<T>) -> ClientId {
 impl Part {
     /// The part of `entry` that a request with `headers` asks for. An object has one part, since stores do not
     /// tell how it was uploaded.
-    fn of(
-        entry: &Entry,
-        headers: &HeaderMap,
-        range: Option<Range>,
-        part_number: Option<i32>,
-    ) -> S3Result<Part> {
+    fn of(entry: &Entry, headers: &HeaderMap, part_number: Option<i32>) -> S3Result<Part> {
         let validators = Validators::of(entry);
         match validators.verdict(headers) {
             Verdict::Holds => {}
-            Verdict::NotModified => return Err(s3_error!(NotModified)),
+            Verdict::NotModified => return Err(not_modified(&validators)),
             Verdict::Failed => return Err(s3_error!(PreconditionFailed, "The object has another version.")),
         }
         let whole = Extent::new(0, entry.size);
-        let extent = match (range, part_number) {
-            (Some(_), Some(_)) => {
+        let range = headers.get(RANGE).and_then(|range| range.to_str().ok());
+        let extent = match part_number {
+            Some(_) if range.is_some() => {
                 return Err(s3_error!(InvalidRequest, "Give a range or a part number, and not both."));
             }
-            (None, None) => return Ok(Part { validators, extent: whole, range: None }),
-            (None, Some(1)) if entry.size == 0 => return Ok(Part { validators, extent: whole, range: None }),
-            (None, Some(1)) => whole,
-            (None, Some(_)) => return Err(s3_error!(InvalidPart, "The object has one part, number 1.")),
-            (Some(_), None) if !validators.allows_range(headers) => {
-                return Ok(Part { validators, extent: whole, range: None });
-            }
-            (Some(range), None) => {
-                let range = range.check(entry.size).map_err(|_| s3_error!(InvalidRange))?;
-                if range.is_empty() {
-                    return Err(s3_error!(InvalidRange));
-                }
-                Extent::between(range.start, range.end)
-            }
+            Some(1) => Some(whole).filter(|whole| !whole.is_empty()),
+            Some(_) => return Err(s3_error!(InvalidPart, "The object has one part, number 1.")),
+            None => match range.filter(|_| validators.allows_range(headers)) {
+                Some(range) => part_asked(range, entry.size)?,
+                None => None,
+            },
         };
+        let Some(extent) = extent else { return Ok(Part { validators, extent: whole, range: None }) };
         let range = format!("bytes {}-{}/{}", extent.offset, extent.end() - 1, entry.size);
         Ok(Part { validators, extent, range: Some(range) })
     }
+}
+
+/// The part that `range` asks for; none for the whole object. S3 has no answers of several parts.
+fn part_asked(range: &str, size: u64) -> S3Result<Option<Extent>> {
+    match asked(range, size) {
+        Asked::Unsatisfiable => Err(s3_error!(InvalidRange)),
+        Asked::Parts(parts) if parts.len() == 1 => Ok(parts.first().copied()),
+        Asked::Parts(_) | Asked::Whole => Ok(None),
+    }
+}
+
+/// A bucket keeps no versions. The only one of each object is called `null`.
+fn check_version(id: Option<&str>) -> S3Result<()> {
+    match id {
+        None | Some("null") => Ok(()),
+        Some(_) => Err(s3_error!(NoSuchVersion, "The bucket keeps no versions.")),
+    }
+}
+
+/// The client has this version.
+fn not_modified(validators: &Validators) -> S3Error {
+    let mut told = s3_error!(NotModified);
+    if let Ok(etag) = validators.etag.parse() {
+        told.set_headers(HeaderMap::from_iter([(ETAG, etag)]));
+    }
+    told
 }
 
 fn status(range: Option<&String>) -> StatusCode {

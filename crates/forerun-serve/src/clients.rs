@@ -14,6 +14,7 @@ use hyper_util::server::graceful::{GracefulShutdown, Watcher};
 use tokio::task::JoinSet;
 
 use crate::accepting::{Accepting, Client};
+use crate::beginning::Beginning;
 use crate::sending::Impatient;
 use crate::{Limits, Listener, Tls};
 
@@ -103,7 +104,7 @@ impl Limits {
         http2.timer(TokioTimer::new()).max_header_list_size(HEAD_BYTES_MAX as u32);
         http2.max_concurrent_streams(STREAMS_MAX).max_send_buf_size(HEAD_BYTES_MAX);
         http2.keep_alive_interval(self.idle).keep_alive_timeout(self.idle);
-        let io = TokioIo::new(Impatient::new(stream, self.stall));
+        let io = TokioIo::new(Beginning::new(Impatient::new(stream, self.stall), self.idle));
         let answer = service_fn(move |request| {
             let answer = answer(request, peer);
             async move { Ok::<_, Infallible>(answer.await) }

@@ -4,6 +4,8 @@
 #[cfg(target_os = "linux")]
 mod accepting;
 #[cfg(target_os = "linux")]
+mod beginning;
+#[cfg(target_os = "linux")]
 mod clients;
 #[cfg(target_os = "linux")]
 mod fields;

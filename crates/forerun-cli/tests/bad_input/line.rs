@@ -1,7 +1,6 @@
 //! The way to a server, which can be cut.
 
-use std::net::{Ipv4Addr, SocketAddr, TcpListener};
-use std::sync::atomic::{AtomicU8, Ordering};
+use std::net::{SocketAddr, TcpListener};
 use std::time::Duration;
 
 use rustix::net::sockopt::set_socket_linger;
@@ -10,6 +9,8 @@ use tokio::io::copy_bidirectional;
 use tokio::net::TcpStream;
 use tokio::runtime::{Builder, Runtime};
 use tokio::task::{JoinHandle, JoinSet};
+
+use crate::support::program::own_address;
 
 /// How a server is away.
 #[derive(Clone, Copy, Debug)]
@@ -29,14 +30,6 @@ pub(crate) struct Line {
     listener: Option<TcpListener>,
     task: Option<JoinHandle<()>>,
     runtime: Runtime,
-}
-
-/// An address of this machine that no other line has: while nobody listens, the port could become
-/// that of somebody else's connection.
-fn own_address() -> Ipv4Addr {
-    static COUNT: AtomicU8 = AtomicU8::new(1);
-    let [.., high, low] = std::process::id().to_be_bytes();
-    Ipv4Addr::new(127, high.max(1), low, COUNT.fetch_add(1, Ordering::Relaxed))
 }
 
 impl Line {

@@ -10,6 +10,7 @@ mod certificates;
 #[path = "../../../forerun-backend/tests/credentials/cloud.rs"]
 mod cloud;
 mod credentials;
+mod crowds;
 mod daemon;
 mod descriptor;
 mod doctor;

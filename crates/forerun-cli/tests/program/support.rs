@@ -1,8 +1,10 @@
 //! The program, started and ended as a user would.
 
 use std::io::{BufRead, BufReader, Read};
+use std::net::Ipv4Addr;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Output, Stdio};
+use std::sync::atomic::{AtomicU8, Ordering};
 use std::sync::mpsc;
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
@@ -17,6 +19,14 @@ pub(crate) fn forerun() -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_forerun"));
     command.env_remove("FORERUN_LOG").env("XDG_RUNTIME_DIR", runtime()).stdin(Stdio::null());
     command
+}
+
+/// An address of this machine that nobody else has. While nobody listens there, its port cannot become that of
+/// another test's connection.
+pub(crate) fn own_address() -> Ipv4Addr {
+    static COUNT: AtomicU8 = AtomicU8::new(1);
+    let [.., high, low] = std::process::id().to_be_bytes();
+    Ipv4Addr::new(127, high.max(1), low, COUNT.fetch_add(1, Ordering::Relaxed))
 }
 
 /// Where mounts listen, so that they are not found by the tests of `forerun explain`.

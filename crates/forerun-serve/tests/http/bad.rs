@@ -1,9 +1,12 @@
 //! Clients that misbehave.
 
-use std::time::Duration;
+use std::io::{ErrorKind, Read, Write};
+use std::net::{Shutdown, TcpStream};
+use std::time::{Duration, Instant};
 
 use forerun_serve::Limits;
 
+use super::client::connect;
 use super::support::{MIB, Served, pattern};
 
 #[test]
@@ -59,16 +62,65 @@ fn what_is_no_http_ends_its_connection_alone() {
 }
 
 #[test]
-fn a_head_that_does_not_end_is_given_up() {
+fn a_client_that_does_not_go_on_is_given_up_in_time() {
     let limits = Limits::default().with_idle(Duration::from_millis(200));
     let served = Served::with(&[("a", vec![1])], "", limits);
-    let mut slow = served.connect();
-    slow.send(b"GET / HTTP/1.1\r\nX-Slow: ");
-    while slow.fill() > 0 {}
-    // A client that rests is given up as well.
+    let began = Instant::now();
+    for begun in [
+        &b""[..],
+        b"G",
+        b"PRI * HTTP/2.0\r\n",
+        b"GET / HTTP/1.1\r\nX-Slow: ",
+        b"GET / HTTP/1.1\r\nHost: a\r\n",
+    ] {
+        let mut slow = served.connect();
+        slow.send(begun);
+        while slow.fill() > 0 {}
+    }
+    // One header after the other, each in time.
+    let mut slow = connect(served.address);
+    slow.set_read_timeout(Some(Duration::from_millis(20))).unwrap();
+    slow.write_all(b"GET / HTTP/1.1\r\n").unwrap();
+    while slow.read(&mut [0; 100]).is_err_and(|error| error.kind() == ErrorKind::WouldBlock) {
+        // The server may have hung up meanwhile.
+        let _ = slow.write_all(b"X: y\r\n");
+    }
     let mut resting = served.connect();
     assert_eq!(resting.ask("GET /-/bucket/a").body, [1]);
     assert_eq!(resting.fill(), 0);
+    assert!(began.elapsed() < Duration::from_secs(15), "it took {:?}", began.elapsed());
+}
+
+#[test]
+fn half_a_connection_ends_itself_alone() {
+    let served = Served::new(&[("slow", pattern(12 * MIB, 1)), ("a", vec![1])]);
+    let request = b"GET /-/bucket/slow HTTP/1.1\r\nHost: test\r\nRange: bytes=9000000-\r\n\r\n";
+    let mut halves: Vec<TcpStream> = (0..20).map(|_| connect(served.address)).collect();
+    for half in &mut halves {
+        half.write_all(request).unwrap();
+        half.shutdown(Shutdown::Write).unwrap();
+    }
+    assert_eq!(served.ask("GET /-/bucket/a").body, [1]);
+    for mut half in halves {
+        assert_eq!(half.read(&mut [0; 100]).unwrap(), 0, "nobody waits for the storage");
+    }
+}
+
+#[test]
+fn bodies_of_requests_are_not_read() {
+    let served = Served::new(&[("a", vec![1])]);
+    let refused = served.ask("PUT /bucket/a\nContent-Length: 1000000000000");
+    assert_eq!(refused.status, 403);
+    let body = "<Delete><Object><Key>&a;</Key><";
+    let mut client = served.connect();
+    let head =
+        format!("POST /bucket?delete HTTP/1.1\r\nHost: test\r\nContent-Length: {}\r\n\r\n", body.len());
+    client.send(format!("{head}{body}").as_bytes());
+    assert_eq!(client.reply(true).status, 403);
+    // What a client sends behind a GET is no request of its own.
+    let mut client = served.connect();
+    client.send(b"GET /-/bucket/a HTTP/1.1\r\nHost: test\r\nContent-Length: 5\r\n\r\n");
+    assert_eq!(client.reply(true).body, [1]);
 }
 
 #[test]

@@ -33,6 +33,9 @@ fn a_client_mounts_and_looks_names_up() {
     for (directory, name, status) in [
         (&root, "none", nfsstat3::NFS3ERR_NOENT),
         (&root, "d/b", nfsstat3::NFS3ERR_NOENT),
+        (&root, "../Other_2/a", nfsstat3::NFS3ERR_NOENT),
+        (&root, "/a", nfsstat3::NFS3ERR_NOENT),
+        (&root, "a\0", nfsstat3::NFS3ERR_NOENT),
         (&root, "", nfsstat3::NFS3ERR_NOENT),
         (&root, &"n".repeat(256), nfsstat3::NFS3ERR_NAMETOOLONG),
         (&file.object, "a", nfsstat3::NFS3ERR_NOTDIR),

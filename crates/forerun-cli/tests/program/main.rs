@@ -3,6 +3,8 @@
 #[path = "../../../forerun-backend/tests/answers/mod.rs"]
 mod answers;
 mod both;
+#[path = "../support/bytes.rs"]
+mod bytes;
 #[allow(dead_code, reason = "each test program uses its part")]
 #[path = "../../../forerun-serve/tests/support/certificates.rs"]
 mod certificates;
@@ -36,6 +38,7 @@ mod nfs_client;
 #[allow(dead_code, reason = "each test program uses its part")]
 #[path = "../../../forerun-serve/tests/nbd/numbers.rs"]
 mod numbers;
+mod outages;
 mod overlays;
 mod passed;
 mod passthrough;

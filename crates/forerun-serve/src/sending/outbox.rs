@@ -5,7 +5,7 @@ use std::io;
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 
-use forerun::Error;
+use forerun::{Error, ErrorKind};
 use tokio::io::AsyncWrite;
 
 use super::lent::Lent;
@@ -37,6 +37,12 @@ pub(crate) struct Sent {
     pub(crate) weight: u64,
 }
 
+/// The reply instead of `outgoing`, whose bytes of `content` cannot be read.
+fn refused<C: Content>(content: &C, outgoing: &Outgoing<C>, error: &Error) -> Outgoing<C> {
+    let head = content.refuse(error, outgoing.offset);
+    Outgoing::head(head, outgoing.is_last, outgoing.weight)
+}
+
 impl<C: Content> Outbox<C> {
     pub(super) fn push(&mut self, outgoing: Outgoing<C>) {
         self.queue.push_back(outgoing);
@@ -58,13 +64,21 @@ impl<C: Content> Outbox<C> {
         }
     }
 
-    /// The bytes that the first reply lacks cannot be read: another reply takes its place. False if it is too
-    /// late for that.
+    /// The bytes that the first reply lacks cannot be read: another reply takes its place. If the storage is away, all
+    /// replies that lack bytes of it are refused, since each would wait as long, one after the other. False if it is
+    /// too late for the first.
     pub(super) fn fail(&mut self, error: &Error) -> bool {
         let Some(first) = self.queue.front_mut().filter(|first| !first.is_started()) else { return false };
-        let Some(content) = &first.content else { return false };
-        let head = content.refuse(error, first.offset);
-        *first = Outgoing::head(head, first.is_last, first.weight);
+        let Some(failed) = first.content.take() else { return false };
+        *first = refused(&failed, first, error);
+        if matches!(error.kind, ErrorKind::Transient | ErrorKind::Busy | ErrorKind::Unreachable) {
+            for outgoing in self.queue.iter_mut().filter(|outgoing| !outgoing.is_started()) {
+                let lacks = outgoing.lacks().map(|(content, ..)| content);
+                if let Some(content) = lacks.filter(|content| content.has_storage_of(&failed)) {
+                    *outgoing = refused(content, outgoing, error);
+                }
+            }
+        }
         true
     }
 

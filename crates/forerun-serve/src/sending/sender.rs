@@ -21,6 +21,9 @@ pub(crate) trait Content {
 
     /// The reply instead, if the bytes from `offset` on cannot be read.
     fn refuse(&self, error: &Error, offset: u64) -> Vec<u8>;
+
+    /// Whether one storage has the bytes of both.
+    fn has_storage_of(&self, other: &Self) -> bool;
 }
 
 /// Why nothing more can be sent.

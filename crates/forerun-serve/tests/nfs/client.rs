@@ -1,7 +1,7 @@
 //! A client that sends any number of calls before it takes their replies.
 
 use std::collections::HashMap;
-use std::io::{Read, Write};
+use std::io::{self, Read, Write};
 use std::net::{SocketAddr, TcpStream};
 use std::time::Duration;
 
@@ -67,15 +67,18 @@ impl Client {
     }
 
     /// The next reply: its number, and all behind that.
-    pub(crate) fn next(&mut self) -> (u32, Vec<u8>) {
+    ///
+    /// # Errors
+    /// If the server hangs up before its end.
+    pub(crate) fn next(&mut self) -> io::Result<(u32, Vec<u8>)> {
         let mut word = [0; 4];
-        self.socket.read_exact(&mut word).unwrap();
+        self.socket.read_exact(&mut word)?;
         let mark = u32::from_be_bytes(word);
         assert!(mark & fragment_header::EOF_FLAG != 0, "a reply is one fragment");
         let mut reply = vec![0; (mark & fragment_header::MASK) as usize];
-        self.socket.read_exact(&mut reply).unwrap();
+        self.socket.read_exact(&mut reply)?;
         let rest = reply.split_off(4);
-        (u32::from_be_bytes(reply.try_into().unwrap()), rest)
+        Ok((u32::from_be_bytes(reply.try_into().unwrap()), rest))
     }
 
     /// All of the reply `xid` behind its number.
@@ -84,7 +87,7 @@ impl Client {
             if let Some(reply) = self.early.remove(&xid) {
                 return reply;
             }
-            let (other, reply) = self.next();
+            let (other, reply) = self.next().unwrap();
             assert!(self.early.insert(other, reply).is_none(), "two replies to {other}");
         }
     }
@@ -132,10 +135,7 @@ impl Client {
     }
 
     pub(crate) fn take_read(&mut self, xid: u32) -> Result<Vec<u8>, nfsstat3> {
-        result(self.take::<READ3res<'static>>(xid)).map(|read| {
-            assert_eq!(read.count as usize, read.data.len());
-            read.data.into_owned()
-        })
+        bytes_of(&self.reply(xid))
     }
 
     pub(crate) fn read(&mut self, file: &nfs_fh3, offset: u64, count: u32) -> Result<Vec<u8>, nfsstat3> {
@@ -147,6 +147,14 @@ impl Client {
     pub(crate) fn is_hung_up(&mut self) -> bool {
         matches!(self.socket.read(&mut [0; 100]), Ok(0) | Err(_))
     }
+}
+
+/// The bytes that a reply to a READ has.
+pub(crate) fn bytes_of(reply: &[u8]) -> Result<Vec<u8>, nfsstat3> {
+    result(unpack::<READ3res<'static>>(reply)).map(|read| {
+        assert_eq!(read.count as usize, read.data.len());
+        read.data.into_owned()
+    })
 }
 
 pub(crate) fn result<T, E>(result: Nfs3Result<T, E>) -> Result<T, nfsstat3> {

@@ -29,4 +29,8 @@ impl Content for Chunk {
         let errno = report(&self.export.shown.name, error);
         self.replies.error_at(self.cookie, errno, &error.to_string(), offset, self.is_last)
     }
+
+    fn has_storage_of(&self, other: &Chunk) -> bool {
+        Arc::ptr_eq(&self.export, &other.export)
+    }
 }

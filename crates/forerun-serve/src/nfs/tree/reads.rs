@@ -96,4 +96,8 @@ impl Content for FileBytes {
     fn refuse(&self, error: &Error, _offset: u64) -> Vec<u8> {
         protocol::result::<READ3resok<'_>, READ3resfail>(self.xid, Err(self.fail(error)))
     }
+
+    fn has_storage_of(&self, other: &FileBytes) -> bool {
+        Arc::ptr_eq(&self.bucket, &other.bucket)
+    }
 }

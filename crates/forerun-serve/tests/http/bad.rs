@@ -117,7 +117,7 @@ fn bodies_of_requests_are_not_read() {
         format!("POST /bucket?delete HTTP/1.1\r\nHost: test\r\nContent-Length: {}\r\n\r\n", body.len());
     client.send(format!("{head}{body}").as_bytes());
     assert_eq!(client.reply(true).status, 403);
-    // What a client sends behind a GET is no request of its own.
+    // An answer does not wait for the body that a GET announces.
     let mut client = served.connect();
     client.send(b"GET /-/bucket/a HTTP/1.1\r\nHost: test\r\nContent-Length: 5\r\n\r\n");
     assert_eq!(client.reply(true).body, [1]);

@@ -1,6 +1,6 @@
 //! Writes what the targets begin with: valid files of their formats, and for `detect` all of
 //! them, one more for each compressed. For the NBD protocol, a handshake and requests,
-//! and for NFS some calls.
+//! for NFS some calls, and for HTTP and S3 some requests.
 
 #[path = "../../crates/forerun-trace/tests/support/mod.rs"]
 mod support;
@@ -34,8 +34,38 @@ fn main() -> Result<()> {
         create_dir_all(corpus.join(target))?;
         write(corpus.join(target).join("0"), bytes)?;
     }
+    for (target, texts) in [("http_ranges", &RANGES[..]), ("http_requests", &REQUESTS), ("s3_signatures", &SIGNED)] {
+        create_dir_all(corpus.join(target))?;
+        for (number, text) in texts.iter().enumerate() {
+            write(corpus.join(target).join(format!("{number}")), text)?;
+        }
+    }
     Ok(())
 }
+
+/// The size of an object in two bytes, and a range of it.
+const RANGES: [&str; 3] = ["\x01\x00bytes=0-9, 20-, -5", "\x20\x20bytes=5-99999999999999999999", "  lines=1-2"];
+
+/// Heads of requests without a signature.
+const REQUESTS: [&str; 6] = [
+    "GET /-/bucket/d/b%20c HTTP/1.1\r\nHost: a\r\nRange: bytes=0-1,3-\r\nIf-Range: \"x\"",
+    "GET /-/bucket/%2e%2e/secret HTTP/1.1\r\nHost: a\r\nIf-Modified-Since: Mon, 12 Jan 1970 13:46:39 GMT",
+    "GET /bucket/link HTTP/1.0\r\nIf-None-Match: \"a\", W/\"b\"\r\nAuthorization: Basic YTpi",
+    "HEAD /bucket/a?partNumber=1&response-content-type=a%2Fb HTTP/1.1\r\nHost: a\r\nRange: bytes=-3",
+    "GET /bucket?list-type=2&prefix=d/&delimiter=%2F&max-keys=1&continuation-token=64&encoding-type=url HTTP/1.1\r\nHost: a",
+    "GET /bucket?marker=a&delimiter=b&start-after=c HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked",
+];
+
+/// Heads of requests with wrong signatures of all kinds.
+const SIGNED: [&str; 4] = [
+    "GET /bucket/a?X-Amz-Algorithm=AWS4-HMAC-SHA256&X-Amz-Credential=AKIAEXAMPLE%2F20260101%2Fus-east-1%2Fs3%2Faws4_request&\
+     X-Amz-Date=20260101T000000Z&X-Amz-Expires=60&X-Amz-SignedHeaders=host&X-Amz-Signature=00 HTTP/1.1\r\nHost: a",
+    "GET /bucket/a HTTP/1.1\r\nHost: a\r\nx-amz-date: 20260101T000000Z\r\nx-amz-content-sha256: UNSIGNED-PAYLOAD\r\n\
+     Authorization: AWS4-HMAC-SHA256 Credential=AKIAEXAMPLE/20260101/us-east-1/s3/aws4_request, \
+     SignedHeaders=host;x-amz-date, Signature=00",
+    "GET /bucket/a HTTP/1.1\r\nHost: a\r\nDate: Mon, 12 Jan 1970 13:46:39 GMT\r\nAuthorization: AWS AKIAEXAMPLE:AAAA",
+    "GET /-/bucket/a HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer token",
+];
 
 /// A handshake that chooses structured replies, block status and an export. STARTTLS comes first.
 fn options() -> Vec<u8> {

@@ -9,15 +9,12 @@ use forerun_trace::{Access, Error, Files, Format, Position, ReadOptions, Reader,
 
 #[path = "../../crates/forerun-serve/tests/nbd/anything.rs"]
 mod clients;
-#[allow(dead_code, reason = "a part of a crate with more dependencies")]
-#[path = "../../crates/forerun-serve/src/fields.rs"]
-mod fields;
+mod http;
 mod nfs;
-#[allow(dead_code, reason = "a part of a crate with more dependencies")]
-#[path = "../../crates/forerun-serve/src/nbd/protocol/mod.rs"]
-mod protocol;
 #[path = "../../crates/forerun-sim/tests/regret/accesses.rs"]
 mod reads;
+
+use forerun_serve::nbd::protocol;
 
 /// The most bytes that bzip2 makes of one. Blocks of 900 kB, in which 5 bytes stand for a run of 255, take
 /// more than 32 each. Also the least of a record's size in bytes is 1.
@@ -52,6 +49,21 @@ pub fn nbd_options(bytes: &[u8]) {
 /// Sends `bytes` as calls of NFS.
 pub fn nfs_calls(bytes: &[u8]) {
     nfs::clients::calls(bytes);
+}
+
+/// Takes `bytes` for a `Range` of HTTP.
+pub fn http_ranges(bytes: &[u8]) {
+    http::ranges(bytes);
+}
+
+/// Sends `bytes` as a request of HTTP or S3.
+pub fn http_requests(bytes: &[u8]) {
+    http::clients::requests(bytes);
+}
+
+/// Sends `bytes` as a request of HTTP or S3 to a server that has credentials.
+pub fn s3_signatures(bytes: &[u8]) {
+    http::clients::requests_without_a_key(bytes);
 }
 
 /// Sends `bytes` as requests of the NBD protocol.
@@ -98,6 +110,7 @@ fn check_error(error: &Error, bytes: &[u8]) {
             assert!(*number >= 1 && *number <= bytes_max as u64 + 1, "{error}");
             assert!(*byte <= bytes_max as u64, "{error}");
         }
+        position => panic!("a position of a new kind: {position:?}"),
     }
 }
 

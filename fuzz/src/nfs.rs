@@ -2,6 +2,5 @@
 
 #[path = "../../crates/forerun-serve/tests/nfs/anything.rs"]
 pub(crate) mod clients;
-#[allow(dead_code, unused_imports, reason = "a part of a crate with more dependencies")]
-#[path = "../../crates/forerun-serve/src/nfs/protocol/mod.rs"]
-mod protocol;
+
+use forerun_serve::nfs::protocol;

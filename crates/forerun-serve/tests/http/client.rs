@@ -56,10 +56,23 @@ impl Connection {
         self.reply(!line.starts_with("HEAD"))
     }
 
+    /// Sends bytes to a server that may hang up meanwhile.
+    pub(crate) fn try_send(&mut self, bytes: &[u8]) {
+        let _ = self.stream.write_all(bytes);
+    }
+
     /// Reads an answer, with its body if `has_body`.
     pub(crate) fn reply(&mut self, has_body: bool) -> Reply {
+        let reply = self.try_reply(has_body);
+        reply.unwrap_or_else(|| panic!("the server hangs up: {:?}", String::from_utf8_lossy(&self.rest)))
+    }
+
+    /// The same; none if the server hangs up before it.
+    pub(crate) fn try_reply(&mut self, has_body: bool) -> Option<Reply> {
         while !self.rest.windows(4).any(|end| end == b"\r\n\r\n") {
-            assert!(self.fill() > 0, "the server hangs up: {:?}", String::from_utf8_lossy(&self.rest));
+            if self.fill() == 0 {
+                return None;
+            }
         }
         let end = self.rest.windows(4).position(|end| end == b"\r\n\r\n").unwrap() + 4;
         let head = String::from_utf8(self.rest.drain(..end).collect()).unwrap();
@@ -73,7 +86,7 @@ impl Connection {
         } else if reply.header("transfer-encoding").is_some() {
             reply.body = self.chunks();
         }
-        reply
+        Some(reply)
     }
 
     fn chunks(&mut self) -> Vec<u8> {

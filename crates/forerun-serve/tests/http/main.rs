@@ -1,5 +1,6 @@
 //! The HTTP server, in both of its protocols.
 
+mod anything;
 mod bad;
 #[path = "../support/certificates.rs"]
 mod certificates;

@@ -23,6 +23,15 @@ async fn a_directory_conforms() {
 }
 
 #[tokio::test]
+async fn a_directory_that_is_read_directly_conforms() {
+    let directory = tempfile::tempdir().unwrap();
+    let tree = conformance::sample_tree();
+    write_tree(directory.path(), &tree);
+    let backend = FileBackend::new(directory.path()).unwrap().with_direct(true);
+    conformance::check(Arc::new(backend), &tree).await;
+}
+
+#[tokio::test]
 async fn an_empty_directory_conforms() {
     let directory = tempfile::tempdir().unwrap();
     conformance::check(Arc::new(FileBackend::new(directory.path()).unwrap()), &[]).await;
@@ -54,6 +63,7 @@ async fn urls_and_plain_paths_name_directories_and_files() {
 #[tokio::test]
 async fn a_failed_connection_names_its_reason() {
     let anonymous = ConnectOptions::default().with_anonymous(true);
+    let direct = ConnectOptions::default().with_direct(true);
     let plain = ConnectOptions::default();
     for (url, options, kind, word) in [
         ("/no/such/place", &plain, ErrorKind::NotFound, "/no/such/place"),
@@ -62,6 +72,7 @@ async fn a_failed_connection_names_its_reason() {
         ("file://host/file", &plain, ErrorKind::Invalid, "three slashes"),
         ("http://", &plain, ErrorKind::Invalid, "http://"),
         ("/tmp", &anonymous, ErrorKind::Invalid, "anonymous"),
+        ("http://localhost/", &direct, ErrorKind::Invalid, "direct"),
     ] {
         let error = connect(url, options).await.unwrap_err();
         assert_eq!(error.kind, kind, "{url}: {error}");

@@ -39,6 +39,12 @@ impl ConnectOptions {
         ConnectOptions { header_file: header_file.into(), ..self }
     }
 
+    /// With [`ConnectOptions::direct`].
+    #[must_use]
+    pub fn with_direct(self, direct: bool) -> ConnectOptions {
+        ConnectOptions { direct, ..self }
+    }
+
     /// With [`ConnectOptions::environment`].
     #[must_use]
     pub fn with_environment(self, environment: Environment) -> ConnectOptions {

@@ -60,24 +60,26 @@ pub async fn connect(url: &str, options: &ConnectOptions) -> Result<Connected> {
     match location::parse(url)? {
         Location::Http(location) => {
             options.refuse_remote_options(url)?;
+            options.refuse_direct(url)?;
             web::connect_web(location, options).await
         }
         Location::Store(location) => {
             options.refuse_headers(url)?;
+            options.refuse_direct(url)?;
             store::store(&location, options).await
         }
         Location::File(path) => {
             options.refuse_remote_options(url)?;
             options.refuse_headers(url)?;
-            let retry = options.retry.clone();
-            tokio::task::spawn_blocking(move || file(&path, retry))
+            let (retry, is_direct) = (options.retry.clone(), options.direct);
+            tokio::task::spawn_blocking(move || file(&path, retry, is_direct))
                 .await
                 .map_err(|stopped| Error::new(ErrorKind::Permanent, format!("opening stopped: {stopped}")))?
         }
     }
 }
 
-fn file(path: &Path, retry: RetryOptions) -> Result<Connected> {
+fn file(path: &Path, retry: RetryOptions, is_direct: bool) -> Result<Connected> {
     let whole = std::path::absolute(path).and_then(std::fs::canonicalize);
     let whole = whole.map_err(|error| {
         let error = crate::file::io_error(path, error);
@@ -90,7 +92,7 @@ fn file(path: &Path, retry: RetryOptions) -> Result<Connected> {
         return Err(Error::new(ErrorKind::NotADirectory, message));
     }
     if whole.is_dir() {
-        let backend = Retry::new(Arc::new(FileBackend::new(path)?), retry);
+        let backend = Retry::new(Arc::new(FileBackend::new(path)?.with_direct(is_direct)), retry);
         return Ok(Connected::to(Arc::new(backend)));
     }
     let utf8 = |path: &Path| path.file_name().and_then(|name| name.to_str()).map(str::to_owned);
@@ -98,7 +100,7 @@ fn file(path: &Path, retry: RetryOptions) -> Result<Connected> {
         let message = format!("{} has a name that is not UTF-8; rename it or link to it", path.display());
         return Err(Error::new(ErrorKind::Invalid, message));
     };
-    let backend = Retry::new(Arc::new(FileBackend::new(parent)?), retry);
+    let backend = Retry::new(Arc::new(FileBackend::new(parent)?.with_direct(is_direct)), retry);
     let only = Only::new(Arc::new(backend), inner, shown.clone());
     let url = url::Url::from_file_path(&whole).map_or_else(|()| whole.display().to_string(), String::from);
     Ok(Connected { backend: Arc::new(only.with_url(url)), object: Some(shown), credentials: None })

@@ -25,6 +25,8 @@ pub struct ConnectOptions {
     pub profile: Option<String>,
     /// A file of headers for a web server, such as `Authorization: Bearer TOKEN`.
     pub header_file: Option<PathBuf>,
+    /// Whether files of a directory are read past the page cache ([`FileBackend::with_direct`](crate::FileBackend::with_direct)).
+    pub direct: bool,
     /// The variables that hold credentials.
     pub environment: Environment,
     /// Limits of retries.
@@ -105,6 +107,16 @@ impl ConnectOptions {
                 Err(Error::new(ErrorKind::Invalid, message))
             }
         }
+    }
+
+    /// Refuses direct reads where there are no files.
+    pub(super) fn refuse_direct(&self, url: &str) -> Result<()> {
+        if !self.direct {
+            return Ok(());
+        }
+        let url = crate::without_secrets(url);
+        let message = format!("direct reads were asked for, but {url} is not a directory; leave them out");
+        Err(Error::new(ErrorKind::Invalid, message))
     }
 
     /// Refuses a header file where there is no web server.

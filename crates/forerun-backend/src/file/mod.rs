@@ -1,5 +1,6 @@
 //! A local directory.
 
+mod direct;
 mod read;
 
 use std::fs::File;
@@ -14,6 +15,7 @@ use async_trait::async_trait;
 use rustix::fs::{AtFlags, FileType, Mode, OFlags, Stat};
 use rustix::io::Errno;
 
+use self::direct::Direct;
 use crate::{Backend, ByteStream, Entry, Error, ErrorKind, Kind, Result, Version, path};
 
 /// The tree below a local directory.
@@ -28,6 +30,8 @@ use crate::{Backend, ByteStream, Entry, Error, ErrorKind, Kind, Result, Version,
 pub struct FileBackend {
     root: Arc<File>,
     name: PathBuf,
+    /// None if reads go through the page cache.
+    direct: Option<Arc<Direct>>,
 }
 
 impl FileBackend {
@@ -40,7 +44,15 @@ impl FileBackend {
         let name = std::path::absolute(root.as_ref()).map_err(|error| io_error(root.as_ref(), error))?;
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
         let root = rustix::fs::open(&name, flags, Mode::empty()).map_err(|errno| io_error(&name, errno))?;
-        Ok(FileBackend { root: Arc::new(root.into()), name })
+        Ok(FileBackend { root: Arc::new(root.into()), name, direct: None })
+    }
+
+    /// Reads past the page cache, if `is_direct` (`O_DIRECT`). Then no byte is in memory twice, and the kernel reads
+    /// nothing ahead. A file system that cannot do this is read through the page cache, and a warning says so once.
+    #[must_use]
+    pub fn with_direct(self, is_direct: bool) -> FileBackend {
+        let direct = is_direct.then(|| Arc::new(Direct::new(self.name.clone())));
+        FileBackend { direct, ..self }
     }
 
     /// Runs the blocking `work` on `path` away from the async threads.
@@ -166,7 +178,7 @@ impl Backend for FileBackend {
 
     async fn fetch(&self, path: &str, version: &Version, extent: Range<u64>) -> Result<ByteStream> {
         let file = self.blocking(path, FileBackend::open_now).await?;
-        read::stream(file, self.local(path), version.clone(), extent).await
+        read::stream(file, self.local(path), self.direct.clone(), version.clone(), extent).await
     }
 
     async fn open_local(&self, path: &str, version: &Version) -> Result<Option<File>> {

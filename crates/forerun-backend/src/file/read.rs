@@ -7,7 +7,9 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use futures::StreamExt;
+use rustix::io::Errno;
 
+use super::direct::{self, Direct, DirectBuffer};
 use super::{changed, io_error, version_of};
 use crate::{ByteStream, Error, ErrorKind, Result, Version};
 
@@ -19,13 +21,17 @@ const PIECE_BYTES_MAX: u64 = 1 << 20;
 pub(super) async fn stream(
     file: File,
     name: PathBuf,
+    direct: Option<Arc<Direct>>,
     version: Version,
     extent: Range<u64>,
 ) -> Result<ByteStream> {
-    // The caller has planned its readahead: the kernel's own would double it. Without this advice
-    // reads are only slower.
-    let _ = rustix::fs::fadvise(&file, 0, None, rustix::fs::Advice::Random);
-    let source = Arc::new(VersionedFile { file, name, version });
+    let direct = direct.filter(|direct| direct.begin(&file));
+    if direct.is_none() {
+        // The caller has planned its readahead: the kernel's own would double it. Without this advice
+        // reads are only slower.
+        let _ = rustix::fs::fadvise(&file, 0, None, rustix::fs::Advice::Random);
+    }
+    let source = Arc::new(VersionedFile { file, name, direct, version });
     // Reads the first piece here, so that a changed file fails the fetch itself.
     let first = source.clone().piece(extent.start, extent.end).await?;
     let next = extent.start + first.len() as u64;
@@ -43,6 +49,7 @@ pub(super) async fn stream(
 struct VersionedFile {
     file: File,
     name: PathBuf,
+    direct: Option<Arc<Direct>>,
     version: Version,
 }
 
@@ -62,6 +69,38 @@ impl VersionedFile {
     fn read(&self, offset: u64, len: u64) -> Result<Bytes> {
         self.check()?;
         let len = usize::try_from(len).expect("a piece fits in memory");
+        let bytes = match self.read_direct(offset, len)? {
+            Some(bytes) => bytes,
+            None => self.read_cached(offset, len)?,
+        };
+        self.check()?;
+        Ok(bytes)
+    }
+
+    /// The same past the page cache, unless that is not wanted or refused.
+    fn read_direct(&self, offset: u64, len: usize) -> Result<Option<Bytes>> {
+        let Some(direct) = &self.direct else { return Ok(None) };
+        let cached = || direct::end(&self.file).map(|()| None).map_err(|errno| io_error(&self.name, errno));
+        if direct.is_refused() {
+            return cached();
+        }
+        let mut buffer = DirectBuffer::new(offset, len);
+        let at = buffer.offset();
+        let read = rustix::io::retry_on_intr(|| rustix::io::pread(&self.file, buffer.room(), at));
+        match read.map(|count| buffer.into_bytes(count)) {
+            Ok(bytes) if bytes.is_empty() => Err(changed(&self.name)),
+            Ok(bytes) => Ok(Some(bytes)),
+            Err(Errno::INVAL) => {
+                direct.refuse();
+                cached()
+            }
+            // The page cache keeps the bytes before a bad block.
+            Err(Errno::IO) => cached(),
+            Err(errno) => Err(io_error(&self.name, errno)),
+        }
+    }
+
+    fn read_cached(&self, offset: u64, len: usize) -> Result<Bytes> {
         let mut buffer = Vec::with_capacity(len);
         while buffer.len() < len {
             let at = offset + buffer.len() as u64;
@@ -76,7 +115,6 @@ impl VersionedFile {
                 Err(_) => break,
             }
         }
-        self.check()?;
         // The allocator may have granted more capacity than the piece has bytes.
         buffer.truncate(len);
         Ok(buffer.into())

@@ -105,8 +105,40 @@ async fn bytes_before_a_bad_block_arrive_before_the_error() {
     let memory = File::open("/proc/self/mem").unwrap();
     let version = version_of(&rustix::fs::fstat(&memory).unwrap());
     let extent = end - GOOD..end + GOOD;
-    let mut stream = read::stream(memory, "memory".into(), version, extent).await.unwrap();
+    let mut stream = read::stream(memory, "memory".into(), None, version, extent).await.unwrap();
     assert_eq!(stream.try_next().await.unwrap().unwrap().len() as u64, GOOD);
     let error = stream.try_next().await.unwrap_err();
     assert!(error.kind == ErrorKind::Permanent && error.message.contains("memory"), "{error}");
+}
+
+#[tokio::test]
+async fn direct_reads_bring_the_same_bytes_or_are_given_up() {
+    // The bytes do not end with a block.
+    let bytes: Vec<u8> = (0..(2 << 20) + 777_u32).map(|at| (at / 3) as u8).collect();
+    for parent in [std::env::temp_dir(), "/dev/shm".into()] {
+        let directory = tempfile::tempdir_in(parent).unwrap();
+        std::fs::write(directory.path().join("file"), &bytes).unwrap();
+        let backend = FileBackend::new(directory.path()).unwrap().with_direct(true);
+        let entry = backend.stat("file").await.unwrap();
+        for extent in [0..entry.size, 4096..8192, 5001..5002, 1_000_000..entry.size - 1] {
+            let read = backend.fetch("file", &entry.version, extent.clone()).await.unwrap();
+            let read: Vec<bytes::Bytes> = read.try_collect().await.unwrap();
+            assert!(read.concat() == bytes[extent.start as usize..extent.end as usize], "{extent:?}");
+        }
+    }
+}
+
+/// The kernel computes the files of `/proc`, and reads none of them directly.
+#[tokio::test]
+async fn a_file_system_that_refuses_direct_reads_is_read_through_the_page_cache() {
+    let backend = FileBackend::new("/proc/self").unwrap().with_direct(true);
+    let direct = backend.direct.clone().unwrap();
+    let file = backend.open_now("auxv").unwrap();
+    assert!(!direct.is_refused());
+    assert!(!direct.begin(&file));
+    assert!(direct.is_refused());
+    // A read that began before is not direct any more.
+    let version = version_of(&rustix::fs::fstat(&file).unwrap());
+    let mut stream = read::stream(file, "auxv".into(), Some(direct), version, 0..16).await.unwrap();
+    assert_eq!(stream.try_next().await.unwrap().unwrap().len(), 16);
 }

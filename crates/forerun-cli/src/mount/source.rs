@@ -35,6 +35,13 @@ pub(crate) struct SourceOptions {
     #[arg(long, value_name = "FILE")]
     pub(crate) header_file: Option<PathBuf>,
 
+    /// Read the files of a directory past the kernel's page cache
+    ///
+    /// Then their bytes are in memory once, and the kernel reads nothing ahead of Forerun's own reads. A file system
+    /// that cannot do this is read through the page cache, and the log says so.
+    #[arg(long)]
+    pub(crate) direct: bool,
+
     /// How long a request is tried again, as in 30s, if the server fails or cannot be reached
     ///
     /// Readers wait meanwhile. 0 gives them the first error, and `forever` never an error.
@@ -51,6 +58,7 @@ impl SourceOptions {
             .with_region(self.region.clone())
             .with_profile(self.profile.clone())
             .with_header_file(self.header_file.clone())
+            .with_direct(self.direct)
             .with_retry(RetryOptions::default().with_deadline(self.retry_timeout))
     }
 }

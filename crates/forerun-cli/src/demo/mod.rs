@@ -7,6 +7,7 @@
 
 mod attacks;
 pub(crate) mod bench;
+mod crowd;
 pub(crate) mod data;
 mod http;
 pub(crate) mod link;

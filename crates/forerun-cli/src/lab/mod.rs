@@ -18,7 +18,8 @@ use std::process::ExitCode;
 
 use clap::Subcommand;
 
-pub(crate) use self::kernel::{BenchKernelCommand, ReaderCommand};
+pub(crate) use self::device::{Clock, Message, Model, Stats, start_device};
+pub(crate) use self::kernel::{BenchKernelCommand, MemoryGroup, ReaderCommand};
 
 /// Run experiments on modelled storage
 #[derive(Debug, clap::Args)]

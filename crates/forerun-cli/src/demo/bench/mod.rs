@@ -8,6 +8,7 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use super::attacks::AttacksCommand;
+use super::crowd::ServerBenchCommand;
 use super::link::Shape;
 use super::median::median;
 use super::processors::PROCESSORS_TAKEN_MAX;
@@ -62,6 +63,7 @@ pub(crate) struct BenchCommand {
 enum OtherBench {
     Programs(ProgramsCommand),
     Attacks(AttacksCommand),
+    Server(ServerBenchCommand),
     Soak(SoakCommand),
 }
 
@@ -91,6 +93,7 @@ impl BenchCommand {
         match self.other {
             Some(OtherBench::Programs(programs)) => return programs.run(),
             Some(OtherBench::Attacks(attacks)) => return attacks.run(),
+            Some(OtherBench::Server(server)) => return server.run(),
             Some(OtherBench::Soak(soak)) => return soak.run(),
             None => {}
         }

@@ -17,9 +17,12 @@ use forerun_sim::device::Preset;
 use tokio::sync::watch;
 
 use self::backing::Backing;
-use self::clock::Clock;
+pub(crate) use self::clock::Clock;
 use self::filesystem::{DISK, DeviceFilesystem};
-use self::model::{Model, parse_elevator};
+pub(crate) use self::model::Model;
+use self::model::parse_elevator;
+pub(crate) use self::pacer::{Message, start as start_device};
+pub(crate) use self::stats::Stats;
 use crate::log;
 use crate::mount::{Stop, daemon, unmount};
 use crate::print::{self, say};
@@ -114,7 +117,7 @@ impl DeviceCommand {
         // depends on it. Threads that start below inherit it.
         let _ = rustix::process::setpriority_process(None, -20);
         let clock = Clock::start(self.speed);
-        let pacer = pacer::start(self.model(), clock)?;
+        let pacer = start_device(self.model(), clock)?;
         let (ended, alive) = watch::channel(());
         let filesystem = DeviceFilesystem::new(backing, clock, pacer, ended);
         let access = Access { writable: true, ..Access::default() };

@@ -5,11 +5,11 @@ use forerun_sim::queue::{ELEVATORS, Plug, Queue, elevator};
 
 /// A device, and the elevator above it if there is one.
 #[derive(Clone, Debug)]
-pub(super) struct Model {
-    pub(super) preset: Preset,
-    pub(super) seed: u64,
+pub(crate) struct Model {
+    pub(crate) preset: Preset,
+    pub(crate) seed: u64,
     /// One of [`ELEVATORS`].
-    pub(super) elevator: Option<&'static str>,
+    pub(crate) elevator: Option<&'static str>,
 }
 
 impl Model {

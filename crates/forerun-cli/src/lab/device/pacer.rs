@@ -22,10 +22,10 @@ use super::stats::Stats;
 const FORGIVEN_NS_MAX: u64 = 100_000;
 
 /// Sends the answer to a request.
-pub(super) type SendAnswer = Box<dyn FnOnce() + Send>;
+pub(crate) type SendAnswer = Box<dyn FnOnce() + Send>;
 
 /// A message to the thread.
-pub(super) enum Message {
+pub(crate) enum Message {
     /// A request of the kernel.
     Request {
         /// The first byte on the device.
@@ -50,7 +50,7 @@ pub(super) enum Message {
 ///
 /// # Errors
 /// If no thread can be started.
-pub(super) fn start(model: Model, clock: Clock) -> io::Result<Sender<Message>> {
+pub(crate) fn start(model: Model, clock: Clock) -> io::Result<Sender<Message>> {
     let (sender, messages) = channel();
     thread::Builder::new().name("forerun-device".to_owned()).spawn(move || {
         // The kernel's default slack makes every wait up to 50 microseconds longer. Only precision

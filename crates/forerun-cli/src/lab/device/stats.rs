@@ -6,9 +6,9 @@ use forerun_sim::device::{DeviceStats, Direction};
 
 /// Counters since the mount.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Stats {
+pub(crate) struct Stats {
     /// Counters of the modelled hardware.
-    pub(super) device: DeviceStats,
+    pub(crate) device: DeviceStats,
     read: DirectionCounters,
     write: DirectionCounters,
     in_flight_max: usize,
@@ -44,6 +44,11 @@ impl Stats {
         self.late_ns += late_ns;
         self.late_ns_max = self.late_ns_max.max(late_ns);
     }
+
+    /// The average lateness of an answer, in real nanoseconds.
+    pub(crate) fn late_ns_mean(&self) -> u64 {
+        self.late_ns.checked_div(self.answer_count).unwrap_or(0)
+    }
 }
 
 impl fmt::Display for Stats {
@@ -61,7 +66,7 @@ impl fmt::Display for Stats {
             ("asked_write_bytes", self.write.bytes),
             ("asked_write_bytes_max", self.write.bytes_max),
             ("in_flight_max", self.in_flight_max as u64),
-            ("late_ns_mean", self.late_ns.checked_div(self.answer_count).unwrap_or(0)),
+            ("late_ns_mean", self.late_ns_mean()),
             ("late_ns_max", self.late_ns_max),
         ];
         rows.iter().try_for_each(|(name, value)| writeln!(f, "{name} {value}"))

@@ -12,6 +12,7 @@ use std::time::Duration;
 
 pub(crate) use self::block_reader::ReaderCommand;
 use self::jobs::{JOBS, Job};
+pub(crate) use self::resource::MemoryGroup;
 use self::slow_disk::{Column, DiskRun, SlowDisk};
 use crate::demo::markdown;
 use crate::demo::session::stop_asked;

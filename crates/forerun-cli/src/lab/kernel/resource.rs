@@ -111,11 +111,11 @@ impl Drop for MountedDisk {
 
 /// A memory cgroup, and the processes in it.
 #[derive(Debug)]
-pub(super) struct MemoryGroup(PathBuf);
+pub(crate) struct MemoryGroup(PathBuf);
 
 impl MemoryGroup {
     /// A cgroup with `memory_bytes`.
-    pub(super) fn new(memory_bytes: u64) -> Result<MemoryGroup, String> {
+    pub(crate) fn new(memory_bytes: u64) -> Result<MemoryGroup, String> {
         let directory = Path::new(MEMORY_GROUPS).join(format!("forerun-bench-{}", std::process::id()));
         let failed = |error| {
             format!(
@@ -130,8 +130,40 @@ impl MemoryGroup {
         Ok(group)
     }
 
+    /// Sets a limit for the buffers of its sockets. The kernel counts them from now on, besides the memory of the cgroup.
+    pub(crate) fn limit_sockets(&self, bytes: u64) -> Result<(), String> {
+        self.set("memory.kmem.tcp.limit_in_bytes", bytes)
+    }
+
+    /// Gives it `memory_bytes`, less what the buffers of its sockets take now. Returns the memory in use with these.
+    pub(crate) fn share_with_sockets(&self, memory_bytes: u64) -> Result<u64, String> {
+        let sockets = self.get("memory.kmem.tcp.usage_in_bytes")?;
+        let used = self.get("memory.usage_in_bytes")? + sockets;
+        // The kernel refuses a limit while it cannot free as much.
+        let _ = self.set("memory.limit_in_bytes", memory_bytes.saturating_sub(sockets));
+        Ok(used)
+    }
+
+    fn get(&self, name: &str) -> Result<u64, String> {
+        let path = self.0.join(name);
+        let read =
+            fs::read_to_string(&path).map_err(|error| format!("reading {}: {error}", path.display()))?;
+        read.trim().parse::<u64>().map_err(|error| format!("{}: {error}", path.display()))
+    }
+
+    fn set(&self, name: &str, bytes: u64) -> Result<(), String> {
+        let path = self.0.join(name);
+        fs::write(&path, bytes.to_string()).map_err(|error| format!("writing {}: {error}", path.display()))
+    }
+
+    /// The processes in it.
+    pub(crate) fn process_ids(&self) -> Vec<u32> {
+        let ids = fs::read_to_string(self.0.join("cgroup.procs")).unwrap_or_default();
+        ids.lines().filter_map(|id| id.parse().ok()).collect()
+    }
+
     /// A command that runs `program` in it.
-    pub(super) fn command(&self, program: &str) -> Command {
+    pub(crate) fn command(&self, program: &str) -> Command {
         let mut command = Command::new("sh");
         command.args(["-c", "echo $$ > \"$0\" && exec \"$@\""]);
         command.arg(self.0.join("cgroup.procs")).arg(program);
@@ -140,7 +172,7 @@ impl MemoryGroup {
     }
 
     /// The number of its processes that the kernel killed for lack of memory.
-    pub(super) fn killed_count(&self) -> u64 {
+    pub(crate) fn killed_count(&self) -> u64 {
         let control = fs::read_to_string(self.0.join("memory.oom_control")).unwrap_or_default();
         let killed = control.lines().find_map(|line| line.strip_prefix("oom_kill "));
         killed.and_then(|count| count.parse().ok()).unwrap_or(0)
@@ -152,8 +184,8 @@ impl Drop for MemoryGroup {
         let until = Instant::now() + GONE_MAX;
         // The directory can be removed only when its processes are gone.
         while fs::remove_dir(&self.0).is_err() {
-            let ids = fs::read_to_string(self.0.join("cgroup.procs")).unwrap_or_default();
-            for pid in ids.lines().filter_map(|id| Pid::from_raw(id.parse().ok()?)) {
+            let ids = self.process_ids();
+            for pid in ids.into_iter().filter_map(|id| Pid::from_raw(i32::try_from(id).ok()?)) {
                 let _ = kill_process(pid, Signal::KILL);
             }
             if Instant::now() > until {

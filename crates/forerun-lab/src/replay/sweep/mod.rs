@@ -1,6 +1,6 @@
 //! A plan in cells that any process may run, in any order, and whose results meet in a folder.
 //!
-//! * A [`SweepCell`] is one workload on one device with one budget, under one policy with all seeds. Its
+//! * A cell is one workload on one device with one budget, under one policy with all seeds. Its
 //!   name is a hash of everything that its result depends on.
 //! * Each result is a file of that name, and the same whoever wrote it. So processes need not agree on who
 //!   runs what. A process that was killed costs its unfinished cells only.

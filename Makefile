@@ -24,7 +24,7 @@
 # `make dist-test` uses them in a fresh Debian and in empty roots, as root.
 
 .PHONY: demo test test-shared bench check release-check semver-check version-check gates ablate fidelity bench-kernel bench-programs bench-fairness bench-attacks bench-server real-programs nbd-programs memory-test nbd-integrity fuzz soak \
-	release static dist dist-test install install-program install-library uninstall header header-check fuse nbd nginx python3 typos valgrind pkg-config musl
+	release static dist dist-test install install-program install-library uninstall header header-check fuse iproute2 nbd nginx python3 typos valgrind pkg-config musl
 
 # A change of user only where one is needed.
 as_root = $(if $(filter 0,$(shell id -u)),,sudo)
@@ -37,7 +37,7 @@ demo: fuse
 # Tests that need root are ignored by `cargo test`, and run here where the user is root.
 # On a fresh machine nothing is built twice, and without records for that builds take less time.
 test: export CARGO_INCREMENTAL ?= 0
-test: check typos fuse nginx python3 valgrind pkg-config
+test: check typos fuse iproute2 nginx python3 valgrind pkg-config
 	cargo test --workspace
 	@test $$(id -u) != 0 || cargo test --workspace --test program -- --ignored
 	cargo test --package forerun-lab --features ablate --test ablate
@@ -96,9 +96,9 @@ bench-attacks: fuse
 
 # Needs root, the memory controller of cgroup v1 and namespaces of networks. The services that the packages bring
 # are not wanted.
-bench-server: fuse nginx
-	@PATH="$$PATH:/usr/sbin"; command -v lighttpd >/dev/null && command -v ip >/dev/null || { \
-		$(install) lighttpd iproute2 && { $(as_root) service lighttpd stop >/dev/null 2>&1 || true; }; }
+bench-server: fuse iproute2 nginx
+	@PATH="$$PATH:/usr/sbin"; command -v lighttpd >/dev/null || { \
+		$(install) lighttpd && { $(as_root) service lighttpd stop >/dev/null 2>&1 || true; }; }
 	cargo build --release --package forerun-cli
 	$(as_root) target/release/forerun bench server $(options)
 
@@ -290,6 +290,9 @@ valgrind:
 musl:
 	@test -d "$$(rustc --print target-libdir --target $(static_target))" || rustup target add $(static_target)
 	@command -v musl-gcc >/dev/null || { $(install) musl-tools; }
+
+iproute2:
+	@PATH="$$PATH:/usr/sbin"; command -v ip >/dev/null || { $(install) iproute2; }
 
 pkg-config:
 	@command -v pkg-config >/dev/null || { $(install) pkg-config; }

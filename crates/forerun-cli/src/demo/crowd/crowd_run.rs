@@ -38,7 +38,7 @@ pub(super) struct Load {
     pub(super) data_bytes: u64,
 }
 
-/// What a server did while it was measured.
+/// The figures of a server while it was measured.
 #[derive(Clone, Debug)]
 pub(super) struct CrowdRun {
     pub(super) client_count: u64,

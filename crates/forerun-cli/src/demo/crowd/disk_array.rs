@@ -38,7 +38,7 @@ pub(super) struct DiskTotals {
 }
 
 impl DiskTotals {
-    /// What came after `earlier`.
+    /// The part after `earlier`.
     pub(super) fn since(&self, earlier: &DiskTotals) -> DiskTotals {
         DiskTotals {
             read_count: self.read_count - earlier.read_count,

@@ -38,7 +38,7 @@ pub(super) struct SlowClient {
     pub(super) until: Instant,
 }
 
-/// What became of a client.
+/// The outcome of a client.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct ClientOutcome {
     /// Bytes that it took while it was measured.

@@ -34,9 +34,9 @@ mod tests {
         let limit = |mib: u64| Limit { bytes: mib << 20, name: "the group allows".to_owned() };
         let finding = judge(256 << 20, &limit(300));
         assert!(
-            finding.level == Level::Fault && finding.message.contains("takes up to 329 MiB"),
+            finding.level == Level::Fault && finding.message.contains("takes up to 328 MiB"),
             "{finding}"
         );
-        assert_eq!(judge(256 << 20, &limit(329)).level, Level::Ok);
+        assert_eq!(judge(256 << 20, &limit(328)).level, Level::Ok);
     }
 }

@@ -12,7 +12,7 @@ use rustix::event::{EventfdFlags, PollFd, PollFlags, Timespec, eventfd, poll};
 
 use super::group::Group;
 use super::wanted::Moment;
-use super::{MemorySize, limit};
+use super::{MemorySize, allocator, limit};
 
 /// Between two looks, unless the kernel tells of pressure.
 const TICK: Duration = Duration::from_millis(250);
@@ -70,6 +70,9 @@ fn adapt(size: MemorySize, foreruns: &[Forerun], is_pressed: bool) {
         tracing::debug!(target: "forerun::memory", "memory falls from {kept} to {wanted} bytes: {moment:?}");
     }
     foreruns.iter().for_each(|forerun| forerun.set_memory_bytes(wanted / foreruns.len() as u64));
+    if wanted < kept || is_pressed {
+        allocator::give_back();
+    }
 }
 
 /// The bytes that the machine and the control groups have left.

@@ -5,9 +5,8 @@ use rustix::process::{Resource, getrlimit};
 use super::group::Group;
 use crate::units::show_size;
 
-/// Memory that the process needs besides `--memory`: for itself, and when it is busy. A busy process
-/// needs an eighth of `--memory` in addition (README, "What you can rely on").
-pub(super) const PROCESS_BYTES: u64 = (15 + 26) << 20;
+/// Memory that a busy process needs besides `--memory` and an eighth of it (README, "What you can rely on").
+pub(super) const PROCESS_BYTES: u64 = 40 << 20;
 
 /// A bound on the memory of this process.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -1,8 +1,10 @@
 //! The memory of a mount or a server:
 //! * [`size`]: how much a user gives;
 //! * [`mod@limit`] and [`group`]: how much there is;
-//! * [`follow`] and [`wanted`]: how it follows what is left.
+//! * [`follow`] and [`wanted`]: how it follows what is left;
+//! * [`allocator`]: how little of it stays in the process after use.
 
+pub(crate) mod allocator;
 mod follow;
 mod group;
 mod limit;

@@ -57,7 +57,7 @@ mod tests {
 
     #[test]
     fn data_take_less_than_half() {
-        assert_eq!(share_of(1024 * MIB), 418 * MIB);
+        assert_eq!(share_of(1024 * MIB), 419 * MIB);
         assert_eq!(share_of(10 * MIB), BYTES_MIN);
     }
 

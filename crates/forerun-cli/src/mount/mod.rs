@@ -1,6 +1,5 @@
 //! `forerun mount`.
 
-pub(crate) mod allocator;
 pub(crate) mod daemon;
 mod end;
 mod engine;

@@ -106,7 +106,8 @@ impl Limits {
         http2.keep_alive_interval(self.idle).keep_alive_timeout(self.idle);
         let io = TokioIo::new(Beginning::new(Impatient::new(stream, self.stall), self.idle));
         let answer = service_fn(move |request| {
-            let answer = answer(request, peer);
+            // Many connections only send bytes: the room for making an answer is not theirs to keep.
+            let answer = Box::pin(answer(request, peer));
             async move { Ok::<_, Infallible>(answer.await) }
         });
         let connection = watcher.watch(builder.serve_connection(io, answer).into_owned());

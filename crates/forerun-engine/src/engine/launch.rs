@@ -7,7 +7,7 @@ use crate::ablation::Rule;
 use crate::cache::{Room, SlotRun, memory_of};
 use crate::events::Event;
 use crate::explain::Class;
-use crate::scheduler::{Flight, Payer};
+use crate::scheduler::{Flight, Payer, Slack};
 use crate::types::*;
 
 /// A fetch about to be dispatched.
@@ -81,7 +81,8 @@ impl Engine {
         let costs = self.device.costs();
         let gap = if self.pending.goes_on(object, extent.offset) { 0 } else { costs.gap };
         // The others of a disk wait for a slice.
-        let slack = costs.pipe.max(2 * self.slice_bytes().unwrap_or(0));
+        let turns = 2 * self.slice_bytes().unwrap_or(costs.fetch);
+        let slack = Slack { busy: costs.pipe.max(turns), turns };
         self.fair.charge(payer, extent.len, extent.len + gap, slack);
         let departure = Departure { object, extent, runs, rides_along, is_alone, cause, spare_of: None };
         let id = self.depart(now, departure);

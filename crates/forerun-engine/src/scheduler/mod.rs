@@ -13,7 +13,7 @@ mod queued;
 mod throttle;
 
 pub(crate) use contention::Contention;
-pub(crate) use fair::{Fair, Favour, Payer};
+pub(crate) use fair::{Fair, Favour, Payer, Slack};
 pub(crate) use flight::Flight;
 pub(crate) use flights::Flights;
 pub(crate) use overdue::Overdue;

@@ -12,6 +12,7 @@ use alloc::collections::{BTreeMap, VecDeque};
 
 use self::caps::Caps;
 pub(crate) use self::payer::{Favour, Payer};
+pub(crate) use self::turns::Slack;
 use self::turns::Turns;
 use crate::types::{ClientId, ReadId, ReaderId, Time};
 
@@ -50,8 +51,7 @@ pub(crate) struct Fair {
     fetched_bytes: BTreeMap<ClientId, u64>,
     /// The time of the last call that may fetch something.
     now: Time,
-    /// The bytes by which members may be ahead or behind: those that keep the device busy.
-    slack: u64,
+    slack: Slack,
 }
 
 impl Fair {
@@ -168,8 +168,8 @@ impl Fair {
         })
     }
 
-    /// `len` bytes are fetched for `payer`, which costs as much as `bytes`. `slack` bytes keep the device busy.
-    pub(crate) fn charge(&mut self, payer: Payer, len: u64, bytes: u64, slack: u64) {
+    /// `len` bytes are fetched for `payer`, which costs as much as `bytes`.
+    pub(crate) fn charge(&mut self, payer: Payer, len: u64, bytes: u64, slack: Slack) {
         self.slack = slack;
         let Payer { client, reader } = payer;
         self.caps.charge(self.now, client, len);

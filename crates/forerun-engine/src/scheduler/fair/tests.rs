@@ -3,7 +3,7 @@ use alloc::vec::Vec;
 
 use super::*;
 
-const SLACK: u64 = 100;
+const SLACK: Slack = Slack { busy: 100, turns: 20 };
 const NEAR: ReaderId = ReaderId(1);
 const FAR: ReaderId = ReaderId(2);
 
@@ -65,11 +65,11 @@ fn a_read_lets_readahead_of_others_go_first_that_have_had_less() {
     let mut fair = fair();
     assert!(!yields(&fair, FAR, [NEAR]));
     fair.begin_wait(NEAR, ReadId(0), false);
-    fair.charge(fair.payer(FAR), 0, 3 * SLACK, SLACK);
+    fair.charge(fair.payer(FAR), 0, 3 * SLACK.busy, SLACK);
     assert!(yields(&fair, FAR, [FAR, NEAR]));
     assert!(!yields(&fair, FAR, [FAR]) && !yields(&fair, NEAR, [FAR]));
     // The same between the readers of one client.
-    fair.charge(fair.payer(NEAR), 0, 3 * SLACK, SLACK);
+    fair.charge(fair.payer(NEAR), 0, 3 * SLACK.busy, SLACK);
     fair.charge(fair.payer(ReaderId(0)), 10, 10, SLACK);
     assert!(yields(&fair, NEAR, [ReaderId(0)]));
 }

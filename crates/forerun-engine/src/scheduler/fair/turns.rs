@@ -1,10 +1,11 @@
 //! Whose turn it is among equals with weights: start-time fair queueing.
 //!
 //! Each member has a tag: the cost of what was fetched for it, divided by its weight. The member with the least tag is
-//! next. The virtual time is the tag at which the last turn began. A member that returns does not make up for the time it was
-//! away: its tag is at most `slack` behind the virtual time.
+//! next. The virtual time is the tag at which the last turn began. Tags may differ by the *lead*: the part of each member of
+//! what keeps the device busy. A member that returns does not make up for the time it was away: its tag is at most the lead
+//! behind the virtual time.
 //!
-//! A new member begins half of `slack` after the virtual time. So those that wait come first, and new members that come
+//! A new member begins half of the lead after the virtual time. So those that wait come first, and new members that come
 //! one after another never keep an older one waiting.
 
 //= Goyal, Vin, Cheng, "Start-time fair queueing", 1996
@@ -24,18 +25,27 @@ pub(super) struct Turns<Id> {
     waiting: BTreeSet<(u64, Id)>,
     /// The virtual time.
     now: u64,
-    /// At this many shares, those of idle members are forgotten.
-    shares_max: usize,
+    /// At twice as many shares, those of idle members are forgotten.
+    shares_kept: usize,
     active: Active,
 }
 
-/// The members that something was fetched for within the last `slack`, as they were counted last.
+/// The members that something was fetched for just now, as they were counted last.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Active {
     pub(super) count: u64,
     pub(super) weight: u64,
     /// At which virtual time.
     counted: u64,
+}
+
+/// How far members may be ahead or behind.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Slack {
+    /// The bytes that keep the device busy.
+    pub(crate) busy: u64,
+    /// The bytes of two turns.
+    pub(crate) turns: u64,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -47,13 +57,8 @@ struct Share {
 
 impl<Id> Default for Turns<Id> {
     fn default() -> Turns<Id> {
-        Turns {
-            shares: BTreeMap::new(),
-            waiting: BTreeSet::new(),
-            now: 0,
-            shares_max: MEMBERS_MIN,
-            active: Active::default(),
-        }
+        let (shares, waiting) = (BTreeMap::new(), BTreeSet::new());
+        Turns { shares, waiting, now: 0, shares_kept: 0, active: Active::default() }
     }
 }
 
@@ -64,25 +69,28 @@ impl<Id: Copy + Ord> Turns<Id> {
     }
 
     /// The tag at which a turn of `id` would begin now.
-    pub(super) fn start(&self, id: Id, slack: u64) -> u64 {
-        let slack = slack.saturating_mul(PARTS);
-        match self.shares.get(&id) {
-            Some(share) => share.tag.max(self.now.saturating_sub(slack)),
-            None => self.now.saturating_add(slack / 2),
-        }
+    pub(super) fn start(&self, id: Id, slack: Slack) -> u64 {
+        let lead = self.lead(slack);
+        let (behind, new) = (self.now.saturating_sub(lead), self.now.saturating_add(lead / 2));
+        self.shares.get(&id).map_or(new, |share| share.tag.max(behind))
     }
 
-    /// Whether `id` is ahead of somebody whose turn begins at `tag` by more than `slack`.
-    pub(super) fn is_after(&self, id: Id, tag: u64, slack: u64) -> bool {
-        tag.saturating_add(slack.saturating_mul(PARTS)) < self.start(id, slack)
+    /// Whether `id` is ahead of somebody whose turn begins at `tag` by more than the lead.
+    pub(super) fn is_after(&self, id: Id, tag: u64, slack: Slack) -> bool {
+        tag.saturating_add(self.lead(slack)) < self.start(id, slack)
     }
 
-    pub(super) fn set_weight(&mut self, id: Id, weight: u32, slack: u64) {
+    /// A part of what keeps the device busy, but two turns at least.
+    fn lead(&self, slack: Slack) -> u64 {
+        (slack.busy / self.active.weight.max(1)).max(slack.turns).saturating_mul(PARTS)
+    }
+
+    pub(super) fn set_weight(&mut self, id: Id, weight: u32, slack: Slack) {
         self.share(id, slack).weight = weight.max(1);
     }
 
     /// A read of `id` begins to wait.
-    pub(super) fn begin_wait(&mut self, id: Id, slack: u64) {
+    pub(super) fn begin_wait(&mut self, id: Id, slack: Slack) {
         let tag = self.start(id, slack);
         let share = self.share(id, slack);
         share.waiting_count += 1;
@@ -102,7 +110,7 @@ impl<Id: Copy + Ord> Turns<Id> {
     }
 
     /// Something that costs `bytes` is fetched for `id`.
-    pub(super) fn charge(&mut self, id: Id, bytes: u64, slack: u64) {
+    pub(super) fn charge(&mut self, id: Id, bytes: u64, slack: Slack) {
         let start = self.start(id, slack);
         self.now = self.now.max(start);
         let share = self.share(id, slack);
@@ -116,8 +124,8 @@ impl<Id: Copy + Ord> Turns<Id> {
     }
 
     /// Counts the active members. False if that was done just now.
-    pub(super) fn count_active(&mut self, slack: u64) -> bool {
-        let slack = slack.saturating_mul(PARTS);
+    pub(super) fn count_active(&mut self, slack: Slack) -> bool {
+        let slack = slack.busy.saturating_mul(PARTS);
         if self.active.count > 0 && self.now < self.active.counted.saturating_add(slack / 4) {
             return false;
         }
@@ -130,8 +138,8 @@ impl<Id: Copy + Ord> Turns<Id> {
     }
 
     /// Whether something was fetched for `id` just now.
-    pub(super) fn is_active(&self, id: Id, slack: u64) -> bool {
-        let since = self.now.saturating_sub(slack.saturating_mul(PARTS));
+    pub(super) fn is_active(&self, id: Id, slack: Slack) -> bool {
+        let since = self.now.saturating_sub(slack.busy.saturating_mul(PARTS));
         self.shares.get(&id).is_some_and(|share| share.tag >= since)
     }
 
@@ -149,7 +157,7 @@ impl<Id: Copy + Ord> Turns<Id> {
     fn forget_idle(&mut self) {
         let now = self.now;
         self.shares.retain(|_, share| share.waiting_count > 0 || share.weight != 1 || share.tag > now);
-        self.shares_max = MEMBERS_MIN.max(2 * self.shares.len());
+        self.shares_kept = self.shares.len();
     }
 
     /// Whether `id` is remembered.
@@ -157,9 +165,9 @@ impl<Id: Copy + Ord> Turns<Id> {
         self.shares.contains_key(&id)
     }
 
-    fn share(&mut self, id: Id, slack: u64) -> &mut Share {
+    fn share(&mut self, id: Id, slack: Slack) -> &mut Share {
         let tag = self.start(id, slack);
-        if self.shares.len() >= self.shares_max {
+        if self.shares.len() >= MEMBERS_MIN.max(2 * self.shares_kept) {
             self.forget_idle();
         }
         self.shares.entry(id).or_insert(Share { tag, weight: 1, waiting_count: 0 })

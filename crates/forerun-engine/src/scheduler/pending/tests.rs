@@ -1,5 +1,6 @@
 use super::*;
 use crate::explain::Class;
+use crate::scheduler::Slack;
 use crate::types::{ClientId, ReaderId};
 
 const MIB: u64 = 1 << 20;
@@ -115,7 +116,7 @@ fn the_window_of_the_reader_whose_turn_it_is_comes_first() {
     let windows = [0, 1, 2].map(|object| Queued { payer: payer(object), ..window(object, 0, 8 * MIB) });
     assert!(windows.iter().all(|window| pending.push(*window)));
     for (reader, bytes) in [(0, 5), (1, 1), (2, 2)] {
-        fair.charge(payer(reader), 0, bytes * MIB, MIB);
+        fair.charge(payer(reader), 0, bytes * MIB, Slack { busy: MIB, turns: 0 });
     }
     let order = [0; 3].map(|_| pending.pop(&fair).map(|window| window.payer.reader.0));
     assert_eq!(order, [Some(1), Some(2), Some(0)]);

@@ -1,6 +1,6 @@
 use super::*;
 
-const SLACK: u64 = 100;
+const SLACK: Slack = Slack { busy: 100, turns: 20 };
 
 /// The bytes for each of `members`, who always wait, in `count` turns of 10 bytes.
 fn served<const N: usize>(turns: &mut Turns<usize>, members: [usize; N], count: usize) -> [usize; N] {
@@ -31,7 +31,7 @@ fn a_member_that_returns_makes_up_for_the_slack_alone() {
     served(&mut turns, [0, 1], 2);
     served(&mut turns, [0], 1000);
     let [stayed, returned] = served(&mut turns, [0, 1], 100);
-    assert!((returned - stayed).abs_diff(SLACK as usize) <= 10, "{stayed} {returned}");
+    assert!((returned - stayed).abs_diff(SLACK.busy as usize) <= 10, "{stayed} {returned}");
 }
 
 #[test]
@@ -50,6 +50,18 @@ fn new_members_that_come_one_after_another_keep_none_waiting() {
 }
 
 #[test]
+fn nobody_in_a_crowd_is_left_behind() {
+    let mut turns = Turns::default();
+    for member in 0..200 {
+        turns.charge(member, 10, SLACK);
+        turns.count_active(SLACK);
+    }
+    let members: [usize; 200] = core::array::from_fn(|member| member);
+    let shares = served(&mut turns, members, 10 * 200);
+    assert!(shares.iter().all(|got| (60..=120).contains(got)), "{shares:?}");
+}
+
+#[test]
 fn one_is_after_another_once_it_is_ahead_by_more_than_the_slack() {
     let mut turns = Turns::default();
     turns.charge(0, 10, SLACK);
@@ -62,7 +74,7 @@ fn one_is_after_another_once_it_is_ahead_by_more_than_the_slack() {
     let is_after = |turns: &Turns<i32>, id, other| turns.is_after(id, turns.start(other, SLACK), SLACK);
     assert!(!is_after(&turns, 0, 1));
     turns.begin_wait(1, SLACK);
-    turns.charge(0, 2 * SLACK, SLACK);
+    turns.charge(0, 2 * SLACK.busy, SLACK);
     assert!(is_after(&turns, 0, 1) && !is_after(&turns, 1, 0));
 }
 

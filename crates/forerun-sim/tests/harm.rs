@@ -33,10 +33,11 @@ fn times(device: &str, seeds: u64) -> Vec<(f64, u64)> {
 #[test]
 fn most_gain_and_few_lose() {
     let seeds = if cfg!(debug_assertions) { 100 } else { 400 };
+    let mut broken = Vec::new();
     for (device, mean_max, percent, most) in [
         ("ide-2006", 0.8, 9, 2.0),
         ("scsi-2001", 0.8, 10, 2.3),
-        ("nvme", 0.7, 4, 1.6),
+        ("nvme", 0.7, 4, 1.7),
         ("rbd-2014", 0.6, 5, 2.6),
         ("nfs-gbe", 1.0, 10, 2.3),
         ("s3", 0.2, 1, 1.1),
@@ -50,9 +51,9 @@ fn most_gain_and_few_lose() {
             mean.exp()
         );
         println!("{told}, {worst:.3} times with seed {seed}: {:?}", Mixed::new(seed));
-        assert!(
-            share <= percent && worst <= most && mean.exp() < mean_max,
-            "{told}, {worst:.3} times with seed {seed}"
-        );
+        if share > percent || worst > most || mean.exp() >= mean_max {
+            broken.push(format!("{told}, {worst:.3} times with seed {seed}"));
+        }
     }
+    assert!(broken.is_empty(), "{broken:#?}");
 }

@@ -10,7 +10,6 @@ use tokio::runtime::Builder;
 use super::{NbdCommand, sources};
 use crate::memory::{self, allocator};
 use crate::mount::service::{self, Service};
-
 use crate::mount::Stop;
 use crate::print::say;
 use crate::servers::sockets::SocketName;

@@ -4,12 +4,13 @@
 //! client that is slow, pieces are small and copied. A body reads nothing more until such a piece is on its way.
 
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use bytes::Bytes;
 use forerun::{Advice, Extent, Reader, Result};
 use futures::{Stream, StreamExt, TryStreamExt, stream};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio::time::Instant;
 
 use crate::sending::{PIECE_BYTES_MAX, Pool};
 use crate::served::Bucket;
@@ -119,10 +120,11 @@ mod tests {
     use forerun::{Forerun, Options};
     use forerun_backend::MemoryBackend;
     use futures::FutureExt;
+    use tokio::time;
 
     use super::*;
 
-    #[tokio::test]
+    #[tokio::test(start_paused = true)]
     async fn a_slow_client_holds_one_small_piece_and_a_quick_one_gets_larger_ones() {
         let memory = MemoryBackend::new();
         memory.replace("a", vec![7; 1 << 20]);
@@ -145,7 +147,7 @@ mod tests {
             lent.each_ref().map(|lent| len(lent)),
             [2, 4].map(|times| times * PIECE_BYTES_MIN as usize)
         );
-        sending.since = Instant::now().checked_sub(Duration::from_secs(1));
+        time::advance(QUICK).await;
         assert_eq!(len(&sending.next().await.unwrap()), 2 * PIECE_BYTES_MIN as usize);
     }
 }

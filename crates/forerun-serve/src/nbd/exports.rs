@@ -3,11 +3,12 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Weak};
 
-use forerun::{Entry, ErrorKind, Forerun, Kind, Result};
-use tokio::sync::Mutex;
+use forerun::{ClientId, Entry, ErrorKind, Forerun, Kind, Result};
+use parking_lot::Mutex;
 
 use super::changes::Changes;
 use super::direct::WritableFile;
+use super::image::{Image, Images};
 use super::open::{OpenExport, Shares};
 use super::overlay::Overlay;
 use crate::sending::Pool;
@@ -25,6 +26,8 @@ pub struct Source {
     only: Option<String>,
     shares: Shares,
     changes: Changes,
+    /// None if each object is a disk as it is.
+    images: Option<Images>,
 }
 
 /// All that is served. Connections to one version of an object share it.
@@ -40,7 +43,31 @@ impl Source {
     pub fn new(forerun: Forerun, name: Option<String>) -> Source {
         let [lending, taking] = [0; 2].map(|_| Pool::new(&forerun));
         let only = forerun.object().map(str::to_owned);
-        Source { forerun, name, only, shares: Shares { lending, taking }, changes: Changes::Refused }
+        Source {
+            forerun,
+            name,
+            only,
+            shares: Shares { lending, taking },
+            changes: Changes::Refused,
+            images: None,
+        }
+    }
+
+    /// The same objects, each an image in the format qcow2. Its backing file is in the tree of `backing`. Without that
+    /// no image may have one.
+    #[must_use]
+    pub fn with_qcow2(self, backing: Option<Forerun>) -> Source {
+        Source { images: Some(Images::new(&self.forerun, backing)), ..self }
+    }
+
+    /// The disk in `object`. Of an image it has the size that clients see, and the versions of all files.
+    ///
+    /// # Errors
+    /// If there is none.
+    pub async fn disk(&self, object: &str) -> Result<Entry> {
+        let entry = self.forerun.stat(object).await?;
+        let Some(images) = &self.images else { return Ok(entry) };
+        Ok(Image::open(&entry, &self.forerun, ClientId::default(), images).await?.disk_entry())
     }
 
     /// Only `object`, the base of `overlay`, which keeps what clients write.
@@ -162,21 +189,29 @@ impl Exports {
 
     /// The export of this version of the object, shared with those that have it open.
     async fn open(&self, name: &str, entry: &Entry, source: &Source) -> Result<Arc<OpenExport>> {
-        let mut open = self.open.lock().await;
-        open.retain(|_, export| export.strong_count() > 0);
-        if let Some(export) = open.get(name).and_then(Weak::upgrade) {
-            if export.is(entry) {
+        let found = self.open.lock().get(name).and_then(Weak::upgrade);
+        if let Some(export) = found {
+            if export.is(entry) && export.has_current_backing().await? {
                 return Ok(export);
             }
             export.retire();
         }
-        let Source { forerun, shares, changes, .. } = source;
-        let export = OpenExport::new(name.to_owned(), entry, forerun, shares, changes).await;
+        let Source { forerun, shares, changes, images, .. } = source;
+        let export = OpenExport::new(name.to_owned(), entry, forerun, images.as_ref(), shares, changes).await;
         if export.as_ref().is_err_and(|error| error.kind == ErrorKind::Changed) {
             // The next client asks the storage again.
             source.forerun.invalidate_metadata(&entry.path);
         }
         let export = Arc::new(export?);
+        let mut open = self.open.lock();
+        open.retain(|_, export| export.strong_count() > 0);
+        // Another client may have opened it meanwhile.
+        if let Some(other) = open.get(name).and_then(Weak::upgrade) {
+            if other.is(entry) {
+                return Ok(other);
+            }
+            other.retire();
+        }
         open.insert(name.to_owned(), Arc::downgrade(&export));
         Ok(export)
     }

@@ -9,14 +9,17 @@
 //! memory. A client that takes no replies stops only itself. No more requests are taken from it, and the
 //! bytes that wait for it go back to the engine (`client/outbox.rs`).
 //!
-//! Writes go beside the object (`overlay`) or to a local file (`direct`).
+//! The disk of an export is an object, or it is in an image (`image`). Writes go beside the object (`overlay`) or to a
+//! local file (`direct`).
 
 mod changes;
 mod client;
 mod direct;
+mod disk;
 mod exports;
 mod failure;
 mod holes;
+mod image;
 mod open;
 mod overlay;
 pub mod protocol;

@@ -5,12 +5,14 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use bytes::Bytes;
-use forerun::{Advice, Entry, Error, ErrorKind, Extent, Forerun, Reader, Result};
+use forerun::{Entry, Error, ErrorKind, Forerun, Result};
 use tokio::sync::OwnedSemaphorePermit;
 
 use super::changes::{Changes, Zeroing};
+use super::disk::Disk;
 use super::holes;
-use super::protocol::{BlockSizes, Export, StatusExtent, export_flags};
+use super::image::{Image, Images};
+use super::protocol::{BlockSizes, Export, STATE_HOLE, STATE_ZERO, StatusExtent, export_flags};
 use crate::sending::{Lent, Pool};
 use crate::sharers::client_of;
 
@@ -32,7 +34,8 @@ pub(super) struct Shares {
 pub(super) struct OpenExport {
     pub(super) shown: Export,
     forerun: Forerun,
-    reader: Reader,
+    entry: Entry,
+    disk: Disk,
     changes: Changes,
     /// The object as a file of this system, which knows its holes.
     file: Option<Arc<File>>,
@@ -42,28 +45,41 @@ pub(super) struct OpenExport {
 }
 
 impl OpenExport {
-    /// Opens `entry` of `forerun` as the export `name`.
+    /// Opens `entry` of `forerun` as the export `name`. It is one of `images`, if there are any.
     ///
     /// # Errors
-    /// If the object has changed since `entry` was made, or if its overlay belongs to another version.
+    /// If the object has changed since `entry` was made, if it is no image that can be served, or if its overlay
+    /// belongs to another version.
     pub(super) async fn new(
         name: String,
         entry: &Entry,
         forerun: &Forerun,
+        images: Option<&Images>,
         shares: &Shares,
         changes: &Changes,
     ) -> Result<OpenExport> {
-        if let Changes::Overlay(overlay) = changes {
-            overlay.check_base(entry)?;
-        }
-        let file = forerun.open_local(entry).await?.map(Arc::new);
-        let description = format!("{} of {}", entry.path, forerun.url());
         // An export is the disk of one machine.
         let client = client_of(&name);
+        let (disk, file, base) = match images {
+            None => {
+                let file = forerun.open_local(entry).await?.map(Arc::new);
+                (Disk::Object(forerun.for_client(client).reader_of(entry)), file, entry.clone())
+            }
+            Some(images) => {
+                let image = Image::open(entry, forerun, client, images).await?;
+                let base = image.disk_entry();
+                (Disk::Image(Arc::new(image)), None, base)
+            }
+        };
+        if let Changes::Overlay(overlay) = changes {
+            overlay.check_base(&base)?;
+        }
+        let description = format!("{} of {}", entry.path, forerun.url());
         let (flags, block_sizes) = (FLAGS | changes.flags(), BlockSizes::default());
         Ok(OpenExport {
-            shown: Export { name, description, size: entry.size, flags, block_sizes },
-            reader: forerun.for_client(client).reader_of(entry),
+            shown: Export { name, description, size: base.size, flags, block_sizes },
+            entry: entry.clone(),
+            disk,
             forerun: forerun.clone(),
             changes: changes.clone(),
             file,
@@ -74,8 +90,19 @@ impl OpenExport {
 
     /// Whether it is the version that `entry` describes.
     pub(super) fn is(&self, entry: &Entry) -> bool {
-        let own = self.reader.entry();
+        let own = &self.entry;
         !self.is_stale.load(Ordering::Relaxed) && own.version == entry.version && own.size == entry.size
+    }
+
+    /// Whether its backing files still have the versions that it reads.
+    ///
+    /// # Errors
+    /// If the storage cannot tell.
+    pub(super) async fn has_current_backing(&self) -> Result<bool> {
+        match &self.disk {
+            Disk::Object(_) => Ok(true),
+            Disk::Image(image) => image.has_current_backing().await,
+        }
     }
 
     /// Lets every read and write fail from now on: a client with several connections would otherwise see
@@ -89,16 +116,16 @@ impl OpenExport {
         let permit = self.shares.lending.take(len).await?;
         self.check()?;
         if let Changes::Overlay(overlay) = &self.changes
-            && let Some(bytes) = overlay.read(&self.reader, offset, len).await?
+            && let Some(bytes) = self.noticing(overlay.read(&self.disk, offset, len).await)?
         {
             return Ok(Lent::gathered(bytes, permit));
         }
-        Ok(Lent::leased(self.reader.lease(offset, len as usize).await?, permit))
+        self.noticing(self.disk.read(offset, len, permit).await)
     }
 
     /// Reads `len` bytes ahead.
-    pub(super) fn will_need(&self, offset: u64, len: u32) {
-        self.reader.advise(Advice::WillNeed(&[Extent::new(offset, u64::from(len))]));
+    pub(super) async fn will_need(&self, offset: u64, len: u32) -> Result<()> {
+        self.noticing(self.disk.will_need(offset, len).await)
     }
 
     /// The room for `len` bytes of a write, at most a part of it.
@@ -109,19 +136,19 @@ impl OpenExport {
     /// Writes `bytes`, which have `room` until then.
     pub(super) async fn write(&self, offset: u64, bytes: Bytes, room: OwnedSemaphorePermit) -> Result<()> {
         self.check()?;
-        self.changes.write(&self.reader, offset, bytes, room).await
+        self.changes.write(&self.disk, offset, bytes, room).await
     }
 
     /// Gives up `len` bytes.
     pub(super) async fn trim(&self, offset: u64, len: u32) -> Result<()> {
         self.check()?;
-        self.changes.trim(&self.reader, offset, len).await
+        self.changes.trim(&self.disk, offset, len).await
     }
 
     /// Writes `len` zeros.
     pub(super) async fn write_zeroes(&self, offset: u64, len: u32, zeroing: Zeroing) -> Result<()> {
         self.check()?;
-        self.changes.write_zeroes(&self.reader, offset, len, zeroing).await
+        self.changes.write_zeroes(&self.disk, offset, len, zeroing).await
     }
 
     /// Makes all writes last that have ended. It does so even if the base has changed.
@@ -162,13 +189,24 @@ impl OpenExport {
 
     /// The states as the object itself has them.
     async fn own_status(&self, offset: u64, len: u32, count_max: usize) -> Result<Vec<StatusExtent>> {
+        if let Disk::Image(image) = &self.disk {
+            self.check()?;
+            let mut extents = Vec::new();
+            for (len, is_hole) in self.noticing(image.holes(offset, u64::from(len)).await)? {
+                let state = if is_hole { STATE_HOLE | STATE_ZERO } else { 0 };
+                // All lie within `len` bytes.
+                append(&mut extents, StatusExtent { len: len as u32, state });
+            }
+            extents.truncate(count_max);
+            return Ok(extents);
+        }
         let Some(file) = self.file.clone() else {
             return Ok(vec![StatusExtent { len, state: 0 }]);
         };
         let map = tokio::task::spawn_blocking(move || holes::map(&file, offset, len, count_max)).await;
         // A file that has changed meanwhile may have bytes where this version had none.
         self.check()?;
-        if self.forerun.open_local(self.reader.entry()).await?.is_none() {
+        if self.forerun.open_local(&self.entry).await?.is_none() {
             return Err(self.changed());
         }
         match map {
@@ -176,6 +214,16 @@ impl OpenExport {
             // Not every file system tells.
             _ => Ok(vec![StatusExtent { len, state: 0 }]),
         }
+    }
+
+    /// Lets every request fail once one has found that a file has changed. An image has several files, and zeros that no
+    /// file has: its readers would not find out by themselves.
+    fn noticing<T>(&self, result: Result<T>) -> Result<T> {
+        result.inspect_err(|error| {
+            if error.kind == ErrorKind::Changed {
+                self.retire();
+            }
+        })
     }
 
     fn check(&self) -> Result<()> {

@@ -7,6 +7,7 @@ mod certificates;
 mod client;
 mod handshake;
 mod holes;
+mod images;
 mod limits;
 mod messages;
 mod numbers;

@@ -9,11 +9,12 @@ use std::path::Path;
 use std::sync::Arc;
 
 use bytes::Bytes;
-use forerun::{Error, ErrorKind, Reader, Result};
+use forerun::{Error, ErrorKind, Result};
 use rustix::io::Errno;
 use tokio::task::JoinError;
 
 use super::direct::WritableFile;
+use super::disk::Disk;
 use super::overlay::Overlay;
 use super::protocol::export_flags;
 
@@ -55,42 +56,42 @@ impl Changes {
         }
     }
 
-    /// Writes `bytes` to the export that `reader` reads. Reads that begin after it see them.
+    /// Writes `bytes` over `disk`. Reads that begin after it see them.
     pub(super) async fn write(
         &self,
-        reader: &Reader,
+        disk: &Disk,
         offset: u64,
         bytes: Bytes,
         held: impl Send + 'static,
     ) -> Result<()> {
         match self {
             Changes::Refused => Err(refused()),
-            Changes::Overlay(overlay) => overlay.write(reader, offset, bytes, held).await,
-            Changes::Direct(file) => file.write(reader, offset, bytes, held).await,
+            Changes::Overlay(overlay) => overlay.write(disk, offset, bytes, held).await,
+            Changes::Direct(file) => file.write(disk.object()?, offset, bytes, held).await,
         }
     }
 
     /// Gives up `len` bytes, which read as zeros or as before from then on.
-    pub(super) async fn trim(&self, reader: &Reader, offset: u64, len: u32) -> Result<()> {
+    pub(super) async fn trim(&self, disk: &Disk, offset: u64, len: u32) -> Result<()> {
         match self {
             Changes::Refused => Err(refused()),
             Changes::Overlay(overlay) => overlay.trim(offset, len).await,
-            Changes::Direct(file) => file.trim(reader, offset, len).await,
+            Changes::Direct(file) => file.trim(disk.object()?, offset, len).await,
         }
     }
 
     /// Writes `len` zeros.
     pub(super) async fn write_zeroes(
         &self,
-        reader: &Reader,
+        disk: &Disk,
         offset: u64,
         len: u32,
         zeroing: Zeroing,
     ) -> Result<()> {
         match self {
             Changes::Refused => Err(refused()),
-            Changes::Overlay(overlay) => overlay.write_zeroes(reader, offset, len, zeroing).await,
-            Changes::Direct(file) => file.write_zeroes(reader, offset, len, zeroing).await,
+            Changes::Overlay(overlay) => overlay.write_zeroes(disk, offset, len, zeroing).await,
+            Changes::Direct(file) => file.write_zeroes(disk.object()?, offset, len, zeroing).await,
         }
     }
 

@@ -54,9 +54,9 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
                 self.run(work::block_status(export, cookie, offset, len, count_max), context);
             }
             Ok(Command::Cache { offset, len }) => {
-                export.will_need(offset, len);
-                self.counting.reply(cookie, true, true);
-                self.reply(self.replies.done(cookie));
+                let (owner, request) = (Arc::clone(&export), (cookie, 0, false));
+                let advice = async move { export.will_need(offset, len).await };
+                self.run(work::change(owner, request, advice), context);
             }
             Ok(Command::Disconnect) => {
                 self.request_count -= 1;

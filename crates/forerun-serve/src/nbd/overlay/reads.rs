@@ -4,9 +4,10 @@ use std::ops::Range;
 use std::os::unix::fs::FileExt;
 use std::sync::Arc;
 
-use forerun::{Reader, Result};
+use forerun::Result;
 
 use super::super::changes::{file_error, on_disk};
+use super::super::disk::Disk;
 use super::super::protocol::{STATE_HOLE, STATE_ZERO};
 use super::Overlay;
 use super::layout::{Layout, start_of};
@@ -19,7 +20,7 @@ impl Overlay {
     /// The `len` bytes from `offset` on, or none if all of them are the base's.
     pub(in super::super) async fn read(
         self: &Arc<Overlay>,
-        base: &Reader,
+        base: &Disk,
         offset: u64,
         len: u32,
     ) -> Result<Option<Vec<u8>>> {

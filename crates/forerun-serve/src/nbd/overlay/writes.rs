@@ -5,11 +5,12 @@ use std::os::unix::fs::FileExt;
 use std::sync::Arc;
 
 use bytes::{Bytes, BytesMut};
-use forerun::{Error, Reader, Result};
+use forerun::{Error, Result};
 
 use super::super::changes::{
     Claim, Zeroing, file_error, on_disk, punch, reserve, slow, write_zeros, zero_in_place,
 };
+use super::super::disk::Disk;
 use super::Overlay;
 use super::layout::{BLOCK_BYTES, Layout, SLOT_BYTES, start_of};
 use super::slots;
@@ -22,7 +23,7 @@ impl Overlay {
     /// Writes `bytes`, and drops `held` once they are not needed any more.
     pub(in super::super) async fn write(
         self: &Arc<Overlay>,
-        base: &Reader,
+        base: &Disk,
         offset: u64,
         bytes: Bytes,
         held: impl Send + 'static,
@@ -35,7 +36,7 @@ impl Overlay {
     /// Writes zeros.
     pub(in super::super) async fn write_zeroes(
         self: &Arc<Overlay>,
-        base: &Reader,
+        base: &Disk,
         offset: u64,
         len: u32,
         zeroing: Zeroing,
@@ -95,7 +96,7 @@ impl Overlay {
     /// Writes `bytes` to blocks that nobody else changes while `held` is kept.
     async fn write_claimed(
         self: &Arc<Overlay>,
-        base: &Reader,
+        base: &Disk,
         offset: u64,
         bytes: Bytes,
         held: impl Send + 'static,
@@ -122,7 +123,7 @@ impl Overlay {
     }
 
     /// The bytes of a block beside those that are written, unless the file has them.
-    async fn rest(&self, base: &Reader, bytes: Range<u64>) -> Result<Vec<u8>> {
+    async fn rest(&self, base: &Disk, bytes: Range<u64>) -> Result<Vec<u8>> {
         if bytes.is_empty() {
             return Ok(Vec::new());
         }

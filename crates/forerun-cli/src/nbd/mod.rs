@@ -21,10 +21,21 @@ Examples:
       forerun nbd --listen localhost https://example.org/images/
   An image that a virtual machine may write to, while the object stays as it is:
       forerun nbd --unix /run/disk.sock --overlay changes.overlay s3://images/debian.raw
+  The disk in a qcow2 image, whose backing file is in the same bucket:
+      forerun nbd --unix /run/disk.sock --format qcow2 --backing s3://images/ s3://images/vm.qcow2
   Two images with names of your own:
       forerun nbd --unix /run/disks.sock root=s3://images/debian.raw data=/net/archive/data.img
 
 To end the server, interrupt the program. It answers the requests that it has, and closes.";
+
+/// The content of an object.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+enum ImageFormat {
+    /// The bytes of the object are the disk
+    Raw,
+    /// The object is an image of QEMU, and the disk is in it
+    Qcow2,
+}
 
 /// Serve URLs as network block devices
 ///
@@ -51,6 +62,20 @@ pub(crate) struct NbdCommand {
     /// address is served, unless `--tls-certificate` and `--tls-client-ca` are given.
     #[arg(long, value_name = "ADDR")]
     listen: Option<String>,
+
+    /// The format of the objects
+    ///
+    /// It holds for all URLs. No object is looked at to find out, since a virtual machine can make its raw disk begin
+    /// like an image. Clients see the disk as raw in either case.
+    #[arg(long, value_name = "FORMAT", default_value = "raw")]
+    format: ImageFormat,
+
+    /// Let qcow2 images have backing files below the directory URL
+    ///
+    /// An image names its backing file by a path in this directory. Other names are refused, and so are
+    /// images with a backing file if this is not given.
+    #[arg(long, value_name = "URL")]
+    backing: Option<String>,
 
     /// Keep what clients write in FILE, and leave the object as it is
     ///

@@ -42,7 +42,8 @@ pub(super) fn serve(command: &NbdCommand) -> Result<ExitCode, Box<dyn Error>> {
         }
         let service = Service::new()?;
         let (engine, ttl) = (&command.engine, command.metadata_ttl);
-        let mut upstreams = Upstreams::new(&command.urls, engine, ttl, &monitoring, &handle)?;
+        let urls = sources::urls(command)?;
+        let mut upstreams = Upstreams::new(&urls, engine, ttl, &monitoring, &handle)?;
         let exports = sources::connect(command, &mut upstreams).await?;
         let _following = upstreams.follow_memory()?;
         let stop = Stop::new()?;

@@ -24,6 +24,9 @@ mod helper;
 mod learn;
 mod lists;
 mod log;
+#[allow(dead_code, reason = "each test program uses its part")]
+#[path = "../../../forerun-serve/tests/nbd/images/maker.rs"]
+mod maker;
 mod memory;
 mod metrics;
 mod mount;

@@ -1,6 +1,7 @@
 //! `forerun nbd`.
 
 mod full;
+mod images;
 mod killed;
 
 use std::fs;

@@ -48,8 +48,9 @@ impl OpenExport {
     /// Opens `entry` of `forerun` as the export `name`. It is one of `images`, if there are any.
     ///
     /// # Errors
-    /// If the object has changed since `entry` was made, if it is no image that can be served, or if its overlay
-    /// belongs to another version.
+    /// * If the object has changed since `entry` was made.
+    /// * If it is no image that can be served.
+    /// * If its overlay belongs to another version.
     pub(super) async fn new(
         name: String,
         entry: &Entry,

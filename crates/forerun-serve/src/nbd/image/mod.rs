@@ -12,7 +12,7 @@ mod chain;
 mod given;
 mod header;
 mod names;
-mod reads;
+mod stretches;
 mod tables;
 
 use std::fmt;

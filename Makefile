@@ -8,7 +8,8 @@
 # readahead (as root), `make bench-programs` real
 # programs on the mount beside other ways to mount, `make bench-fairness` how readers share a store,
 # `make bench-attacks` what a bad
-# server costs other readers, `make bench-server` (as root) web servers with a thousand slow clients, `make real-programs` our traces
+# server costs other readers, `make bench-server` (as root) web servers with a thousand slow clients,
+# `make bench-nbd` network block devices beside nbdkit, `make real-programs` our traces
 # with the programs that replay them, `make nbd-programs` the NBD server with other clients,
 # `make memory-test` memory that follows a control group,
 # `make nbd-integrity` writes to it for minutes,
@@ -23,7 +24,7 @@
 # `make dist` builds a .deb, a static tarball, an SBOM and their checksums in `dist/` (docs/packages.md).
 # `make dist-test` uses them in a fresh Debian and in empty roots, as root.
 
-.PHONY: demo test test-shared bench check release-check semver-check version-check gates ablate fidelity bench-kernel bench-programs bench-fairness bench-attacks bench-server real-programs nbd-programs memory-test nbd-integrity fuzz soak \
+.PHONY: demo test test-shared bench check release-check semver-check version-check gates ablate fidelity bench-kernel bench-programs bench-fairness bench-attacks bench-server bench-nbd real-programs nbd-programs memory-test nbd-integrity fuzz soak \
 	release static dist dist-test install install-program install-library uninstall header header-check fuse iproute2 nbd nginx python3 typos valgrind pkg-config musl
 
 # A change of user only where one is needed.
@@ -101,6 +102,11 @@ bench-server: fuse iproute2 nginx
 		$(install) lighttpd && { $(as_root) service lighttpd stop >/dev/null 2>&1 || true; }; }
 	cargo build --release --package forerun-cli
 	$(as_root) target/release/forerun bench server $(options)
+
+# Beside nbdkit, as in `make bench-nbd options='--only random,copy --latency 10ms'`.
+bench-nbd: nbd
+	cargo build --release --package forerun-cli
+	target/release/forerun bench nbd $(options)
 
 real-programs:
 	@command -v rbd-replay btt fio strace >/dev/null || { $(install) fio blktrace strace ceph-common; }

@@ -13,6 +13,7 @@ mod http;
 pub(crate) mod link;
 pub(crate) mod markdown;
 pub(crate) mod median;
+mod nbd_bench;
 pub(crate) mod process;
 pub(crate) mod processors;
 mod programs;

@@ -1,6 +1,7 @@
 //! Clients of others read from `forerun nbd`: libnbd's tools, QEMU's and nbdkit. `make nbd-programs` installs
 //! them and runs this; elsewhere it is left out.
 
+mod bench;
 mod images;
 #[allow(dead_code, reason = "each test program uses its part")]
 #[path = "../support/mod.rs"]

@@ -11,6 +11,7 @@ use super::attacks::AttacksCommand;
 use super::crowd::ServerBenchCommand;
 use super::link::Shape;
 use super::median::median;
+use super::nbd_bench::NbdBenchCommand;
 use super::processors::PROCESSORS_TAKEN_MAX;
 use super::programs::ProgramsCommand;
 use super::reader::Pattern;
@@ -64,6 +65,7 @@ enum OtherBench {
     Programs(ProgramsCommand),
     Attacks(AttacksCommand),
     Server(ServerBenchCommand),
+    Nbd(NbdBenchCommand),
     Soak(SoakCommand),
 }
 
@@ -94,6 +96,7 @@ impl BenchCommand {
             Some(OtherBench::Programs(programs)) => return programs.run(),
             Some(OtherBench::Attacks(attacks)) => return attacks.run(),
             Some(OtherBench::Server(server)) => return server.run(),
+            Some(OtherBench::Nbd(nbd)) => return nbd.run(),
             Some(OtherBench::Soak(soak)) => return soak.run(),
             None => {}
         }

@@ -69,11 +69,21 @@ impl StoreProcess {
 
     /// Bytes of objects sent since `prepare`.
     pub(crate) fn bytes_sent(&self) -> Result<u64, String> {
+        self.counter("bytes")
+    }
+
+    /// Requests since `prepare`, without those of this program.
+    pub(crate) fn requests_answered(&self) -> Result<u64, String> {
+        self.counter("requests")
+    }
+
+    fn counter(&self, name: &str) -> Result<u64, String> {
         let counters = self.control("GET", "/_counters")?;
-        let digits = counters.split_once("\"bytes\": ").and_then(|(_, rest)| rest.split(',').next());
+        let named = counters.split_once(&format!("\"{name}\": "));
+        let digits = named.and_then(|(_, rest)| rest.split(',').next());
         digits
             .and_then(|digits| digits.parse().ok())
-            .ok_or_else(|| "the store's counters have no bytes".to_owned())
+            .ok_or_else(|| format!("the store's counters have no {name}"))
     }
 
     fn control(&self, method: &str, target: &str) -> Result<String, String> {

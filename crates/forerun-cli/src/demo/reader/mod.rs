@@ -10,6 +10,7 @@ mod walk;
 
 use std::time::{Duration, Instant};
 
+pub(crate) use self::order::random;
 pub(crate) use self::paced::play_steadily;
 pub(crate) use self::pattern::Pattern;
 pub(crate) use self::verified::{MountedBucket, Tally};

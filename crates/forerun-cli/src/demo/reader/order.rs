@@ -12,7 +12,7 @@ pub(super) fn displaced(count: u64, places: u64, mut seed: u64) -> Vec<u64> {
 }
 
 /// `count` distinct numbers below `below`, in random order.
-pub(super) fn random(count: usize, below: u64, mut seed: u64) -> Vec<u64> {
+pub(crate) fn random(count: usize, below: u64, mut seed: u64) -> Vec<u64> {
     let mut seen = std::collections::HashSet::new();
     std::iter::repeat_with(|| next_random(&mut seed) % below)
         .filter(|number| seen.insert(*number))

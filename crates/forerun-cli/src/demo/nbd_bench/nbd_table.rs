@@ -1,0 +1,196 @@
+//! The table of block devices, and the goals of Forerun.
+
+use super::block_server::BlockServer;
+use super::disk_reads::DiskReads;
+use super::nbd_goal::NbdGoal;
+use super::nbd_run::NbdRun;
+use crate::demo::link::Shape;
+use crate::demo::markdown;
+use crate::demo::median::median;
+use crate::demo::processors::doubt;
+
+const HEADER: [&str; 8] =
+    ["reads", "by", "seconds", "MB/s", "× plain", "fetched ÷ read", "requests", "goal of Forerun"];
+
+/// All servers of a row.
+#[derive(Clone, Debug)]
+pub(super) struct NbdComparison {
+    reads: DiskReads,
+    each: Vec<(BlockServer, NbdSummary)>,
+}
+
+/// The runs of one server: the median of its time, and the most of everything else.
+#[derive(Clone, Copy, Debug)]
+struct NbdSummary {
+    seconds: f64,
+    read_bytes: u64,
+    fetched_bytes: u64,
+    request_count: u64,
+    wrong_reads: u64,
+    processors_taken: f64,
+}
+
+impl NbdComparison {
+    /// The runs of each of `servers`.
+    pub(super) fn of(reads: DiskReads, servers: &[BlockServer], runs: &[Vec<NbdRun>]) -> NbdComparison {
+        let each = servers.iter().zip(runs).map(|(server, runs)| (*server, NbdSummary::of(runs))).collect();
+        NbdComparison { reads, each }
+    }
+
+    /// Whether all bytes were right, and Forerun reaches its goals.
+    pub(super) fn holds(&self, shape: Shape) -> bool {
+        let is_right = self.each.iter().all(|(_, one)| one.wrong_reads == 0);
+        is_right && self.reads.goals().iter().all(|goal| self.reaches(*goal, shape))
+    }
+
+    fn reaches(&self, goal: NbdGoal, shape: Shape) -> bool {
+        let own = self.of_server(BlockServer::Forerun);
+        let plain = self.of_server(BlockServer::Curl);
+        let others = self.each.iter().filter(|(server, _)| *server != BlockServer::Forerun);
+        let best = others.map(|(_, one)| one.seconds).fold(f64::INFINITY, f64::min);
+        let reached = |own: NbdSummary| match goal {
+            NbdGoal::Plain(least) => plain.is_none_or(|plain| plain.seconds >= least * own.seconds),
+            NbdGoal::Best(least) => best >= least * own.seconds,
+            NbdGoal::Bytes(most) => {
+                plain.is_none_or(|plain| own.fetched_bytes as f64 <= most * plain.fetched_bytes as f64)
+            }
+            NbdGoal::Link(least) => own.mb_s() * 1e6 >= least * shape.total_bytes_per_s as f64,
+        };
+        own.is_some_and(reached)
+    }
+
+    fn of_server(&self, server: BlockServer) -> Option<NbdSummary> {
+        self.each.iter().find(|(one, _)| *one == server).map(|(_, summary)| *summary)
+    }
+
+    fn lines(&self, shape: Shape) -> Vec<Vec<String>> {
+        let plain = self.of_server(BlockServer::Curl).map(|plain| plain.seconds);
+        let line = |(server, one): &(BlockServer, NbdSummary)| {
+            let is_own = *server == BlockServer::Forerun;
+            vec![
+                if is_own { self.reads.title().to_owned() } else { String::new() },
+                server.title().to_owned(),
+                if one.wrong_reads == 0 { format!("{:.3}", one.seconds) } else { "WRONG BYTES".to_owned() },
+                format!("{:.1}", one.mb_s()),
+                plain.map(|plain| format!("{:.2}", plain / one.seconds)).unwrap_or_default(),
+                if self.reads.is_cached() { String::new() } else { format!("{:.2}", one.fetched_ratio()) },
+                if self.reads.is_cached() { String::new() } else { one.request_count.to_string() },
+                if is_own { self.verdict(shape) } else { String::new() },
+            ]
+        };
+        self.each.iter().map(line).collect()
+    }
+
+    /// The goals, each with its outcome.
+    fn verdict(&self, shape: Shape) -> String {
+        let one = |goal: &NbdGoal| {
+            let outcome = if self.reaches(*goal, shape) { "pass" } else { "FAIL" };
+            format!("{}: {outcome}", goal.title())
+        };
+        self.reads.goals().iter().map(one).collect::<Vec<_>>().join(", ")
+    }
+}
+
+impl NbdSummary {
+    fn of(runs: &[NbdRun]) -> NbdSummary {
+        let most = |value: fn(&NbdRun) -> u64| runs.iter().map(value).max().unwrap_or_default();
+        NbdSummary {
+            seconds: median(runs.iter().map(|run| run.elapsed.as_secs_f64()).collect()),
+            read_bytes: most(|run| run.read_bytes),
+            fetched_bytes: most(|run| run.fetched_bytes),
+            request_count: most(|run| run.request_count),
+            wrong_reads: most(|run| run.wrong_reads),
+            processors_taken: runs.iter().map(|run| run.processors_taken).fold(0.0, f64::max),
+        }
+    }
+
+    fn mb_s(&self) -> f64 {
+        self.read_bytes as f64 / 1e6 / self.seconds.max(1e-9)
+    }
+
+    fn fetched_ratio(&self) -> f64 {
+        self.fetched_bytes as f64 / self.read_bytes.max(1) as f64
+    }
+}
+
+/// The table, and what is to be known of it.
+pub(super) fn report(comparisons: &[NbdComparison], shape: Shape) -> String {
+    let rows: Vec<_> = comparisons.iter().flat_map(|one| one.lines(shape)).collect();
+    let all = || comparisons.iter().flat_map(|one| &one.each).map(|(_, summary)| summary);
+    let is_right = all().all(|one| one.wrong_reads == 0);
+    format!(
+        "\nAn object store {} ms away, {} MB/s per connection, {} MB/s in all.\n\n{}\n\
+         Medians of seconds; the most of bytes and requests. `plain` is nbdkit without filters. {}\n{}",
+        shape.latency.as_millis(),
+        shape.connection_bytes_per_s / 1_000_000,
+        shape.total_bytes_per_s / 1_000_000,
+        markdown::render(&HEADER.map(str::to_owned), &rows),
+        if is_right { "Every byte was checked and right." } else { "SOME READS RETURNED WRONG BYTES." },
+        doubt(all().map(|one| one.processors_taken).fold(0.0, f64::max))
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+
+    fn run(milliseconds: u64, fetched_bytes: u64) -> NbdRun {
+        NbdRun {
+            elapsed: Duration::from_millis(milliseconds),
+            read_bytes: 1_000_000,
+            fetched_bytes,
+            request_count: 3,
+            wrong_reads: 0,
+            processors_taken: 0.0,
+        }
+    }
+
+    fn comparison(reads: DiskReads, each: &[NbdRun]) -> NbdComparison {
+        NbdComparison::of(reads, reads.servers(), &each.iter().map(|run| vec![*run]).collect::<Vec<_>>())
+    }
+
+    #[test]
+    fn forerun_is_compared_with_plain_and_with_the_best() {
+        let shape = Shape::default();
+        let [fast, slow, plain] = [run(90, 1_000_000), run(110, 1_000_000), run(2000, 1_000_000)];
+        assert!(comparison(DiskReads::Backward, &[fast, plain, slow, plain]).holds(shape));
+        assert!(!comparison(DiskReads::Backward, &[slow, plain, plain, plain]).holds(shape), "18 × plain");
+        assert!(
+            !comparison(DiskReads::Backward, &[slow, run(9000, 0), fast, plain]).holds(shape),
+            "not the best"
+        );
+        assert!(comparison(DiskReads::Cached, &[slow, run(100, 0)]).holds(shape));
+        assert!(!comparison(DiskReads::Cached, &[slow, fast]).holds(shape));
+        let random = |own| comparison(DiskReads::Random, &[own, plain, plain, plain]).holds(shape);
+        assert!(random(run(2100, 1_100_000)));
+        assert!(!random(run(2110, 1_000_000)) && !random(run(2000, 1_100_001)));
+        // 1 MB in 2.7 ms is a little less than 0.9 of 400 MB/s.
+        assert!(comparison(DiskReads::Copy, &[run(2, 0), plain]).holds(shape));
+        assert!(!comparison(DiskReads::Copy, &[run(3, 0), plain]).holds(shape));
+    }
+
+    #[test]
+    fn a_wrong_byte_fails_and_is_told() {
+        let wrong = NbdRun { wrong_reads: 1, ..run(1, 1_000_000) };
+        let comparison = comparison(DiskReads::Backward, &[wrong, run(90, 0), run(90, 0), run(90, 0)]);
+        assert!(!comparison.holds(Shape::default()));
+        let text = report(&[comparison], Shape::default());
+        assert!(
+            text.contains("WRONG BYTES |") && text.contains("SOME READS RETURNED WRONG BYTES."),
+            "{text}"
+        );
+    }
+
+    #[test]
+    fn lines_have_medians_and_verdicts() {
+        let runs = [9, 10, 50].map(|milliseconds| run(milliseconds, 2_000_000)).to_vec();
+        let plain = vec![run(400, 1_000_000)];
+        let runs = [runs, plain.clone(), plain.clone(), plain];
+        let comparison = NbdComparison::of(DiskReads::Backward, DiskReads::Backward.servers(), &runs);
+        let line = &comparison.lines(Shape::default())[0];
+        let verdict = "1 × best: pass, 20 × plain: pass";
+        assert_eq!(line[..], ["4 KiB backward", "forerun", "0.010", "100.0", "40.00", "2.00", "3", verdict]);
+    }
+}

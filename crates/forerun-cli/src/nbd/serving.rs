@@ -9,8 +9,8 @@ use tokio::runtime::Builder;
 
 use super::{NbdCommand, sources};
 use crate::memory::{self, allocator};
-use crate::mount::service::{self, Service};
 use crate::mount::Stop;
+use crate::mount::service::{self, Service};
 use crate::print::say;
 use crate::servers::sockets::SocketName;
 use crate::servers::{Monitoring, Upstreams, sockets, wait_for_end};

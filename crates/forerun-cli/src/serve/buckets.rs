@@ -11,8 +11,8 @@ use tokio::runtime::Builder;
 use super::ServeCommand;
 use super::listening::Listening;
 use crate::memory::{self, allocator};
-use crate::mount::service::{self, Service};
 use crate::mount::Stop;
+use crate::mount::service::{self, Service};
 use crate::print::say;
 use crate::servers::{Monitoring, NamedUrl, Upstreams, sockets, wait_for_end};
 

@@ -7,9 +7,6 @@ use std::os::unix::net::UnixStream;
 use std::path::Path;
 use std::time::Duration;
 
-use rustix::event::{PollFd, PollFlags, poll};
-use rustix::io::retry_on_intr;
-
 use super::disk_reads::Extent;
 
 const READ: u16 = 0;
@@ -83,7 +80,6 @@ impl BlockClient {
                 (sent..until).for_each(|place| push_request(&mut requests, READ, place, extents[place]));
                 sent = until;
                 self.send(&requests)?;
-                self.wait()?;
             }
             let place = self.reply()?;
             let extent = *extents.get(place).ok_or_else(|| io::Error::other("a reply to no request"))?;
@@ -104,14 +100,6 @@ impl BlockClient {
         request.extend_from_slice(bytes);
         self.send(&request)?;
         self.reply().map(drop)
-    }
-
-    /// Waits for a reply as QEMU and libnbd do. The kernel would wake a blocking read also when the server takes
-    /// a request.
-    fn wait(&self) -> io::Result<()> {
-        let mut waited = [PollFd::new(self.input.get_ref(), PollFlags::IN)];
-        retry_on_intr(|| poll(&mut waited, None))?;
-        Ok(())
     }
 
     /// The number of the request that the next reply answers.

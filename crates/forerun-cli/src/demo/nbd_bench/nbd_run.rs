@@ -56,7 +56,7 @@ impl NbdBench {
         self.store.prepare(self.shape)?;
         let process = server.start(self.store.address(), reads, object.size).await?;
         let socket = process.socket();
-        let job = Job { contents: Arc::clone(&self.contents), object, reads, server };
+        let job = DiskJob { contents: Arc::clone(&self.contents), object, reads, server };
         let own: Vec<_> =
             [Some(std::process::id()), self.store.id(), process.id()].into_iter().flatten().collect();
         let before = Processors::now(&own);
@@ -81,14 +81,14 @@ impl NbdBench {
 
 /// The work of the client.
 #[derive(Debug)]
-struct Job {
+struct DiskJob {
     contents: Arc<Contents>,
     object: Object,
     reads: DiskReads,
     server: BlockServer,
 }
 
-impl Job {
+impl DiskJob {
     /// Reads from the server at `socket`, and checks every byte.
     fn read(&self, socket: &Path) -> io::Result<NbdRun> {
         let mut client = BlockClient::connect(socket)?;

@@ -102,6 +102,10 @@ pub(super) fn list(bucket: &Bucket, name: &str, query: &str) -> String {
     for prefix in prefixes {
         let _ = write!(entries, "<CommonPrefixes><Prefix>{}</Prefix></CommonPrefixes>", query.text(prefix));
     }
+    if query.url_encoded {
+        // Clients decode names only then.
+        entries.push_str("<EncodingType>url</EncodingType>");
+    }
     if let Some(last) = last.filter(|_| is_truncated) {
         let _ = write!(entries, "<NextContinuationToken>{}</NextContinuationToken>", escape(last));
     }
@@ -170,6 +174,15 @@ mod tests {
             found.dedup();
             assert_eq!(found.len(), expected, "{query}");
         }
+    }
+
+    #[test]
+    fn an_answer_tells_that_its_names_are_encoded() {
+        let list = |query| list(&Bucket::Generated(Contents::new(64 << 20)), "demo", query);
+        let encoded = list("list-type=2&prefix=big/&encoding-type=url");
+        assert!(encoded.contains("<Key>big%2F0.bin</Key>"), "{encoded}");
+        assert!(encoded.contains("<EncodingType>url</EncodingType>"), "{encoded}");
+        assert!(!list("list-type=2&prefix=big/").contains("EncodingType"));
     }
 
     #[test]

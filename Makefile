@@ -6,7 +6,8 @@
 # promises, `make ablate` takes its rules away one by one, `make fidelity` compares the
 # simulator with the product, `make bench-kernel` the product with the kernel's own
 # readahead (as root), `make bench-programs` real
-# programs on the mount beside other ways to mount, `make bench-fairness` how readers share a store,
+# programs on the mount beside other ways to mount, `make bench-clients` clients of `forerun serve` beside
+# those of the store, `make bench-fairness` how readers share a store,
 # `make bench-attacks` what a bad
 # server costs other readers, `make bench-server` (as root) web servers with a thousand slow clients,
 # `make bench-nbd` network block devices beside nbdkit, `make real-programs` our traces
@@ -24,7 +25,7 @@
 # `make dist` builds a .deb, a static tarball, an SBOM and their checksums in `dist/` (docs/packages.md).
 # `make dist-test` uses them in a fresh Debian and in empty roots, as root.
 
-.PHONY: demo test test-shared bench check release-check semver-check version-check gates ablate fidelity bench-kernel bench-programs bench-fairness bench-attacks bench-server bench-nbd real-programs nbd-programs memory-test nbd-integrity fuzz soak \
+.PHONY: demo test test-shared bench check release-check semver-check version-check gates ablate fidelity bench-kernel bench-programs bench-clients bench-fairness bench-attacks bench-server bench-nbd real-programs nbd-programs memory-test nbd-integrity fuzz soak \
 	release static dist dist-test install install-program install-library uninstall header header-check fuse iproute2 nbd nginx python3 typos valgrind pkg-config musl
 
 # A change of user only where one is needed.
@@ -83,9 +84,17 @@ bench-programs: fuse $(programs)/venv/installed
 	target/release/forerun bench programs --folder $(programs) $(options)
 
 $(programs)/venv/installed: crates/forerun-cli/programs/requirements.txt | python3
-	python3 -m venv --clear $(programs)/venv
-	$(programs)/venv/bin/pip install --quiet --requirement $<
+$(programs)/venv-clients/installed: crates/forerun-cli/programs/clients.txt | python3
+$(programs)/venv-s3fs/installed: crates/forerun-cli/programs/s3fs.txt | python3
+$(programs)/%/installed:
+	python3 -m venv --clear $(@D)
+	$(@D)/bin/pip install --quiet --requirement $<
 	touch $@
+
+bench-clients: fuse $(programs)/venv/installed $(programs)/venv-clients/installed $(programs)/venv-s3fs/installed
+	@command -v rclone >/dev/null && command -v nfs-cat >/dev/null || { $(install) rclone libnfs-utils; }
+	cargo build --release --package forerun-cli
+	target/release/forerun bench clients --folder $(programs) $(options)
 
 # Readers of a store that gives less than they want.
 bench-fairness:

@@ -3,7 +3,9 @@
 import multiprocessing
 import os
 import resource
+import subprocess
 import sys
+import tempfile
 import time
 import traceback
 import zlib
@@ -90,12 +92,13 @@ def by_processes(count, clock, work):
 
 
 def main():
-    """`SCRIPT PROGRAM PLACE`, with the data set at PLACE; `$FORERUN_BENCH_DATA` is the local copy."""
+    """`SCRIPT PROGRAM PLACE`, with the data set at PLACE, which is a directory or the URL of an endpoint.
+    `$FORERUN_BENCH_DATA` is the local copy."""
     name, place = sys.argv[1:]
     clock = Clock()
     try:
-        read = PROGRAMS[name](Path(place), clock)
-    except Unavailable as lack:
+        read = PROGRAMS[name](place if "://" in place else Path(place), clock)
+    except (Unavailable, ModuleNotFoundError) as lack:
         print(f"unavailable {lack}")
         return
     pieces, touched = read if isinstance(read, tuple) else (read, size(read))
@@ -107,3 +110,44 @@ def main():
 
 def local_copy():
     return Path(os.environ["FORERUN_BENCH_DATA"])
+
+
+def paths(directory):
+    return sorted(path for path in directory.rglob("*") if path.is_file())
+
+
+def contents(directory):
+    return [path.read_bytes() for path in paths(directory)]
+
+
+def scratch():
+    """A directory in memory, so that writing costs little."""
+    memory = "/dev/shm"
+    return tempfile.TemporaryDirectory(dir=memory if os.access(memory, os.W_OK) else None)
+
+
+def run(*command, ok=(0,), stdout=subprocess.PIPE):
+    done = subprocess.run(command, stdout=stdout)
+    if done.returncode not in ok:
+        sys.exit(f"{command[0]} failed with status {done.returncode}")
+    return done.stdout
+
+
+# The part of a Parquet file that its readers ask for.
+COLUMNS = ["c03", "c08", "c14"]
+
+
+def column_bytes(rows):
+    return len(COLUMNS) * 8 * rows
+
+
+def columns_of(table):
+    """What a program read of an Arrow table, and the bytes that it touched."""
+    return [column.combine_chunks().buffers()[1] for column in table.columns], column_bytes(len(table))
+
+
+def totals(connection, file):
+    """The same of a program that computes sums in SQL."""
+    sums = ", ".join(f"sum({column}), max({column})" for column in COLUMNS)
+    found = connection.sql(f"select {sums}, count(*) from '{file}'").fetchall()[0]
+    return [str(found).encode()], column_bytes(found[-1])

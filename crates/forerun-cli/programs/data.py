@@ -101,6 +101,11 @@ def tar(place):
         archive.add(place / "files", "files")
 
 
+def half(place):
+    # Half of the memory of a mount, or of a server.
+    (place / "half.bin").write_bytes(noise(128 * MIB))
+
+
 def erofs(place):
     # Where this is missing, the program says so later.
     if shutil.which("mkfs.erofs"):
@@ -108,6 +113,6 @@ def erofs(place):
                        check=True, stdout=subprocess.DEVNULL)
 
 
-for part in (array, weights, gguf, parquet, archive, chunks, files, tree, tar, erofs):
+for part in (array, weights, gguf, parquet, archive, chunks, files, tree, tar, erofs, half):
     print(f"  {part.__name__}", file=sys.stderr, flush=True)
     part(Path(sys.argv[1]))

@@ -7,34 +7,13 @@ import sys
 import tempfile
 from pathlib import Path
 
-from common import Unavailable, by_processes, local_copy, main, program
+from common import Unavailable, by_processes, contents, local_copy, main, paths, program, run, scratch
 
 WORKERS = 4
 
 
-def paths(directory):
-    return sorted(path for path in directory.rglob("*") if path.is_file())
-
-
-def contents(directory):
-    return [path.read_bytes() for path in paths(directory)]
-
-
 def size(directory):
     return sum(path.stat().st_size for path in paths(directory))
-
-
-def scratch():
-    """A directory in memory, so that writing costs little."""
-    memory = "/dev/shm"
-    return tempfile.TemporaryDirectory(dir=memory if os.access(memory, os.W_OK) else None)
-
-
-def run(*command, ok=(0,)):
-    done = subprocess.run(command, stdout=subprocess.PIPE)
-    if done.returncode not in ok:
-        sys.exit(f"{command[0]} failed with status {done.returncode}")
-    return done.stdout
 
 
 @program

@@ -3,16 +3,11 @@
 import random
 import zipfile
 
-from common import main, program
+from common import COLUMNS, columns_of, main, program, totals
 
-COLUMNS = ["c03", "c08", "c14"]
 MEMBERS = 200
 CHUNKS = 200
 CHUNK_SIDE = 256
-
-
-def column_bytes(rows):
-    return len(COLUMNS) * 8 * rows
 
 
 @program
@@ -21,17 +16,15 @@ def parquet(place, clock):
 
     with clock:
         table = pq.read_table(place / "table.parquet", columns=COLUMNS)
-    return [column.combine_chunks().buffers()[1] for column in table.columns], column_bytes(len(table))
+    return columns_of(table)
 
 
 @program
 def duckdb(place, clock):
     import duckdb
 
-    sums = ", ".join(f"sum({column}), max({column})" for column in COLUMNS)
     with clock:
-        found = duckdb.sql(f"select {sums}, count(*) from '{place}/table.parquet'").fetchall()[0]
-    return [str(found).encode()], column_bytes(found[-1])
+        return totals(duckdb, place / "table.parquet")
 
 
 @program

@@ -64,6 +64,8 @@ enum Command {
     #[command(hide = true)]
     DemoStore(demo::StoreCommand),
     #[command(hide = true)]
+    BenchClient(demo::BenchClientCommand),
+    #[command(hide = true)]
     BenchKernel(lab::BenchKernelCommand),
     #[command(hide = true)]
     BenchKernelReader(lab::ReaderCommand),
@@ -115,6 +117,7 @@ impl Command {
             Command::Replay(replay) => replay.run(),
             Command::Bench(bench) => bench.run(),
             Command::DemoStore(store) => store.run(),
+            Command::BenchClient(client) => client.run(),
             Command::BenchKernel(bench) => bench.run(),
             Command::BenchKernelReader(reader) => reader.run(),
             Command::Generate(generate) => generate.run(Cli::command()),

@@ -7,6 +7,7 @@
 
 mod attacks;
 pub(crate) mod bench;
+mod clients;
 mod crowd;
 pub(crate) mod data;
 mod http;
@@ -28,6 +29,7 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 pub(crate) use self::bench::BenchCommand;
+pub(crate) use self::clients::BenchClientCommand;
 use self::data::Contents;
 use self::link::Shape;
 use self::reader::Pattern;

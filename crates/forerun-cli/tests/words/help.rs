@@ -5,7 +5,8 @@ use std::process::{Command, Stdio};
 use crate::Passage;
 
 /// Commands that the list of commands leaves out; those below them are found.
-const HIDDEN: &[&str] = &["bench", "bench-kernel", "bench-kernel-reader", "demo-store", "generate"];
+const HIDDEN: &[&str] =
+    &["bench", "bench-client", "bench-kernel", "bench-kernel-reader", "demo-store", "generate"];
 
 /// Every command with its help, as in "forerun help trace cut".
 pub(crate) fn commands() -> Vec<(String, String)> {

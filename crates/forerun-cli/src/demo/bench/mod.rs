@@ -8,6 +8,7 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use super::attacks::AttacksCommand;
+use super::clients::ClientsCommand;
 use super::crowd::ServerBenchCommand;
 use super::link::Shape;
 use super::median::median;
@@ -63,6 +64,7 @@ pub(crate) struct BenchCommand {
 #[derive(Debug, clap::Subcommand)]
 enum OtherBench {
     Programs(ProgramsCommand),
+    Clients(ClientsCommand),
     Attacks(AttacksCommand),
     Server(ServerBenchCommand),
     Nbd(NbdBenchCommand),
@@ -94,6 +96,7 @@ impl BenchCommand {
     pub(crate) fn run(self) -> Result<ExitCode, Box<dyn Error>> {
         match self.other {
             Some(OtherBench::Programs(programs)) => return programs.run(),
+            Some(OtherBench::Clients(clients)) => return clients.run(),
             Some(OtherBench::Attacks(attacks)) => return attacks.run(),
             Some(OtherBench::Server(server)) => return server.run(),
             Some(OtherBench::Nbd(nbd)) => return nbd.run(),

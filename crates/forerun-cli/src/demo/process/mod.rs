@@ -1,13 +1,17 @@
-//! The processes of the demo: the store and one mount at a time.
+//! The processes of the demo: the store, and one mount or server at a time.
 
+mod heard_process;
 mod mount_process;
+mod serve_process;
 mod store_process;
 
 use std::time::Duration;
 
 use tokio::process::Command;
 
+pub(crate) use heard_process::HeardProcess;
 pub(crate) use mount_process::{MountOptions, MountProcess, Ready};
+pub(crate) use serve_process::ServeProcess;
 pub(crate) use store_process::StoreProcess;
 
 /// The limit for starting: both start in far less, but a build may slow the machine down.

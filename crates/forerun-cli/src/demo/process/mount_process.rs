@@ -3,28 +3,22 @@
 use std::net::SocketAddr;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
-use std::process::Stdio;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use rustix::process::{Pid, Signal, kill_process};
-use tokio::io::{AsyncBufReadExt, BufReader};
-use tokio::process::{Child, Command};
-use tokio::task::JoinHandle;
+use tokio::process::Command;
 use tokio::time::timeout;
 
+use super::heard_process::HeardProcess;
 use super::{START_MAX, this_program};
 use crate::demo::store::BUCKET;
-use crate::print::tell;
 
-/// The limit for an unmount, which waits for reads under way.
-const STOP_MAX: Duration = Duration::from_secs(15);
 /// The interval for checking the mount.
 const SHOWN_POLL: Duration = Duration::from_millis(10);
 /// The words of `forerun mount` on standard error when the directory can be used, and those of
 /// Forerun and rclone after an unmount.
 const IS_MOUNTED: &str = "forerun: mounted ";
-const IS_UNMOUNTED: [&str; 2] = ["forerun: unmounted ", "Unmounted rclone mount"];
+const IS_UNMOUNTED: &[&str] = &["forerun: unmounted ", "Unmounted rclone mount"];
 
 /// Options of a mount.
 #[derive(Clone, Copy, Debug)]
@@ -47,9 +41,8 @@ pub(crate) enum Ready {
 /// A program that mounts, and its directory.
 #[derive(Debug)]
 pub(crate) struct MountProcess {
-    child: Child,
+    process: HeardProcess,
     directory: PathBuf,
-    log: JoinHandle<()>,
     is_stopped: bool,
 }
 
@@ -73,29 +66,10 @@ impl MountProcess {
     /// waits until it is ready.
     pub(crate) async fn run(mut program: Command, ready: Ready) -> Result<MountProcess, String> {
         let directory = new_directory()?;
-        let spawned = program
-            .arg(&directory)
-            .stdin(Stdio::null())
-            .stdout(Stdio::null())
-            .stderr(Stdio::piped())
-            .spawn()
-            .map_err(|error| format!("a mount does not start: {error}"));
-        let mut child = spawned.inspect_err(|_| _ = std::fs::remove_dir(&directory))?;
-        let stderr = child.stderr.take();
-        let (told, is_told) = tokio::sync::oneshot::channel();
-        let log = tokio::spawn(async move {
-            let mut told = Some(told);
-            let Some(stderr) = stderr else { return };
-            let mut lines = BufReader::new(stderr).lines();
-            while let Ok(Some(line)) = lines.next_line().await {
-                if line.starts_with(IS_MOUNTED) {
-                    _ = told.take().map(|told| told.send(()));
-                } else if !IS_UNMOUNTED.iter().any(|end| line.contains(end)) {
-                    tell(&line);
-                }
-            }
-        });
-        let mut mount = MountProcess { child, directory, log, is_stopped: false };
+        program.arg(&directory);
+        let spawned = HeardProcess::spawn(program, IS_MOUNTED, IS_UNMOUNTED);
+        let (process, is_told) = spawned.inspect_err(|_| _ = std::fs::remove_dir(&directory))?;
+        let mut mount = MountProcess { process, directory, is_stopped: false };
         let is_ready = async {
             tokio::select! {
                 // An error means that the program has ended.
@@ -114,45 +88,31 @@ impl MountProcess {
         &self.directory
     }
 
+    pub(crate) fn process(&self) -> &HeardProcess {
+        &self.process
+    }
+
     /// The process id, as long as the process runs.
     pub(crate) fn id(&self) -> Option<u32> {
-        self.child.id()
+        self.process.id()
     }
 
     /// The peak of the process's resident memory, in bytes.
     pub(crate) fn memory_peak_bytes(&self) -> Result<u64, String> {
-        self.memory("VmHWM:")
+        self.process.memory_peak_bytes()
     }
 
     /// The process's resident memory, in bytes.
     pub(crate) fn memory_bytes(&self) -> Result<u64, String> {
-        self.memory("VmRSS:")
-    }
-
-    fn memory(&self, field: &str) -> Result<u64, String> {
-        let id = self.child.id().ok_or("the program that mounts has ended")?;
-        let path = format!("/proc/{id}/status");
-        let status = std::fs::read_to_string(&path).map_err(|error| format!("reading {path}: {error}"))?;
-        bytes_of(field, &status).ok_or_else(|| format!("{path} has no {field}"))
+        self.process.memory_bytes()
     }
 
     /// Unmounts and waits for the end.
     pub(crate) async fn stop(&mut self) -> Result<(), String> {
-        if let Some(pid) = self.child.id().and_then(|id| Pid::from_raw(i32::try_from(id).ok()?)) {
-            // Not reaped yet, so the id is still this process's.
-            let _ = kill_process(pid, Signal::TERM);
-        }
-        let ended = timeout(STOP_MAX, self.child.wait()).await;
-        if ended.is_err() {
-            let _ = self.child.kill().await;
-        }
-        let _ = timeout(START_MAX, &mut self.log).await;
+        let stopped = self.process.stop().await;
         self.is_stopped = true;
         remove(&self.directory)?;
-        match ended {
-            Ok(_) => Ok(()),
-            Err(_) => Err(format!("a mount did not end within {STOP_MAX:?} and was killed")),
-        }
+        stopped.map_err(|error| format!("a mount {error}"))
     }
 }
 
@@ -160,7 +120,7 @@ impl Drop for MountProcess {
     /// Cleans up after a panic.
     fn drop(&mut self) {
         if !self.is_stopped {
-            let _ = self.child.start_kill();
+            self.process.kill();
             let _ = remove(&self.directory);
         }
     }
@@ -197,25 +157,9 @@ fn remove(directory: &Path) -> Result<(), String> {
     })
 }
 
-/// A field of a `/proc/PID/status`, in bytes.
-fn bytes_of(field: &str, status: &str) -> Option<u64> {
-    let line = status.lines().find_map(|line| line.strip_prefix(field))?;
-    line.trim().strip_suffix(" kB")?.parse().ok().map(|kib: u64| kib * 1024)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn peak_of_a_process() {
-        let status = "Name:\tforerun\nVmHWM:\t  3072 kB\nVmRSS:\t 1024 kB\n";
-        assert_eq!(bytes_of("VmHWM:", status), Some(3072 * 1024));
-        assert_eq!(bytes_of("VmRSS:", status), Some(1024 * 1024));
-        assert_eq!(bytes_of("VmHWM:", "Name:\tkthreadd\n"), None);
-        let own = std::fs::read_to_string("/proc/self/status").unwrap();
-        assert!(bytes_of("VmHWM:", &own).unwrap() > 100_000);
-    }
 
     #[test]
     fn directories_come_and_go() {

@@ -83,9 +83,14 @@ pub(super) fn missed((row, each): &Comparison, is_local: bool, processors: f64) 
 fn slow(own: &Summary, mb_s: f64, processors: f64) -> Option<String> {
     let seconds_max = own.touched? as f64 / 1e6 / mb_s;
     let seconds = own.seconds?;
-    let busy: f64 = [own.store, own.mount, own.program].into_iter().flatten().sum();
-    (seconds > seconds_max && busy < BUSY_SHARE_MIN * processors * seconds)
+    (seconds > seconds_max && !is_bound_by_processors(own, processors))
         .then(|| format!("{seconds:.2} s, the aim is {seconds_max:.2} s"))
+}
+
+/// Whether the processors set the bound of `summary`.
+pub(in crate::demo) fn is_bound_by_processors(summary: &Summary, processors: f64) -> bool {
+    let busy: f64 = [summary.store, summary.mount, summary.program].into_iter().flatten().sum();
+    summary.seconds.is_some_and(|seconds| busy >= BUSY_SHARE_MIN * processors * seconds)
 }
 
 fn greedy(own: &Summary, bytes: Bytes, none: Option<f64>) -> Option<String> {

@@ -2,16 +2,28 @@
 
 /// One program.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Program {
-    /// Its name for `--only` and for the script.
-    pub(super) name: &'static str,
-    pub(super) script: &'static str,
-    pub(super) title: &'static str,
+pub(in crate::demo) struct Program {
+    /// Its name for `--only` and for its file.
+    pub(in crate::demo) name: &'static str,
+    pub(in crate::demo) file: ProgramFile,
+    pub(in crate::demo) title: &'static str,
+}
+
+/// The file that has a program.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::demo) enum ProgramFile {
+    /// A script, and the virtual environment with its packages.
+    Script { name: &'static str, venv: &'static str },
+    /// `forerun bench-client`.
+    Own,
 }
 
 const fn row(script: &'static str, name: &'static str, title: &'static str) -> Program {
-    Program { name, script, title }
+    Program { name, file: ProgramFile::Script { name: script, venv: VENV }, title }
 }
+
+/// The virtual environment that also builds the data set.
+pub(super) const VENV: &str = "venv";
 
 pub(super) const PROGRAMS: [Program; 26] = [
     row("tensors.py", "load-file", "safetensors `load_file`, 1 GiB in 2 shards"),
@@ -48,8 +60,16 @@ impl Program {
     /// # Errors
     /// The valid names.
     pub(super) fn parse(name: &str) -> Result<Program, String> {
-        PROGRAMS.into_iter().find(|row| row.name == name).ok_or_else(|| {
-            let names: Vec<_> = PROGRAMS.iter().map(|row| row.name).collect();
+        Program::named(name, &PROGRAMS)
+    }
+
+    /// The one of `programs` named `name`.
+    ///
+    /// # Errors
+    /// The valid names.
+    pub(in crate::demo) fn named(name: &str, programs: &[Program]) -> Result<Program, String> {
+        programs.iter().copied().find(|row| row.name == name).ok_or_else(|| {
+            let names: Vec<_> = programs.iter().map(|row| row.name).collect();
             format!("expected one of {}", names.join(", "))
         })
     }

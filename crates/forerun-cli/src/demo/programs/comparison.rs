@@ -12,7 +12,7 @@ use crate::demo::markdown;
 use crate::demo::processors::doubt;
 
 /// A row and its contenders.
-pub(super) type Comparison = (Program, Vec<(Contender, Summary)>);
+pub(in crate::demo) type Comparison = (Program, Vec<(Contender, Summary)>);
 
 const HEADER: [&str; 11] = [
     "program",
@@ -43,12 +43,24 @@ pub(super) fn report(groups: &[Comparison], missed: &[String], time_max: Duratio
     )
 }
 
-fn misses(missed: &[String]) -> String {
+/// The list of missed aims.
+pub(in crate::demo) fn misses(missed: &[String]) -> String {
     if missed.is_empty() {
         return String::new();
     }
     let lines: String = missed.iter().map(|miss| format!("* {miss}\n")).collect();
     format!("\nForerun missed these aims:\n\n{lines}")
+}
+
+/// The seconds, or the reason why there are none.
+pub(in crate::demo) fn seconds_cell(summary: &Summary, time_max: Duration) -> String {
+    match (&summary.unavailable, summary.seconds) {
+        (Some(why), _) => why.clone(),
+        _ if summary.has_failed => "FAILED".to_owned(),
+        _ if summary.is_wrong => "WRONG BYTES".to_owned(),
+        (None, Some(seconds)) => format!("{seconds:.2}"),
+        (None, None) => format!("> {}", time_max.as_secs()),
+    }
 }
 
 fn lines((row, each): &Comparison, time_max: Duration) -> Vec<Vec<String>> {
@@ -63,20 +75,13 @@ fn lines((row, each): &Comparison, time_max: Duration) -> Vec<Vec<String>> {
         let show = |value: Option<f64>, precision: usize| {
             value.map(|value| format!("{value:.precision$}")).unwrap_or_default()
         };
-        let seconds = match (&summary.unavailable, summary.seconds) {
-            (Some(why), _) => why.clone(),
-            _ if summary.has_failed => "FAILED".to_owned(),
-            _ if summary.is_wrong => "WRONG BYTES".to_owned(),
-            (None, Some(seconds)) => format!("{seconds:.2}"),
-            (None, None) => format!("> {}", time_max.as_secs()),
-        };
         let is_link_used = summary.fetched_ratio.is_some();
         let share = summary.mb_s().filter(|_| is_link_used);
         let share = share.map(|mb_s| mb_s * 1e8 / Shape::default().total_bytes_per_s as f64);
         vec![
             title,
             contender.title().to_owned(),
-            seconds,
+            seconds_cell(summary, time_max),
             show(summary.seconds.zip(best).map(|(own, best)| own / best), 2),
             show(summary.mb_s(), if summary.mb_s() < Some(10.0) { 1 } else { 0 }),
             share.map(|share| format!("{share:.0} %")).unwrap_or_default(),
@@ -91,7 +96,7 @@ fn lines((row, each): &Comparison, time_max: Duration) -> Vec<Vec<String>> {
 }
 
 /// All figures, in whole bytes and microseconds.
-pub(super) fn json(groups: &[Comparison]) -> String {
+pub(in crate::demo) fn json(groups: &[Comparison]) -> String {
     let mut json = Json::default();
     let microseconds = |seconds: Option<f64>| seconds.map(|seconds| (seconds * 1e6).round() as u64);
     let each = |json: &mut Json, (contender, summary): &(Contender, Summary)| {

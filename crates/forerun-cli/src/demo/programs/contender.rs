@@ -9,17 +9,21 @@ use tokio::process::Command;
 use crate::demo::process::{Ready, this_program};
 use crate::demo::store::BUCKET;
 
-/// The memory of every mount of Forerun.
-const MEMORY: &str = "256MiB";
+/// The memory of every mount and every server of Forerun.
+pub(super) const MEMORY: &str = "256MiB";
 
 /// A way to read the data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Contender {
+pub(in crate::demo) enum Contender {
     Forerun,
     None,
     Window,
     Rclone,
     Copy,
+    /// `forerun serve`, for clients of its protocols.
+    Served,
+    /// The store itself, for its own clients.
+    Direct,
 }
 
 /// The data to mount.
@@ -30,28 +34,32 @@ pub(super) enum Source<'a> {
 }
 
 impl Contender {
-    /// The contenders that can read from a store.
+    /// The contenders of programs that read files.
     pub(super) const ALL: [Contender; 5] =
         [Contender::Forerun, Contender::None, Contender::Window, Contender::Rclone, Contender::Copy];
 
     /// Its name for `--contenders`.
-    pub(super) fn name(self) -> &'static str {
+    pub(in crate::demo) fn name(self) -> &'static str {
         match self {
             Contender::Forerun => "forerun",
             Contender::None => "none",
             Contender::Window => "128k",
             Contender::Rclone => "rclone",
             Contender::Copy => "copy",
+            Contender::Served => "serve",
+            Contender::Direct => "direct",
         }
     }
 
-    pub(super) fn title(self) -> &'static str {
+    pub(in crate::demo) fn title(self) -> &'static str {
         match self {
             Contender::Forerun => "Forerun",
             Contender::None => "`--policy none`",
             Contender::Window => "`--kernel-readahead 128KiB`",
             Contender::Rclone => "rclone",
             Contender::Copy => "the local copy",
+            Contender::Served => "`forerun serve`",
+            Contender::Direct => "direct",
         }
     }
 
@@ -66,8 +74,8 @@ impl Contender {
             .ok_or_else(|| format!("expected one of {}", Contender::ALL.map(Contender::name).join(", ")))
     }
 
-    /// The program that mounts `source`, without the directory to mount on. None for the local
-    /// copy, which is read without a mount.
+    /// The program that mounts `source`, without the directory to mount on. None for contenders that
+    /// are read without a mount.
     ///
     /// # Errors
     /// Forerun does not find its own program, or rclone is to mount a directory.
@@ -77,7 +85,7 @@ impl Contender {
             Contender::None => &["--policy", "none"],
             Contender::Window => &["--kernel-readahead", "128KiB"],
             Contender::Rclone => return rclone(source).map(Some),
-            Contender::Copy => return Ok(None),
+            Contender::Copy | Contender::Served | Contender::Direct => return Ok(None),
         };
         let mut program = this_program()?;
         program.args(["mount", "--memory", MEMORY]).args(options);
@@ -129,7 +137,9 @@ mod tests {
         let window = "mount --memory 256MiB --kernel-readahead 128KiB /data";
         assert_eq!(arguments(Contender::Window, source), window);
         assert!(Contender::Rclone.mount(source).is_err());
-        assert!(Contender::Copy.mount(source).unwrap().is_none());
+        for contender in [Contender::Copy, Contender::Served, Contender::Direct] {
+            assert!(contender.mount(source).unwrap().is_none());
+        }
     }
 
     #[test]

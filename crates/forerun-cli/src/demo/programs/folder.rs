@@ -1,20 +1,26 @@
 //! The folder of the scripts, their interpreter and the data set.
 
+use std::ffi::OsStr;
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use tempfile::TempDir;
 use tokio::process::Command;
 
-use super::catalog::Program;
+use super::catalog::{Program, ProgramFile, VENV};
+use crate::demo::process::this_program;
 use crate::print::tell;
 
 /// The scripts, as text: an installed program has no source tree beside it.
-const SCRIPTS: [(&str, &str); 6] = [
+const SCRIPTS: [(&str, &str); 10] = [
     ("common.py", include_str!("../../../programs/common.py")),
     ("data.py", DATA_SCRIPT),
     ("arrays.py", include_str!("../../../programs/arrays.py")),
+    ("clients.py", include_str!("../../../programs/clients.py")),
+    ("commands.py", include_str!("../../../programs/commands.py")),
+    ("endpoint.py", include_str!("../../../programs/endpoint.py")),
     ("files.py", include_str!("../../../programs/files.py")),
+    ("s3fs_clients.py", include_str!("../../../programs/s3fs_clients.py")),
     ("tables.py", include_str!("../../../programs/tables.py")),
     ("tensors.py", include_str!("../../../programs/tensors.py")),
 ];
@@ -22,9 +28,9 @@ const DATA_SCRIPT: &str = include_str!("../../../programs/data.py");
 
 /// The data set, and the scripts that read it.
 #[derive(Debug)]
-pub(super) struct Folder {
+pub(in crate::demo) struct Folder {
+    path: PathBuf,
     scripts: TempDir,
-    python: PathBuf,
     data: PathBuf,
 }
 
@@ -33,9 +39,9 @@ impl Folder {
     ///
     /// # Errors
     /// The step that failed.
-    pub(super) async fn open(folder: &Path) -> Result<Folder, String> {
+    pub(in crate::demo) async fn open(folder: &Path) -> Result<Folder, String> {
         let folder = std::path::absolute(folder).map_err(|error| format!("{}: {error}", folder.display()))?;
-        let python = folder.join("venv/bin/python");
+        let python = python(&folder, VENV);
         if !python.exists() {
             return Err(format!(
                 "{} is missing: run `make bench-programs`, which installs it",
@@ -43,7 +49,7 @@ impl Folder {
             ));
         }
         let scripts = write_scripts().map_err(|error| format!("writing the programs: {error}"))?;
-        let opened = Folder { scripts, python, data: folder.join("data") };
+        let opened = Folder { scripts, data: folder.join("data"), path: folder.clone() };
         // A data set of another version of the script is rebuilt.
         let built_by = folder.join("data.py");
         if fs::read_to_string(&built_by).is_ok_and(|text| text == DATA_SCRIPT) {
@@ -57,16 +63,16 @@ impl Folder {
 
     async fn build(&self) -> Result<(), String> {
         let data = self.data.display();
-        tell(&format!("building the data set, 4.6 GB, in {data}"));
+        tell(&format!("building the data set, 4.8 GB, in {data}"));
         if self.data.exists() {
             fs::remove_dir_all(&self.data).map_err(|error| format!("removing {data}: {error}"))?;
         }
         fs::create_dir_all(&self.data).map_err(|error| format!("creating {data}: {error}"))?;
-        let built = self.script("data.py").arg(&self.data).status().await;
+        let built = self.script("data.py", VENV).arg(&self.data).status().await;
         match built {
             Ok(status) if status.success() => Ok(()),
             Ok(status) => Err(format!("building {data} failed ({status}): see above for why")),
-            Err(error) => Err(format!("{} does not start: {error}", self.python.display())),
+            Err(error) => Err(format!("{} does not start: {error}", python(&self.path, VENV).display())),
         }
     }
 
@@ -75,17 +81,42 @@ impl Folder {
     }
 
     /// The program of `row`, which reads below `place`.
-    pub(super) fn program(&self, row: Program, place: &Path) -> Command {
-        let mut program = self.script(row.script);
+    ///
+    /// # Errors
+    /// This program does not find its own file.
+    pub(super) fn program(&self, row: Program, place: &OsStr) -> Result<Command, String> {
+        let mut program = match row.file {
+            ProgramFile::Script { name, venv } => self.script(name, venv),
+            ProgramFile::Own => {
+                let mut own = this_program()?;
+                own.arg("bench-client");
+                own
+            }
+        };
         program.arg(row.name).arg(place).env("FORERUN_BENCH_DATA", &self.data);
-        program
+        Ok(program)
     }
 
-    fn script(&self, name: &str) -> Command {
-        let mut program = Command::new(&self.python);
+    /// The virtual environment that the program of `row` lacks, as a sentence.
+    pub(super) fn lack(&self, row: Program) -> Option<String> {
+        match row.file {
+            ProgramFile::Script { venv, .. } if !python(&self.path, venv).exists() => {
+                Some(format!("{venv} is not installed"))
+            }
+            _ => None,
+        }
+    }
+
+    fn script(&self, name: &str, venv: &str) -> Command {
+        let mut program = Command::new(python(&self.path, venv));
         program.arg(self.scripts.path().join(name)).kill_on_drop(true);
         program
     }
+}
+
+/// The interpreter of a virtual environment in `folder`.
+fn python(folder: &Path, venv: &str) -> PathBuf {
+    folder.join(venv).join("bin/python")
 }
 
 fn write_scripts() -> std::io::Result<TempDir> {
@@ -100,12 +131,14 @@ fn write_scripts() -> std::io::Result<TempDir> {
 mod tests {
     use super::super::catalog::PROGRAMS;
     use super::*;
+    use crate::demo::clients::clients;
 
     #[test]
     fn every_row_has_its_script() {
         let scripts = write_scripts().unwrap();
-        for row in PROGRAMS {
-            let text = fs::read_to_string(scripts.path().join(row.script)).unwrap();
+        for row in PROGRAMS.into_iter().chain(clients()) {
+            let ProgramFile::Script { name, .. } = row.file else { continue };
+            let text = fs::read_to_string(scripts.path().join(name)).unwrap();
             assert!(text.contains("from common import"), "{}", row.name);
         }
     }

@@ -8,20 +8,23 @@ mod folder;
 mod outcome;
 mod program;
 mod program_bench;
+mod turns;
 
 use std::error::Error;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Duration;
 
-use self::catalog::{PROGRAMS, Program};
-use self::comparison::Comparison;
-use self::contender::Contender;
-use self::folder::Folder;
-use self::outcome::Summary;
-use self::program_bench::{ProgramBench, RunOutcome};
+pub(super) use self::aim::is_bound_by_processors;
+use self::catalog::PROGRAMS;
+pub(super) use self::catalog::{Program, ProgramFile};
+pub(super) use self::comparison::{Comparison, json, misses, seconds_cell};
+pub(super) use self::contender::Contender;
+pub(super) use self::folder::Folder;
+pub(super) use self::outcome::Summary;
+pub(super) use self::program_bench::ProgramBench;
 use super::session::{on_threads_of_its_own, stop_asked};
-use crate::print::{show, tell};
+use crate::print::show;
 use crate::progress::Progress;
 use crate::units::parse_duration;
 
@@ -30,7 +33,7 @@ use crate::units::parse_duration;
 /// Runs programs that load model weights, read arrays, tables, archives and directories, on the
 /// store of the demo. Each runs on a new mount of each contender in turn, and every result is
 /// compared with that of the local copy. `make bench-programs` installs what they need. The data
-/// set takes 4.6 GB of disk, and is built once.
+/// set takes 4.8 GB of disk, and is built once.
 #[derive(Debug, clap::Args)]
 pub(crate) struct ProgramsCommand {
     /// The programs to run; all of them by default
@@ -79,11 +82,7 @@ impl ProgramsCommand {
         let processors = std::thread::available_parallelism()?.get() as f64;
         let missed: Vec<_> =
             groups.iter().flat_map(|group| aim::missed(group, self.local, processors)).collect();
-        show(&if self.json {
-            comparison::json(&groups)
-        } else {
-            comparison::report(&groups, &missed, self.time)
-        })?;
+        show(&if self.json { json(&groups) } else { comparison::report(&groups, &missed, self.time) })?;
         let mut summaries = groups.iter().flat_map(|(_, each)| each);
         let is_wrong = summaries.any(|(_, summary)| summary.is_wrong || summary.has_failed);
         Ok(if is_wrong || !missed.is_empty() { ExitCode::FAILURE } else { ExitCode::SUCCESS })
@@ -94,60 +93,14 @@ impl ProgramsCommand {
         let progress = Progress::steps("bench programs", rows.len());
         let mut groups = Vec::new();
         for row in rows {
-            groups.push((row, self.measure_row(stand, row).await?));
+            groups.push((row, stand.measure_in_turns(row, self.contenders(), self.repeat).await?));
             progress.advance();
         }
         Ok(groups)
     }
 
-    /// Runs all contenders in turn, and again: a disturbance then costs each of them one run.
-    ///
-    /// Each round begins with another contender. A virtual machine gets memory from its host at the
-    /// first touch, and the first program of a round pays for that.
-    async fn measure_row(
-        &self,
-        stand: &mut ProgramBench,
-        row: Program,
-    ) -> Result<Vec<(Contender, Summary)>, String> {
-        let contenders = self.contenders();
-        let failed = |error: String| format!("{}: {error}", row.name);
-        // It also reads the local copy into the page cache, which the store sends from.
-        let checksum = match stand.measure(row, Contender::Copy).await.map_err(failed)? {
-            RunOutcome::Measured(measured) => measured.reading.checksum,
-            RunOutcome::Failed(why) => return Err(failed(why)),
-            outcome => {
-                let summary = Summary::of(&[outcome], "");
-                return Ok(contenders.into_iter().map(|contender| (contender, summary.clone())).collect());
-            }
-        };
-        let mut outcomes = vec![Vec::new(); contenders.len()];
-        for turn in 0..self.repeat as usize {
-            for place in (0..contenders.len()).map(|index| (turn + index) % contenders.len()) {
-                let (contender, outcomes) = (&contenders[place], &mut outcomes[place]);
-                if matches!(outcomes.last(), Some(RunOutcome::TooSlow | RunOutcome::Failed(_))) {
-                    continue;
-                }
-                let outcome = stand.measure(row, *contender).await;
-                let outcome = outcome.map_err(|error| failed(format!("{}: {error}", contender.name())))?;
-                tell(&format!("{}, {}: {}", row.name, contender.name(), brief(&outcome)));
-                outcomes.push(outcome);
-            }
-        }
-        let summaries = outcomes.iter().map(|outcomes| Summary::of(outcomes, &checksum));
-        Ok(contenders.into_iter().zip(summaries).collect())
-    }
-
     fn contenders(&self) -> Vec<Contender> {
         let all = Contender::ALL.into_iter().filter(|one| !self.local || *one != Contender::Rclone);
         if self.contenders.is_empty() { all.collect() } else { self.contenders.clone() }
-    }
-}
-
-/// One line, to follow the measurement.
-fn brief(outcome: &RunOutcome) -> String {
-    match outcome {
-        RunOutcome::Measured(measured) => format!("{:.2} s", measured.reading.seconds),
-        RunOutcome::TooSlow => "too slow, ended".to_owned(),
-        RunOutcome::Unavailable(why) | RunOutcome::Failed(why) => why.clone(),
     }
 }

@@ -5,29 +5,29 @@ use crate::demo::median::median;
 
 /// The figures of a contender.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(super) struct Summary {
+pub(in crate::demo) struct Summary {
     /// The median. None if a run was too slow, failed or read wrong bytes.
-    pub(super) seconds: Option<f64>,
-    pub(super) touched: Option<u64>,
+    pub(in crate::demo) seconds: Option<f64>,
+    pub(in crate::demo) touched: Option<u64>,
     /// Bytes fetched for each byte touched; the most of all runs.
-    pub(super) fetched_ratio: Option<f64>,
+    pub(in crate::demo) fetched_ratio: Option<f64>,
     /// Bytes; the most of all runs.
-    pub(super) memory_peak: Option<u64>,
+    pub(in crate::demo) memory_peak: Option<u64>,
     /// Processor seconds, medians.
-    pub(super) store: Option<f64>,
-    pub(super) mount: Option<f64>,
-    pub(super) program: Option<f64>,
+    pub(in crate::demo) store: Option<f64>,
+    pub(in crate::demo) mount: Option<f64>,
+    pub(in crate::demo) program: Option<f64>,
     /// The most of all runs.
-    pub(super) taken: f64,
-    pub(super) is_wrong: bool,
-    pub(super) has_failed: bool,
+    pub(in crate::demo) taken: f64,
+    pub(in crate::demo) is_wrong: bool,
+    pub(in crate::demo) has_failed: bool,
     /// The reason why there are no figures.
-    pub(super) unavailable: Option<String>,
+    pub(in crate::demo) unavailable: Option<String>,
 }
 
 impl Summary {
     /// Summarizes `outcomes`. A run read the right bytes if it reports `checksum`.
-    pub(super) fn of(outcomes: &[RunOutcome], checksum: &str) -> Summary {
+    pub(in crate::demo) fn of(outcomes: &[RunOutcome], checksum: &str) -> Summary {
         let measured: Vec<_> = outcomes.iter().filter_map(measured).collect();
         let middle = |value: fn(&Figures) -> Option<f64>| {
             let values: Vec<_> = measured.iter().filter_map(|one| value(one)).collect();
@@ -54,7 +54,7 @@ impl Summary {
     }
 
     /// Millions of touched bytes per second.
-    pub(super) fn mb_s(&self) -> Option<f64> {
+    pub(in crate::demo) fn mb_s(&self) -> Option<f64> {
         Some(self.touched? as f64 / 1e6 / self.seconds?)
     }
 }

@@ -13,6 +13,7 @@ use std::time::{Duration, Instant};
 pub(crate) use self::order::random;
 pub(crate) use self::paced::play_steadily;
 pub(crate) use self::pattern::Pattern;
+pub(crate) use self::reads::{in_turns, steps};
 pub(crate) use self::verified::{MountedBucket, Tally};
 
 /// The result of reading.

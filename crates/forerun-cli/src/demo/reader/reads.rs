@@ -77,9 +77,11 @@ impl Pattern {
             Pattern::StridedBlocks => {
                 list(sized("random.bin")?, SMALL_READ_BYTES, |size| steps(0..size, SMALL_STRIDE_BYTES))
             }
-            Pattern::Interleaved => list(sized("one.bin")?, READ_BYTES, |size| in_turns(READERS, size)),
+            Pattern::Interleaved => {
+                list(sized("one.bin")?, READ_BYTES, |size| in_turns(READERS, size, READ_BYTES))
+            }
             Pattern::InterleavedMany => {
-                list(sized("one.bin")?, READ_BYTES, |size| in_turns(MANY_READERS, size))
+                list(sized("one.bin")?, READ_BYTES, |size| in_turns(MANY_READERS, size, READ_BYTES))
             }
             Pattern::Displaced => List {
                 threads: READERS as usize,
@@ -115,7 +117,7 @@ impl List {
     }
 }
 
-fn steps(bytes: Range<u64>, len: u64) -> Vec<u64> {
+pub(crate) fn steps(bytes: Range<u64>, len: u64) -> Vec<u64> {
     bytes.step_by(len as usize).collect()
 }
 
@@ -123,11 +125,11 @@ fn scaled(indices: Vec<u64>, len: u64) -> Vec<u64> {
     indices.into_iter().map(|index| index * len).collect()
 }
 
-/// One region of `size` bytes for each of `readers`, all at once.
-fn in_turns(readers: u64, size: u64) -> Vec<u64> {
+/// One region of `size` bytes for each of `readers`, all at once, in reads of `len`.
+pub(crate) fn in_turns(readers: u64, size: u64, len: u64) -> Vec<u64> {
     let region = size / readers;
     let turn = |offset| (0..readers).map(move |reader| reader * region + offset);
-    steps(0..region, READ_BYTES).into_iter().flat_map(turn).collect()
+    steps(0..region, len).into_iter().flat_map(turn).collect()
 }
 
 /// In regions twice as long, so that none overlaps another.

@@ -1,0 +1,80 @@
+"""Clients that are commands: aws, rclone, nfs-cat."""
+
+import os
+import shutil
+import sys
+from pathlib import Path
+
+from common import Unavailable, contents, main, program, run, scratch
+from endpoint import BUCKET, environment, is_local
+
+FILE = "array.bin"
+TREE = "tree"
+
+
+def aws():
+    command = Path(sys.executable).with_name("aws")
+    if not command.exists():
+        raise Unavailable("aws is not installed")
+    return command
+
+
+def installed(command):
+    if not shutil.which(command):
+        raise Unavailable(f"{command} is not installed")
+    return command
+
+
+def copied(clock, *command):
+    """What `command` copies into a directory, which is its last argument."""
+    with scratch() as target:
+        with clock:
+            run(*command, target)
+        return contents(Path(target))
+
+
+@program
+def aws_cp(place, clock):
+    command = aws()
+    if is_local(place):
+        return copied(clock, "cp", place / FILE)
+    os.environ.update(environment(place))
+    return copied(clock, command, "s3", "cp", "--only-show-errors", f"s3://{BUCKET}/{FILE}")
+
+
+@program
+def aws_sync(place, clock):
+    command = aws()
+    if is_local(place):
+        return copied(clock, "cp", "-r", place / TREE)
+    os.environ.update(environment(place))
+    return copied(clock, command, "s3", "sync", "--only-show-errors", f"s3://{BUCKET}/{TREE}")
+
+
+@program
+def rclone_copy(place, clock):
+    command = installed("rclone")
+    remote = f":s3,provider=Other,list_version=2,endpoint='{place}':{BUCKET}/{TREE}"
+    source = place / TREE if is_local(place) else remote
+    return copied(clock, command, "copy", "--config", "/dev/null", "--transfers", "4", source)
+
+
+def written(clock, *command):
+    """What `command` writes to its standard output, which is a file in memory as the copies of others are."""
+    with scratch() as target:
+        path = Path(target, "output")
+        with path.open("wb") as output, clock:
+            run(*command, stdout=output)
+        return contents(Path(target))
+
+
+@program
+def nfs_cat(place, clock):
+    command = installed("nfs-cat")
+    if is_local(place):
+        return written(clock, "cat", place / FILE)
+    address, port = os.environ["FORERUN_BENCH_NFS"].rsplit(":", 1)
+    return written(clock, command, f"nfs://{address}/{BUCKET}/{FILE}?version=3&nfsport={port}&mountport={port}")
+
+
+main()

@@ -1,0 +1,52 @@
+//! `forerun bench clients`, with a small object and without the packages of others.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::time::Duration;
+
+use super::support::{forerun, output_within};
+
+/// A command in the place of Python, which builds a data set with one object. It has 64 MiB and a byte, so that
+/// the last range is short.
+const PYTHON: &str = "#!/bin/sh\nhead -c 67108865 /dev/urandom > \"$2/array.bin\"\n";
+
+#[test]
+fn a_client_reads_right_bytes_in_each_way_and_missing_clients_are_told() {
+    let folder = tempfile::tempdir().unwrap();
+    let python = folder.path().join("venv/bin/python");
+    fs::create_dir_all(python.parent().unwrap()).unwrap();
+    fs::write(&python, PYTHON).unwrap();
+    fs::set_permissions(&python, fs::Permissions::from_mode(0o755)).unwrap();
+    let mut command = forerun();
+    command.args([
+        "bench",
+        "clients",
+        "--repeat",
+        "1",
+        "--only",
+        "interleaved,backward,nfs-32k,get-object,s3fs-read",
+    ]);
+    // Each of the eight measurements starts a server or a mount.
+    let output = output_within(Duration::from_secs(120), command.arg("--folder").arg(folder.path()));
+    let table = String::from_utf8(output.stdout).unwrap();
+    let errors = String::from_utf8_lossy(&output.stderr);
+    let rows: Vec<Vec<&str>> = table
+        .lines()
+        .filter(|line| line.starts_with('|'))
+        .skip(2)
+        .map(|line| line.trim_matches('|').split('|').map(str::trim).collect())
+        .collect();
+    let ways: Vec<_> = rows.iter().map(|row| row[1]).collect();
+    let both = ["`forerun serve`", "direct"];
+    let all = ["`forerun serve`", "direct", "`forerun mount`"];
+    let nfs = ["`forerun serve`", "`forerun mount`"];
+    assert_eq!(ways, [&all[..], &all, &nfs, &both, &both].concat(), "{table}{errors}");
+    // Whether a goal is missed depends on the machine, so the status of the command does not count here.
+    for row in &rows[..8] {
+        let [seconds, sent]: [f64; 2] = [2, 5].map(|column| row[column].parse().unwrap());
+        assert!(seconds > 0.0 && (0.9..1.2).contains(&sent), "{table}{errors}");
+    }
+    assert!(rows[8..10].iter().all(|row| row[2] == "venv-clients is not installed"), "{table}{errors}");
+    assert!(rows[10..].iter().all(|row| row[2] == "venv-s3fs is not installed"), "{table}{errors}");
+    assert!(table.contains("Every client read the right bytes."), "{table}{errors}");
+}

@@ -2,11 +2,10 @@
 //!
 //! Each cost is a time, counted in the bytes that the device delivers in that time.
 
+use super::unmeasured::WAIT_BYTES_UNKNOWN;
 use super::{Device, SLICE_SEEKS};
 use crate::types::BLOCK_BYTES;
 
-/// The least cost of a wait, until a fetch has shown the device's bandwidth.
-const WAIT_BYTES_UNKNOWN: u64 = 64 << 10;
 /// The longest gap that is read through on a device whose fetches overlap: this share of the bytes in
 /// flight, up to this many bytes.
 const PIPE_SHARE: u64 = 64;

@@ -1,7 +1,8 @@
 //! Properties of the backend, as its fetches show them: whether it is serial, has a head that seeks, or is
 //! far away.
 
-use super::{Device, LATENCY_NS_GUESS};
+use super::Device;
+use super::unmeasured::LATENCY_NS_GUESS;
 
 /// A network with a switch or two takes less, any other store more.
 const FAR_NS: u64 = 1_500_000;

@@ -1,12 +1,13 @@
 //! A running model of the backend: latency, throughput, the best number of fetches in flight, and their
 //! size.
 //!
-//! It is measured on the fetches that the engine makes anyway (`measure.rs`, `estimates`). Results are
-//! worked out when fetches end:
+//! It begins with the guesses of `unmeasured.rs`, and is measured on the fetches that the engine makes anyway
+//! (`measure.rs`, `estimates`). Results are worked out when fetches end:
 //!
 //! * `kind.rs`: properties of the backend;
 //! * `sizes.rs`: size and number of fetches;
 //! * `worth.rs`: the bytes that a wait is worth;
+//! * `costs.rs`: all costs that a policy asks for, in bytes;
 //! * `patience.rs`: when a fetch is late.
 
 mod costs;
@@ -17,6 +18,7 @@ mod patience;
 mod rates;
 mod sizes;
 mod switching;
+mod unmeasured;
 mod worth;
 
 use crate::ablation::Rule;
@@ -30,10 +32,9 @@ pub(crate) use rates::{bytes_in, rate, time_of, whole_blocks};
 pub(crate) use sizes::SLICE_SEEKS;
 use sizes::Sizes;
 use switching::Switching;
+use unmeasured::LATENCY_NS_GUESS;
 use worth::Worth;
 
-/// Before anything is measured: a store in the same region.
-const LATENCY_NS_GUESS: u64 = 10_000_000;
 /// Where a fetch comes all at once, a demand fetch has at most this share of the smallest fetch as
 /// readahead.
 const RIDE_WHOLE_SHARE: u64 = 4;
@@ -118,6 +119,15 @@ impl Device {
         self.slice_max = whole_blocks(config.fetch_bytes_max.min(config.memory_bytes_max / 2));
         self.pipe_bytes_max = config.memory_bytes_max / 2;
         self.recompute();
+    }
+
+    /// Works out the results of the measurements.
+    fn recompute(&mut self) {
+        self.kind = DeviceKind::of(self);
+        self.sizes = if self.switching.cost_ns() > 0 { self.serial() } else { self.at_once() };
+        self.worth = Worth::of(self);
+        self.costs = Costs::of(self);
+        self.patience_ns = self.patience();
     }
 
     pub(crate) fn estimate(&self) -> DeviceEstimate {

@@ -1,15 +1,9 @@
 //! The sizes of fetches and slices, and the bytes in flight, from the measurements.
 
-use super::costs::Costs;
-use super::kind::DeviceKind;
-use super::worth::{SEEKS_OF_A_RETURN, Worth};
-use super::{Device, LATENCY_NS_GUESS, bytes_in, time_of};
+use super::unmeasured::{FETCHES_FAR, FETCHES_MIN, LATENCY_NS_GUESS};
+use super::worth::SEEKS_OF_A_RETURN;
+use super::{Device, bytes_in, time_of};
 
-/// Fetches at once to begin with: enough to find out.
-const FETCHES_MIN: u64 = 16;
-/// Over a far link, the bytes in flight begin at this many of the smallest fetches, since each step of
-/// growth takes a latency.
-const FETCHES_FAR: u64 = 32;
 /// Where seeks are dear, a slice has this many times the bytes that could be read during a seek. Seeks then
 /// take a seventeenth of the time.
 pub(crate) const SLICE_SEEKS: u64 = 16;
@@ -33,17 +27,9 @@ pub(super) struct Sizes {
 }
 
 impl Device {
-    pub(super) fn recompute(&mut self) {
-        self.kind = DeviceKind::of(self);
-        self.sizes = if self.switching.cost_ns() > 0 { self.serial() } else { self.at_once() };
-        self.worth = Worth::of(self);
-        self.costs = Costs::of(self);
-        self.patience_ns = self.patience();
-    }
-
     /// The sizes for a serial backend. A fetch takes no longer than a seek, so that other readers wait
     /// little.
-    fn serial(&self) -> Sizes {
+    pub(super) fn serial(&self) -> Sizes {
         let cost = self.switching.bytes_in(self.switching.cost_ns());
         let through = self.switching.bytes_in(self.switching.request_ns());
         let slice = (SLICE_SEEKS * cost).next_power_of_two().clamp(self.fetch_bytes_min, self.slice_max);
@@ -94,7 +80,7 @@ impl Device {
     }
 
     /// The sizes for a backend that serves many fetches at once.
-    fn at_once(&self) -> Sizes {
+    pub(super) fn at_once(&self) -> Sizes {
         let latency = self.latency_least.get().unwrap_or(LATENCY_NS_GUESS);
         let throughput = self.throughput.get().unwrap_or(0);
         let bandwidth = self.bandwidth.get().unwrap_or(0);

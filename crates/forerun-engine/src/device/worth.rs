@@ -1,10 +1,9 @@
 //! The worth of a wait: bytes that could be read meanwhile.
 
 use super::estimates::NEAR_BYTES;
-use super::{Device, LATENCY_NS_GUESS, bytes_in};
+use super::unmeasured::{BANDWIDTH_GUESS, LATENCY_NS_GUESS};
+use super::{Device, bytes_in};
 
-/// A disk or a link of a gigabit a second, before anything is measured.
-const BANDWIDTH_GUESS: u64 = 100_000_000;
 /// A reader that makes the head come back takes it away from others: there and back.
 pub(crate) const SEEKS_OF_A_RETURN: u64 = 2;
 

@@ -49,7 +49,7 @@ impl Engine {
     /// end of the fetch.
     pub fn handle_busy(&mut self, now: Time, fetch: FetchId) {
         if let Some(flight) = self.flights.get(fetch) {
-            self.throttle.lower(now, flight.sample.dispatched, self.flights.count());
+            self.store_limit.lower(now, flight.sample.dispatched, self.flights.count());
         }
     }
 
@@ -59,7 +59,7 @@ impl Engine {
         self.handle_progress(now, fetch, len);
         let Some(flight) = self.remove_flight(now, fetch) else { return };
         self.device.on_fetched(now, &flight.sample, flight.pause_ns);
-        self.throttle.record_fetched();
+        self.store_limit.record_fetched();
         if flight.doomed {
             self.cache.give_disowned(&flight.runs, flight.arrived_blocks);
         }

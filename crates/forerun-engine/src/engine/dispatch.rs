@@ -17,7 +17,7 @@ impl Engine {
             self.fair.end_wait(payer.reader, id);
             return true;
         };
-        if self.flights.count() >= self.throttle.in_flight_max() {
+        if self.flights.count() >= self.store_limit.in_flight_max() {
             return false;
         }
         let (object, extent) = (read.object, read.extent);
@@ -120,7 +120,7 @@ impl Engine {
     /// ask.
     fn has_place_for_readahead(&self, now: Time) -> bool {
         if !self.rules.are_ours() {
-            return self.flights.count() < self.throttle.in_flight_max();
+            return self.flights.count() < self.store_limit.in_flight_max();
         }
         // A reader that comes to wait has at most one fetch in front of it.
         if self.device.slice_bytes().is_some() {
@@ -136,7 +136,7 @@ impl Engine {
     /// demand fetches. It is a quarter on serial devices, where a reader may wait for all fetches in flight.
     /// It is also a quarter far away, where some fetches take very long.
     fn places_for_readahead(&self) -> usize {
-        let all = self.throttle.in_flight_max();
+        let all = self.store_limit.in_flight_max();
         let is_long = self.device.is_far() || self.device.may_serve_one_at_a_time();
         (all - all.div_ceil(if is_long { 4 } else { 16 })).max(1)
     }

@@ -35,7 +35,7 @@ impl Engine {
         }
         let late = late.to_vec();
         // Room that a waiting reader could not use yet is kept for it.
-        if self.next_waiting().is_some() || self.flights.count() >= self.throttle.in_flight_max() {
+        if self.next_waiting().is_some() || self.flights.count() >= self.store_limit.in_flight_max() {
             self.overdue.record_busy();
             return false;
         }

@@ -24,7 +24,7 @@ use crate::events::{Counters, Event};
 use crate::objects::Objects;
 use crate::policy::{self, Custom, CustomPolicy, Policy, Rules, Window};
 use crate::reads::Reads;
-use crate::scheduler::{Contention, Fair, Flights, Overdue, Pending, Throttle};
+use crate::scheduler::{Contention, Fair, Flights, Overdue, Pending, StoreLimit};
 use crate::types::*;
 use crate::walk::Walks;
 
@@ -51,7 +51,7 @@ pub struct Engine {
     /// None where the policy does not read ahead across files.
     walks: Option<Walks>,
     flights: Flights,
-    throttle: Throttle,
+    store_limit: StoreLimit,
     pending: Pending,
     contention: Contention,
     overdue: Overdue,
@@ -103,7 +103,7 @@ impl Engine {
             rules,
             walks,
             flights: Flights::new(),
-            throttle: Throttle::new(config.in_flight_count_max),
+            store_limit: StoreLimit::new(config.in_flight_count_max),
             pending: Pending::new(),
             contention: Contention::default(),
             overdue: Overdue::new(),

@@ -101,7 +101,7 @@ impl Engine {
         // While all places in flight are taken, the fetch of the reader that waits longest also brings the bytes
         // of others.
         if access.late
-            && self.flights.count() < self.throttle.in_flight_max()
+            && self.flights.count() < self.store_limit.in_flight_max()
             && let Some(passed) = self.policy.passed(access)
         {
             self.pending.pass(object, passed.to_blocks());

@@ -10,7 +10,7 @@ mod flights;
 mod overdue;
 mod pending;
 mod queued;
-mod throttle;
+mod store_limit;
 
 pub(crate) use contention::Contention;
 pub(crate) use fair::{Fair, Favour, Payer, Slack};
@@ -19,4 +19,4 @@ pub(crate) use flights::Flights;
 pub(crate) use overdue::Overdue;
 pub(crate) use pending::Pending;
 pub(crate) use queued::Queued;
-pub(crate) use throttle::Throttle;
+pub(crate) use store_limit::StoreLimit;

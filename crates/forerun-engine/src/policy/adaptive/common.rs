@@ -1,7 +1,7 @@
 //! The state that all objects have in common.
 
 use super::budget::Shares;
-use super::ends::Ends;
+use super::ended::EndedStreams;
 use super::evidence::{Heads, Tails, Trust};
 use crate::config::Config;
 use crate::types::StreamId;
@@ -13,7 +13,7 @@ pub(super) struct Common {
     pub(super) heads: Heads,
     pub(super) tails: Tails,
     pub(super) trust: Trust,
-    pub(super) ends: Ends,
+    pub(super) ended: EndedStreams,
     /// The number of streams since the start.
     streams: u64,
 }
@@ -25,7 +25,7 @@ impl Common {
             heads: Heads::default(),
             tails: Tails::default(),
             trust: Trust::default(),
-            ends: Ends::new(config),
+            ended: EndedStreams::new(config),
             streams: 0,
         }
     }

@@ -3,22 +3,22 @@
 //!
 //! * [`detect`] finds streams, and reads near earlier ones;
 //! * [`evidence`] remembers the outcome of such predictions;
-//! * [`window`] decides how much a stream keeps ahead ([`sizing`]), [`bets`] which other bytes are fetched;
+//! * [`window`] decides how much a stream keeps ahead ([`sizing`]), [`price`] which other bytes are worth a fetch;
 //! * [`budget`] limits waste, memory and the share of the device;
 //! * [`deal`] is the read under way; [`whose`] finds its stream, and [`object`] plans for it;
-//! * [`report`] shows what is read ahead and why, [`ends`] which streams are over.
+//! * [`report`] shows what is read ahead and why, [`ended`] which streams are over.
 //!
 //! The device's costs come as numbers from [`Costs`](crate::device::Costs). Nothing here asks for the kind
 //! of device.
 
-mod bets;
 mod budget;
 mod common;
 mod deal;
 mod detect;
-mod ends;
+mod ended;
 mod evidence;
 mod object;
+mod price;
 mod report;
 mod sizing;
 mod whose;
@@ -155,7 +155,7 @@ impl Policy for Adaptive {
     }
 
     fn take_ended(&mut self) -> Vec<Ended> {
-        self.common.ends.take_ended()
+        self.common.ended.take_ended()
     }
 
     fn streams(&self, object: ObjectId, view: &View<'_>, tell: &mut dyn FnMut(StreamReport)) {
@@ -214,7 +214,7 @@ impl Policy for Adaptive {
         self.follower.forget(object);
         self.follower.lists.forget(object);
         if let Some(mut state) = self.objects.remove(object) {
-            state.end_all(object, &mut self.common.ends);
+            state.end_all(object, &mut self.common.ended);
         }
     }
 }

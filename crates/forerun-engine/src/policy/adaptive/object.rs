@@ -7,7 +7,7 @@ use super::budget::Expected;
 use super::common::Common;
 use super::deal::Deal;
 use super::detect::{Candidates, Nearby, Region, Shape, Stream, Strides};
-use super::ends::Ends;
+use super::ended::EndedStreams;
 use super::evidence::{Head, Lengths};
 use super::sizing::GRAIN;
 use super::window::Bounds;
@@ -171,7 +171,7 @@ impl Object {
     pub(super) fn on_idle(&mut self, object: ObjectId, common: &mut Common) {
         for at in 0..self.streams.len() {
             let stream = &mut self.streams[at];
-            common.ends.record_end(object, stream, self.size, End::Closed);
+            common.ended.record_end(object, stream, self.size, End::Closed);
             common.shares.leave(&mut stream.counted);
         }
         common.heads.on_idle(object, self.head());
@@ -193,8 +193,8 @@ impl Object {
     }
 
     /// All of its streams are over.
-    pub(super) fn end_all(&mut self, object: ObjectId, ends: &mut Ends) {
-        self.streams.iter_mut().for_each(|stream| ends.record_end(object, stream, self.size, End::Forgotten));
+    pub(super) fn end_all(&mut self, object: ObjectId, told: &mut EndedStreams) {
+        self.streams.iter_mut().for_each(|stream| told.record_end(object, stream, self.size, End::Forgotten));
     }
 
     fn sum_up(&mut self) {

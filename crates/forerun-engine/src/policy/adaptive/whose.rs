@@ -175,7 +175,7 @@ impl Object {
         place = place.or_else(|| (0..self.streams.len()).min_by_key(|at| self.streams[*at].last_read));
         let place = place.unwrap_or(0);
         let cause = if self.streams[place].leaves_out(deal.costs) { End::LeftOut } else { End::PushedOut };
-        deal.common.ends.record_end(deal.access.object, &mut self.streams[place], self.size, cause);
+        deal.common.ended.record_end(deal.access.object, &mut self.streams[place], self.size, cause);
         self.ahead -= self.streams[place].expected();
         self.streams[place] = stream;
         place
@@ -201,7 +201,7 @@ impl Object {
         if ahead == 0 {
             deal.common.shares.release(&mut stream.counted);
         }
-        deal.common.ends.record_end(deal.access.object, stream, self.size, cause);
+        deal.common.ended.record_end(deal.access.object, stream, self.size, cause);
         if stream.shape.is_dense() && stream.start > 0 {
             let bytes = if cause == End::LeftOut {
                 stream.read_bytes

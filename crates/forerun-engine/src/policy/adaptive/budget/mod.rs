@@ -1,10 +1,10 @@
-//! The budgets of readahead: the waste of one object ([`account`]), the cost of all guesses ([`balance`]),
+//! The budgets of readahead: the waste of one object ([`waste`]), the cost of all guesses ([`guesses`]),
 //! and one stream's share of memory and device ([`share`]).
 
-mod account;
-mod balance;
+mod guesses;
 mod share;
+mod waste;
 
-pub(super) use account::{Account, Expected};
-pub(super) use balance::{Balance, Credit};
+pub(super) use guesses::{Balance, Credit};
 pub(super) use share::Shares;
+pub(super) use waste::{Account, Expected};

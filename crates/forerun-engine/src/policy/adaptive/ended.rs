@@ -10,14 +10,14 @@ use crate::types::ObjectId;
 
 /// See the module's page. None where nobody listens.
 #[derive(Debug)]
-pub(super) struct Ends {
+pub(super) struct EndedStreams {
     is_heard: bool,
     ended: Vec<Ended>,
 }
 
-impl Ends {
-    pub(super) fn new(config: &Config) -> Ends {
-        Ends { is_heard: config.events_max > 0, ended: Vec::new() }
+impl EndedStreams {
+    pub(super) fn new(config: &Config) -> EndedStreams {
+        EndedStreams { is_heard: config.events_max > 0, ended: Vec::new() }
     }
 
     /// Those since it was asked last.

@@ -1,12 +1,13 @@
-//! The limits of one object's readahead: one account for every class of it.
+//! The limit of one object's waste, which stops readahead that is wrong: one account for every class of it.
 //!
 //! Bytes are reserved when they are planned, and given back when a reader reads them. Reserved bytes are
 //! lost once no stream expects them, or once they have gone unread. Two bounds limit that:
 //!
-//! * Lost bytes lower the worth of a wait: each eighth of the *allowance* halves it. The allowance is the
-//!   worth of a few waits and a share of the used bytes.
+//! * Lost bytes lower the [price](super::super::price) of a wait: each eighth of the *allowance* halves it. The
+//!   allowance is the worth of a few waits and a share of the used bytes.
 //! * No more is ever reserved than the *room*.
 
+use super::super::price;
 use crate::ablation::Rule;
 use crate::config::Config;
 use crate::explain::AccountReport;
@@ -23,8 +24,6 @@ const ALL_STARTS: u64 = 4;
 const ALL_USEFUL_SHARE: u64 = 4;
 /// An object may lose one byte for this many that were used.
 const USEFUL_SHARE: u64 = 20;
-/// Each such share of the allowance that is lost halves the worth of a wait.
-const PRICE_SHARE: u64 = 8;
 /// The policy reserves at most this share of that, since a fetch may bring more than was reserved for it.
 const ROOM_EIGHTHS: u64 = 7;
 /// A stream may have this many times as much ahead as it has read.
@@ -98,8 +97,7 @@ impl Account {
 
     /// The worth of a wait, which is `wait` bytes as long as nothing is lost.
     pub(crate) fn priced(&self, wait: u64) -> u64 {
-        let parts = if Rule::Price.is_off() { 0 } else { PRICE_SHARE * self.lost };
-        wait >> (parts / self.allowance.max(1)).min(u64::from(u64::BITS - 1))
+        price::of(wait, self.lost, self.allowance)
     }
 
     /// How far ahead of a stream one may be that has read `own` bytes, and skipped `skipped` of those that were

@@ -1,10 +1,10 @@
 //! Fetches besides the windows of streams: the rest of a region that is read all over, and places that are
 //! often read near others.
 
-use super::deal::Deal;
-use super::detect::{CHUNK_BYTES, Shape};
-use super::evidence::{ASKED_MIN, Answer};
-use super::object::Object;
+use super::super::deal::Deal;
+use super::super::detect::{CHUNK_BYTES, Shape};
+use super::super::evidence::{ASKED_MIN, Answer};
+use super::super::object::Object;
 use crate::ablation::Rule;
 use crate::explain::{Class, Why};
 use crate::policy::{Reason, Window};
@@ -22,7 +22,7 @@ const PRICE_PARTS: u64 = 12;
 
 impl Object {
     /// A read that no stream expected: fills the region around it.
-    pub(super) fn fill(&mut self, deal: &mut Deal<'_>) {
+    pub(in super::super) fn fill(&mut self, deal: &mut Deal<'_>) {
         let (access, costs, credit) = (deal.access, deal.costs, deal.credit());
         // Whether all of the object may be wasted.
         let fits = access.size <= deal.view.config.waste_bytes_of(access.size);
@@ -53,7 +53,7 @@ impl Object {
     }
 
     /// Bets on chunks that are often read after a read of this kind. `found` is its stream, if it has one.
-    pub(super) fn bet_near(&mut self, found: Option<usize>, deal: &mut Deal<'_>) {
+    pub(in super::super) fn bet_near(&mut self, found: Option<usize>, deal: &mut Deal<'_>) {
         let (access, costs) = (deal.access, deal.costs);
         let Some(nearby) = &self.nearby else { return };
         let stream = found.map(|at| &self.streams[at]);

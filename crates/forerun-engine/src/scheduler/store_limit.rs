@@ -7,7 +7,7 @@ use crate::types::Time;
 
 /// See the module's page.
 #[derive(Debug)]
-pub(crate) struct Throttle {
+pub(crate) struct StoreLimit {
     /// Fetches in flight at which no more are started.
     in_flight_max: usize,
     /// The same as long as the store takes all.
@@ -17,9 +17,9 @@ pub(crate) struct Throttle {
     lowered: Time,
 }
 
-impl Throttle {
-    pub(crate) fn new(ceiling: usize) -> Throttle {
-        Throttle { in_flight_max: ceiling, ceiling, ended_count: 0, lowered: Time(0) }
+impl StoreLimit {
+    pub(crate) fn new(ceiling: usize) -> StoreLimit {
+        StoreLimit { in_flight_max: ceiling, ceiling, ended_count: 0, lowered: Time(0) }
     }
 
     pub(crate) fn in_flight_max(&self) -> usize {
@@ -51,20 +51,20 @@ mod tests {
 
     #[test]
     fn a_burst_of_refusals_halves_once_and_fetches_recover_slowly() {
-        let mut throttle = Throttle::new(128);
-        (0..1000).for_each(|_| throttle.record_fetched());
-        assert_eq!(throttle.in_flight_max(), 128);
-        (0..40).for_each(|refused| throttle.lower(Time(100 + refused), Time(50 + refused), 40));
-        assert_eq!(throttle.in_flight_max(), 20);
-        (0..20).for_each(|_| throttle.record_fetched());
-        assert_eq!(throttle.in_flight_max(), 21);
-        throttle.lower(Time(300), Time(200), 21);
-        assert_eq!(throttle.in_flight_max(), 10);
+        let mut limit = StoreLimit::new(128);
+        (0..1000).for_each(|_| limit.record_fetched());
+        assert_eq!(limit.in_flight_max(), 128);
+        (0..40).for_each(|refused| limit.lower(Time(100 + refused), Time(50 + refused), 40));
+        assert_eq!(limit.in_flight_max(), 20);
+        (0..20).for_each(|_| limit.record_fetched());
+        assert_eq!(limit.in_flight_max(), 21);
+        limit.lower(Time(300), Time(200), 21);
+        assert_eq!(limit.in_flight_max(), 10);
         for at in 4..40 {
-            throttle.lower(Time(at * 100), Time(at * 100), 3);
+            limit.lower(Time(at * 100), Time(at * 100), 3);
         }
-        assert_eq!(throttle.in_flight_max(), 1);
-        (0..20_000).for_each(|_| throttle.record_fetched());
-        assert_eq!(throttle.in_flight_max(), 128);
+        assert_eq!(limit.in_flight_max(), 1);
+        (0..20_000).for_each(|_| limit.record_fetched());
+        assert_eq!(limit.in_flight_max(), 128);
     }
 }

@@ -4,6 +4,7 @@
 //! collects the engine's actions. It releases the lock, and carries the actions out: it starts fetches,
 //! cancels some, and wakes readers. The lock is never held over a wait or a copy.
 
+mod changed;
 mod explain;
 mod failures;
 mod fetch;

@@ -32,7 +32,7 @@ pub(crate) struct State {
     /// Objects that are read ahead before they are opened, until their first bytes are fetched.
     pub(super) expected: HashSet<ObjectId>,
     // In order, so that equal runs end waits in the same order.
-    waiters: BTreeMap<ReadId, (ObjectId, Waiter)>,
+    pub(super) waiters: BTreeMap<ReadId, (ObjectId, Waiter)>,
     pub(super) loans: Loans,
     fetches: BTreeMap<FetchId, AbortHandle>,
     failures: Failures,
@@ -174,21 +174,6 @@ impl State {
         }
         let failure = self.failures.add(error);
         self.engine.handle_failed(self.now, fetch, failure);
-    }
-
-    /// The backend has another version of `object`: this one is never read
-    /// again, from memory neither.
-    fn change(&mut self, object: &Object, error: &Error, work: &mut Work) {
-        if object.changed.set(error.clone()).is_err() {
-            return;
-        }
-        let waiting = self.waiters.extract_if(.., |_, (waited_for, _)| *waited_for == object.id);
-        for (read, (_, waiter)) in waiting {
-            self.engine.abandon(read);
-            work.answers.push((waiter, Err(error.clone())));
-        }
-        self.engine.forget(self.now, object.id);
-        self.objects.remove(object.id);
     }
 
     /// Asks the engine what to do until it has nothing more.

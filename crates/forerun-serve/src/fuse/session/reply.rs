@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use rustix::io::Errno;
 
-use super::super::operations::number;
+use super::super::operation_names::number;
 use super::super::protocol::Request;
 use super::channel::Channel;
 use crate::metrics::Begun;

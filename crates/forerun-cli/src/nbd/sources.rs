@@ -93,21 +93,21 @@ async fn open(
     let mut source = new(&forerun);
     if command.format == ImageFormat::Qcow2 {
         source = source.with_qcow2(backing.cloned());
-        if let Some(object) = forerun.object() {
-            // An image that cannot be served is told now, and not to the first client.
-            source.disk(object).await?;
-        }
     }
+    let disk = match forerun.object() {
+        // An image that cannot be served is told now, and not to the first client.
+        Some(object) => Some(source.disk(object).await?),
+        None => None,
+    };
     if let Some(path) = &command.overlay {
-        let Some(object) = forerun.object() else {
+        let (Some(object), Some(disk)) = (forerun.object(), &disk) else {
             let shown = forerun::without_secrets(&named.url);
             return Err(format!(
                 "--overlay keeps the writes to one object, and {shown} is a directory: name one object in it"
             )
             .into());
         };
-        let disk = source.disk(object).await?;
-        source = source.with_overlay(object, Overlay::open(path, &disk)?);
+        source = source.with_overlay(object, Overlay::open(path, disk)?);
     }
     Ok((forerun, source))
 }

@@ -24,9 +24,11 @@ mod open;
 mod overlay;
 pub mod protocol;
 mod server;
+mod url_exports;
 
 pub use client::OPERATIONS;
 pub use direct::{WritableFile, WrittenSource};
-pub use exports::{Exports, Source};
+pub use exports::Exports;
 pub use overlay::Overlay;
 pub use server::Server;
+pub use url_exports::Source;

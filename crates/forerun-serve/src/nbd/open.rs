@@ -1,5 +1,7 @@
 //! An export that connections use.
 
+mod status;
+
 use std::fs::File;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -10,9 +12,8 @@ use tokio::sync::OwnedSemaphorePermit;
 
 use super::changes::{Changes, Zeroing};
 use super::disk::Disk;
-use super::holes;
 use super::image::{Image, Images};
-use super::protocol::{BlockSizes, Export, STATE_HOLE, STATE_ZERO, StatusExtent, export_flags};
+use super::protocol::{BlockSizes, Export, export_flags};
 use crate::sending::{Lent, Pool};
 use crate::sharers::client_of;
 
@@ -137,19 +138,19 @@ impl OpenExport {
     /// Writes `bytes`, which have `room` until then.
     pub(super) async fn write(&self, offset: u64, bytes: Bytes, room: OwnedSemaphorePermit) -> Result<()> {
         self.check()?;
-        self.changes.write(&self.disk, offset, bytes, room).await
+        self.noticing(self.changes.write(&self.disk, offset, bytes, room).await)
     }
 
     /// Gives up `len` bytes.
     pub(super) async fn trim(&self, offset: u64, len: u32) -> Result<()> {
         self.check()?;
-        self.changes.trim(&self.disk, offset, len).await
+        self.noticing(self.changes.trim(&self.disk, offset, len).await)
     }
 
     /// Writes `len` zeros.
     pub(super) async fn write_zeroes(&self, offset: u64, len: u32, zeroing: Zeroing) -> Result<()> {
         self.check()?;
-        self.changes.write_zeroes(&self.disk, offset, len, zeroing).await
+        self.noticing(self.changes.write_zeroes(&self.disk, offset, len, zeroing).await)
     }
 
     /// Makes all writes last that have ended. It does so even if the base has changed.
@@ -157,71 +158,11 @@ impl OpenExport {
         self.changes.flush().await
     }
 
-    /// The states of `len` bytes, from the first on, but not more than one or `count_max` extents.
-    pub(super) async fn block_status(
-        &self,
-        offset: u64,
-        len: u32,
-        count_max: usize,
-    ) -> Result<Vec<StatusExtent>> {
-        let Changes::Overlay(overlay) = &self.changes else {
-            return self.own_status(offset, len, count_max).await;
-        };
-        let (mut at, mut extents) = (offset, Vec::<StatusExtent>::new());
-        for (len, state) in overlay.block_status(offset, len) {
-            if extents.len() >= count_max {
-                break;
-            }
-            match state {
-                Some(state) => append(&mut extents, StatusExtent { len, state }),
-                None => {
-                    let own = self.own_status(at, len, count_max - extents.len()).await?;
-                    let told: u32 = own.iter().map(|extent| extent.len).sum();
-                    own.into_iter().for_each(|extent| append(&mut extents, extent));
-                    if told < len {
-                        break;
-                    }
-                }
-            }
-            at += u64::from(len);
-        }
-        Ok(extents)
-    }
-
-    /// The states as the object itself has them.
-    async fn own_status(&self, offset: u64, len: u32, count_max: usize) -> Result<Vec<StatusExtent>> {
-        if let Disk::Image(image) = &self.disk {
-            self.check()?;
-            let mut extents = Vec::new();
-            for (len, is_hole) in self.noticing(image.holes(offset, u64::from(len)).await)? {
-                let state = if is_hole { STATE_HOLE | STATE_ZERO } else { 0 };
-                // All lie within `len` bytes.
-                append(&mut extents, StatusExtent { len: len as u32, state });
-            }
-            extents.truncate(count_max);
-            return Ok(extents);
-        }
-        let Some(file) = self.file.clone() else {
-            return Ok(vec![StatusExtent { len, state: 0 }]);
-        };
-        let map = tokio::task::spawn_blocking(move || holes::map(&file, offset, len, count_max)).await;
-        // A file that has changed meanwhile may have bytes where this version had none.
-        self.check()?;
-        if self.forerun.open_local(&self.entry).await?.is_none() {
-            return Err(self.changed());
-        }
-        match map {
-            Ok(Ok(extents)) => Ok(extents),
-            // Not every file system tells.
-            _ => Ok(vec![StatusExtent { len, state: 0 }]),
-        }
-    }
-
-    /// Lets every request fail once one has found that a file has changed. An image has several files, and zeros that no
-    /// file has: its readers would not find out by themselves.
+    /// Lets every request fail once one has found that a file has changed or is gone. An image has several files, and
+    /// zeros that no file has: its readers would not find out by themselves.
     fn noticing<T>(&self, result: Result<T>) -> Result<T> {
         result.inspect_err(|error| {
-            if error.kind == ErrorKind::Changed {
+            if matches!(error.kind, ErrorKind::Changed | ErrorKind::NotFound) {
                 self.retire();
             }
         })
@@ -234,13 +175,5 @@ impl OpenExport {
     fn changed(&self) -> Error {
         let message = format!("{:?} has another version by now; connect again", self.shown.name);
         Error::new(ErrorKind::Changed, message)
-    }
-}
-
-/// Adds an extent, to the last one if both have one state.
-fn append(extents: &mut Vec<StatusExtent>, extent: StatusExtent) {
-    match extents.last_mut() {
-        Some(last) if last.state == extent.state => last.len += extent.len,
-        _ => extents.push(extent),
     }
 }

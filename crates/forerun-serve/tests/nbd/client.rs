@@ -106,6 +106,11 @@ impl Client {
     /// Sends an option; all answers up to the last one, whose kind is apart.
     pub(crate) fn option(&mut self, option: u32, data: &[u8]) -> (Vec<(u32, Vec<u8>)>, u32) {
         self.send_option(option, data);
+        self.answers(option)
+    }
+
+    /// All answers to `option`, and the kind of the last one.
+    pub(crate) fn answers(&mut self, option: u32) -> (Vec<(u32, Vec<u8>)>, u32) {
         let mut answers = Vec::new();
         loop {
             let (kind, data) = self.answer(option);

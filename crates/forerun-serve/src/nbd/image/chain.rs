@@ -15,6 +15,8 @@ struct Next {
     forerun: Forerun,
     entry: Entry,
     is_raw: bool,
+    /// The image whose backing file it is.
+    of: Option<String>,
 }
 
 impl Image {
@@ -29,7 +31,7 @@ impl Image {
         images: &Images,
     ) -> Result<Image> {
         let mut layers: Vec<Layer> = Vec::new();
-        let mut next = Some(Next { forerun: forerun.clone(), entry: entry.clone(), is_raw: false });
+        let mut next = Some(Next { forerun: forerun.clone(), entry: entry.clone(), is_raw: false, of: None });
         while let Some(file) = next.take() {
             if layers.len() == LAYERS_MAX {
                 let why = format!("its chain of backing files is longer than {LAYERS_MAX}");
@@ -68,6 +70,15 @@ async fn open_layer(file: &Next, client: ClientId, images: &Images) -> Result<(L
     let own = forerun.reader_of(entry);
     let count = own.read_at(&mut first, 0).await?;
     first.truncate(count);
+    if !Header::is_in(&first) {
+        let advice = match &file.of {
+            None => "serve it with --format raw".to_owned(),
+            Some(of) => format!(
+                "if it is a raw disk, the image {of:?} has to say so: `qemu-img rebase -u -b NAME -F raw IMAGE`"
+            ),
+        };
+        return Err(refused(&entry.path, format!("it is no qcow2 image; {advice}")));
+    }
     let header = Header::parse(&first, entry.size).map_err(|why| refused(&entry.path, why))?;
     let tables = Tables::open(own, first, &header, images).await?;
     Ok((Layer { forerun, reader, tables: Some(tables.into()), size: header.size }, header.backing))
@@ -84,7 +95,7 @@ impl Images {
         let path = resolve(folder, name).map_err(|why| {
             let why = format!(
                 "its backing file {name:?} is not opened: {why}; give it a name below the directory of \
-                 --backing, with `qemu-img rebase -u`"
+                 --backing, with `qemu-img rebase -u -b NAME -F FORMAT IMAGE`"
             );
             refused(of, why)
         })?;
@@ -99,7 +110,7 @@ impl Images {
             None => {
                 let why = format!(
                     "it does not say which format its backing file {name:?} has; add that with \
-                     `qemu-img rebase -u -b {name} -F FORMAT`"
+                     `qemu-img rebase -u -b NAME -F FORMAT IMAGE`"
                 );
                 return Err(refused(of, why));
             }
@@ -111,6 +122,6 @@ impl Images {
         if entry.kind != Kind::File {
             return Err(refused(of, format!("its backing file {name:?} is no file")));
         }
-        Ok(Next { forerun: forerun.clone(), entry, is_raw })
+        Ok(Next { forerun: forerun.clone(), entry, is_raw, of: Some(of.to_owned()) })
     }
 }

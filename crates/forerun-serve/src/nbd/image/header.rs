@@ -47,14 +47,17 @@ pub(super) struct BackingName {
 }
 
 impl Header {
-    /// The header in `first`, the first bytes of an image of `file_bytes`, at most [`HEADER_BYTES_MAX`].
+    /// Whether a file that begins with `first` is an image.
+    pub(super) fn is_in(first: &[u8]) -> bool {
+        first.len() >= VERSION_2_BYTES && word(first, 0) == Some(MAGIC)
+    }
+
+    /// The header [in](Header::is_in) `first`, the first bytes of an image of `file_bytes`, at most
+    /// [`HEADER_BYTES_MAX`].
     ///
     /// # Errors
     /// A sentence about the image.
     pub(super) fn parse(first: &[u8], file_bytes: u64) -> Result<Header, String> {
-        if first.len() < VERSION_2_BYTES || word(first, 0) != Some(MAGIC) {
-            return Err("it is no qcow2 image; serve it with --format raw".to_owned());
-        }
         let damaged = || "its header makes no sense".to_owned();
         let version = word(first, 4).ok_or_else(damaged)?;
         let header_bytes = match version {

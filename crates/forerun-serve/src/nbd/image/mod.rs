@@ -9,11 +9,12 @@
 //! 3. All files of a chain have the versions that they had when the export was opened.
 
 mod chain;
+mod disk_reads;
 mod given;
 mod header;
 mod names;
-mod stretches;
 mod tables;
+mod walk;
 
 use std::fmt;
 use std::sync::Arc;

@@ -44,6 +44,16 @@ pub(super) enum Location {
     Packed,
 }
 
+/// An answer about the place of bytes.
+#[derive(Debug)]
+pub(super) struct Located {
+    pub(super) location: Location,
+    /// How many bytes lie there in a row.
+    pub(super) len: u64,
+    /// A table was fetched for it.
+    pub(super) is_fetched: bool,
+}
+
 /// An answer of imago.
 enum Outcome<T> {
     Is(T),
@@ -85,13 +95,13 @@ impl Tables {
             })
         };
         // imago has the table twice for a moment, and it is here as well.
-        let for_l1 = take(3 * header.l1_bytes())?;
+        let mut for_l1 = take(3 * header.l1_bytes())?;
         let l1 = fetch(&reader, header.l1_offset..header.l1_offset + header.l1_bytes()).await?;
         let count = check_l1(&l1.bytes, header, entry.size).map_err(|why| refused(&entry.path, why))?;
         let for_l2 = take(count.min(L2_TABLES_MAX) * u64::from(header.cluster_bytes))?;
         let mut given = vec![KnownBytes { offset: 0, bytes: first }, l1];
-        let opened = shielded(|| {
-            with_given(&mut given, || {
+        let opened = with_given(&mut given, || {
+            shielded(|| {
                 let file = GivenFile::new(entry.size);
                 // Nothing else is opened, whatever the header says.
                 let image = Qcow2::<GivenFile>::builder(file).backing(None).data_file(None);
@@ -99,16 +109,19 @@ impl Tables {
             })
         });
         let access = FormatAccess::new(opened.map_err(|error| refused(&entry.path, error))?);
+        drop((given, for_l1.split(2 * header.l1_bytes() as usize)));
         let (cluster_bytes, rooms) = (header.cluster_bytes, Arc::clone(&images.rooms));
         Ok(Tables { access, reader, cluster_bytes, rooms, _memory: [for_l1, for_l2] })
     }
 
-    /// The place of the bytes from `offset` on, and how many of `len` bytes lie there in a row.
-    pub(super) async fn locate(&self, offset: u64, len: u64) -> Result<(Location, u64)> {
+    /// The place of the first of `len` bytes from `offset` on.
+    pub(super) async fn locate(&self, offset: u64, len: u64) -> Result<Located> {
         let (mut given, mut room) = (Vec::new(), None);
         for _ in 0..ROUNDS_MAX {
             match self.ask(&mut given, |access| location_of(access.get_shallow_mapping(offset, len)?))? {
-                Outcome::Is((location, found)) => return Ok((location, found.clamp(1, len))),
+                Outcome::Is((location, found)) => {
+                    return Ok(Located { location, len: found.clamp(1, len), is_fetched: !given.is_empty() });
+                }
                 // Another read may have brought the table while this one waited.
                 Outcome::Lacks(_) if room.is_none() => room = Some(self.room(LOAD_COPIES).await?),
                 Outcome::Lacks(bytes) => given.push(fetch(&self.reader, bytes).await?),

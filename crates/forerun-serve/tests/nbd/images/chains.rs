@@ -81,8 +81,12 @@ fn a_backing_file_without_a_known_format_is_not_guessed_at() {
     for version in [2, 3] {
         let top = top.clone().version(version).made();
         let error = error_of(&[("top", top), ("base", base.clone())], true, "top");
-        assert!(error.message.contains("qemu-img rebase -u -b base -F FORMAT"), "{error}");
+        assert!(error.message.contains("qemu-img rebase -u -b NAME -F FORMAT IMAGE"), "{error}");
     }
+    // A raw disk that is said to be an image is no reason to serve the bytes of the one above it as a disk.
+    let objects = [("top", thin(1, 1).over("base", "qcow2").made()), ("base", pattern(4096, 2))];
+    let error = error_of(&objects, true, "top");
+    assert!(error.message.contains("\"top\"") && error.message.contains("-F raw"), "{error}");
     // A guest that writes the header of an image into a raw disk gets no other file.
     let objects = [("top", thin(1, 1).over("base", "raw").made()), ("base", base.clone())];
     assert!(serve(&objects, true).open("top").read(0, 4096).unwrap() == base[..4096]);

@@ -73,7 +73,7 @@ fn an_external_data_file_is_never_opened() {
 #[test]
 fn tables_that_would_take_too_much_memory_are_refused() {
     let mut maker = Maker::new(21, vec![Cluster::Data(pattern(2 << 20, 1))]);
-    // Each entry leads to the one table, and imago would keep it once for each.
+    // Each entry counts as a table of its own, though all lead to one.
     maker.size = 100 << 39;
     let (mut file, places) = Maker { size: 1 << 21, ..maker.clone() }.with_places();
     put_long(&mut file, 24, maker.size);

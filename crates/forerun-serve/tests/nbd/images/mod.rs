@@ -4,6 +4,7 @@ mod chains;
 mod hostile;
 pub(crate) mod maker;
 mod reading;
+mod status;
 
 use std::sync::Arc;
 

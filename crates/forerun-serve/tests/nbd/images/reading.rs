@@ -6,7 +6,6 @@ use forerun::{Forerun, Options};
 use forerun_serve::nbd::Overlay;
 
 use super::super::client::*;
-use super::super::holes::{open, states};
 use super::super::numbers::*;
 use super::super::support::{MIB, SLOW_FROM, engine};
 use super::*;
@@ -75,23 +74,26 @@ fn many_clients_read_an_image_at_once() {
 }
 
 #[test]
-fn block_status_tells_zeros_and_they_are_not_fetched() {
-    let clusters = [
-        Cluster::Data(pattern(65536, 1)),
-        Cluster::Zero,
-        Cluster::Unallocated,
-        Cluster::Packed(pattern(65536, 2)),
-    ];
-    let maker = Maker::new(16, clusters.to_vec());
-    let served = serve(&[("a", maker.made())], false);
-    let mut client = open(&served, "a");
-    let all = [(65536, 0), (2 * 65536, 3), (65536, 0)];
-    assert_eq!(states(&mut client, 0, 0, 4 * 65536), all);
-    assert_eq!(states(&mut client, FLAG_ONE, 0, 4 * 65536), all[..1]);
-    assert_eq!(states(&mut client, 0, 70_000, 100_000), [(100_000, 3)]);
-    let before = served.forerun.counters().demand_bytes;
-    assert!(client.read(65536, 2 * 65536).unwrap().iter().all(|byte| *byte == 0));
-    assert_eq!(served.forerun.counters().demand_bytes, before);
+fn clients_that_come_at_once_open_an_image_once() {
+    // Its five tables of 2 MiB are more than half of what all images may have. The first table comes when it may.
+    let (mut file, places) = Maker::new(21, vec![Cluster::Data(pattern(2 << 20, 1))]).with_places();
+    let l1 = (SLOW_FROM as usize).next_multiple_of(2 << 20);
+    file.resize(l1.max(file.len()) + (2 << 20), 0);
+    for (at, long) in [(24, 5 << 39), (40, l1 as u64)] {
+        maker::put_long(&mut file, at, long);
+    }
+    maker::put_word(&mut file, 36, 5);
+    for index in 0..5 {
+        maker::put_long(&mut file, l1 + index * 8, 1 << 63 | places.l2 as u64);
+    }
+    let served = serve(&[("slow", file)], false);
+    let mut clients: Vec<Client> = (0..4).map(|_| Client::unix(&served.socket)).collect();
+    clients.iter_mut().for_each(|client| client.send_option(GO, &named("slow", &[])));
+    served.storage.allowed.add_permits(1 << 10);
+    for mut client in clients {
+        assert_eq!(client.answers(GO).1, ACK);
+        assert!(client.read(0, 4096).unwrap() == pattern(2 << 20, 1)[..4096]);
+    }
 }
 
 #[test]

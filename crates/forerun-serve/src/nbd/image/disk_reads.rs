@@ -5,31 +5,16 @@ use futures::future::try_join_all;
 use tokio::sync::OwnedSemaphorePermit;
 
 use super::header::truncated;
-use super::tables::Location;
+use super::walk::{Spot, Stretch, Walk};
 use super::{Image, Layer};
 use crate::sending::Lent;
 
-/// Parts that are looked up before a task lets others run, for answers that may be shorter.
-const PARTS_MAX: usize = 4096;
+/// Looks at tables for an answer that may be shorter: with clusters of 4 KiB enough for 4 GiB of one kind.
+const LOOKS_MAX: usize = 1024;
+/// Tables that are fetched for such an answer, one after the other.
+const FETCHED_MAX: usize = 16;
 /// Bytes of the disk that are announced at once.
 const ADVISED_BYTES_MAX: u64 = 32 << 20;
-
-/// Bytes of the disk that lie in one place.
-#[derive(Debug)]
-struct Stretch<'a> {
-    len: u64,
-    place: Spot<'a>,
-}
-
-/// Where they are.
-#[derive(Clone, Copy, Debug)]
-enum Spot<'a> {
-    Zero,
-    /// In the file of the layer, from the offset on.
-    Plain(&'a Layer, u64),
-    /// In compressed clusters of the layer.
-    Packed(&'a Layer),
-}
 
 impl Image {
     /// Reads `len` bytes, which lie within the disk. They have `permit` until they are sent.
@@ -58,7 +43,7 @@ impl Image {
 
     /// Reads bytes ahead, as far as they are in plain clusters.
     pub(in super::super) async fn will_need(&self, offset: u64, len: u64) -> Result<()> {
-        for stretch in self.stretches(offset, len.min(ADVISED_BYTES_MAX), PARTS_MAX).await? {
+        for stretch in self.stretches(offset, len.min(ADVISED_BYTES_MAX), LOOKS_MAX).await? {
             if let Spot::Plain(layer, at) = stretch.place {
                 layer.reader.advise(Advice::WillNeed(&[Extent::new(at, stretch.len)]));
             }
@@ -66,63 +51,42 @@ impl Image {
         Ok(())
     }
 
-    /// The lengths of the first bytes and whether they are holes, for `len` bytes or fewer.
-    pub(in super::super) async fn holes(&self, offset: u64, len: u64) -> Result<Vec<(u64, bool)>> {
-        let stretches = self.stretches(offset, len, PARTS_MAX).await?;
-        Ok(stretches.iter().map(|stretch| (stretch.len, matches!(stretch.place, Spot::Zero))).collect())
+    /// The lengths of at most `count_max` runs of bytes, from the first on, and whether each is a hole. They may have
+    /// fewer than `len` bytes.
+    pub(in super::super) async fn holes(
+        &self,
+        offset: u64,
+        len: u64,
+        count_max: usize,
+    ) -> Result<Vec<(u64, bool)>> {
+        let (mut walk, mut runs) = (Walk::new(self, offset, len), Vec::<(u64, bool)>::new());
+        for _ in 0..LOOKS_MAX {
+            let Some(stretch) = walk.next().await? else { break };
+            let is_hole = matches!(stretch.place, Spot::Zero);
+            let is_full = runs.len() >= count_max.max(1);
+            match runs.last_mut() {
+                Some((len, last)) if *last == is_hole => *len += stretch.len,
+                _ if is_full => break,
+                _ => runs.push((stretch.len, is_hole)),
+            }
+            if walk.fetched_count() >= FETCHED_MAX {
+                break;
+            }
+        }
+        Ok(runs)
     }
 
-    /// The places of `len` bytes, in order, or of the first ones after so many look-ups.
-    async fn stretches(&self, offset: u64, len: u64, count_max: usize) -> Result<Vec<Stretch<'_>>> {
-        let (mut at, end, mut count) = (offset, offset + len, 0);
-        let mut stretches: Vec<Stretch<'_>> = Vec::new();
-        while at < end && count < count_max {
-            let stretch = self.stretch(at, end - at).await?;
-            at += stretch.len;
-            count += 1;
+    /// The places of `len` bytes, in order, or of the first ones after so many looks.
+    async fn stretches(&self, offset: u64, len: u64, looks_max: usize) -> Result<Vec<Stretch<'_>>> {
+        let (mut walk, mut stretches) = (Walk::new(self, offset, len), Vec::<Stretch<'_>>::new());
+        for _ in 0..looks_max {
+            let Some(stretch) = walk.next().await? else { break };
             match stretches.last_mut() {
                 Some(last) if last.is_followed_by(&stretch) => last.len += stretch.len,
                 _ => stretches.push(stretch),
             }
         }
         Ok(stretches)
-    }
-
-    /// The place of the bytes from `offset` on, and how many of `len` lie there.
-    async fn stretch(&self, offset: u64, mut len: u64) -> Result<Stretch<'_>> {
-        for layer in &self.layers {
-            if offset >= layer.size {
-                // A backing file may be shorter than the image above it. The rest is zeros.
-                break;
-            }
-            len = len.min(layer.size - offset);
-            let Some(tables) = &layer.tables else {
-                return Ok(Stretch { len, place: Spot::Plain(layer, offset) });
-            };
-            let (location, found) = tables.locate(offset, len).await?;
-            len = found;
-            match location {
-                Location::Unallocated => {}
-                Location::Zero => break,
-                Location::Bytes(at) => return Ok(Stretch { len, place: Spot::Plain(layer, at) }),
-                Location::Packed => return Ok(Stretch { len, place: Spot::Packed(layer) }),
-            }
-        }
-        Ok(Stretch { len, place: Spot::Zero })
-    }
-}
-
-impl Stretch<'_> {
-    /// Whether `next` goes on where this ends.
-    fn is_followed_by(&self, next: &Stretch<'_>) -> bool {
-        match (&self.place, &next.place) {
-            (Spot::Zero, Spot::Zero) => true,
-            (Spot::Plain(layer, at), Spot::Plain(other, next)) => {
-                std::ptr::eq(*layer, *other) && at + self.len == *next
-            }
-            (Spot::Packed(layer), Spot::Packed(other)) => std::ptr::eq(*layer, *other),
-            _ => false,
-        }
     }
 }
 
@@ -159,7 +123,7 @@ async fn fill_one(own: &mut [u8], offset: u64, place: Spot<'_>) -> Result<()> {
 }
 
 impl Layer {
-    fn cluster_bytes(&self) -> u64 {
+    pub(super) fn cluster_bytes(&self) -> u64 {
         self.tables.as_ref().map_or(1, |tables| u64::from(tables.cluster_bytes))
     }
 

@@ -7,6 +7,9 @@ use std::os::unix::net::UnixStream;
 use std::path::Path;
 use std::time::Duration;
 
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::io::retry_on_intr;
+
 use super::disk_reads::Extent;
 
 const READ: u16 = 0;
@@ -38,6 +41,7 @@ impl BlockClient {
     pub(super) fn connect(socket: &Path) -> io::Result<BlockClient> {
         let stream = UnixStream::connect(socket)?;
         stream.set_read_timeout(Some(REPLY_TIME_MAX))?;
+        stream.set_write_timeout(Some(REPLY_TIME_MAX))?;
         let mut client = BlockClient { input: BufReader::with_capacity(INPUT_BYTES, stream) };
         let greeting: [u8; 18] = client.array()?;
         if !greeting.starts_with(b"NBDMAGICIHAVEOPT") {
@@ -80,6 +84,7 @@ impl BlockClient {
                 (sent..until).for_each(|place| push_request(&mut requests, READ, place, extents[place]));
                 sent = until;
                 self.send(&requests)?;
+                wait_for_reply(self.input.get_ref(), REPLY_TIME_MAX)?;
             }
             let place = self.reply()?;
             let extent = *extents.get(place).ok_or_else(|| io::Error::other("a reply to no request"))?;
@@ -142,6 +147,17 @@ impl Drop for BlockClient {
     }
 }
 
+/// Waits for a reply as QEMU and libnbd do. The kernel would wake a blocking read also when the server takes
+/// a request.
+fn wait_for_reply(stream: &UnixStream, time_max: Duration) -> io::Result<()> {
+    let limit = Timespec::try_from(time_max).map_err(io::Error::other)?;
+    let mut waited = [PollFd::new(stream, PollFlags::IN)];
+    match retry_on_intr(|| poll(&mut waited, Some(&limit)))? {
+        0 => Err(io::Error::other(format!("the server did not reply within {time_max:?}"))),
+        _ => Ok(()),
+    }
+}
+
 /// Adds a request, whose number comes back in its reply.
 fn push_request(requests: &mut Vec<u8>, kind: u16, number: usize, extent: Extent) {
     requests.extend_from_slice(&0x2560_9513_u32.to_be_bytes());
@@ -149,4 +165,18 @@ fn push_request(requests: &mut Vec<u8>, kind: u16, number: usize, extent: Extent
     requests.extend_from_slice(&(number as u64).to_be_bytes());
     requests.extend_from_slice(&extent.offset.to_be_bytes());
     requests.extend_from_slice(&extent.len.to_be_bytes());
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tells_that_a_server_does_not_reply() {
+        let (client, mut server) = UnixStream::pair().unwrap();
+        let error = wait_for_reply(&client, Duration::ZERO).unwrap_err();
+        assert_eq!(error.to_string(), "the server did not reply within 0ns");
+        server.write_all(&[0]).unwrap();
+        wait_for_reply(&client, Duration::ZERO).unwrap();
+    }
 }

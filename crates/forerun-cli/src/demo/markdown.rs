@@ -24,6 +24,11 @@ pub(crate) fn render(header: &[String], rows: &[Vec<String>]) -> String {
     [line(header), rule].into_iter().chain(rows.iter().map(|row| line(row))).collect()
 }
 
+/// A cell with `value`, or an empty one.
+pub(crate) fn figure(value: Option<f64>, precision: usize) -> String {
+    value.map(|value| format!("{value:.precision$}")).unwrap_or_default()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

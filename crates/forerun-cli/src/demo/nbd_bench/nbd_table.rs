@@ -5,7 +5,7 @@ use super::disk_reads::DiskReads;
 use super::nbd_goal::NbdGoal;
 use super::nbd_run::NbdRun;
 use crate::demo::link::Shape;
-use crate::demo::markdown;
+use crate::demo::markdown::{self, figure};
 use crate::demo::median::median;
 use crate::demo::processors::doubt;
 
@@ -22,11 +22,11 @@ pub(super) struct NbdComparison {
 /// The runs of one server: the median of its time, and the most of everything else.
 #[derive(Clone, Copy, Debug)]
 struct NbdSummary {
-    seconds: f64,
+    /// None if a run read wrong bytes.
+    seconds: Option<f64>,
     read_bytes: u64,
     fetched_bytes: u64,
     request_count: u64,
-    wrong_reads: u64,
     processors_taken: f64,
 }
 
@@ -39,41 +39,42 @@ impl NbdComparison {
 
     /// Whether all bytes were right, and Forerun reaches its goals.
     pub(super) fn holds(&self, shape: Shape) -> bool {
-        let is_right = self.each.iter().all(|(_, one)| one.wrong_reads == 0);
-        is_right && self.reads.goals().iter().all(|goal| self.reaches(*goal, shape))
+        let is_right = self.each.iter().all(|(_, one)| one.seconds.is_some());
+        is_right && self.reads.goals().iter().all(|goal| self.reaches(*goal, shape) == Some(true))
     }
 
-    fn reaches(&self, goal: NbdGoal, shape: Shape) -> bool {
-        let own = self.of_server(BlockServer::Forerun);
-        let plain = self.of_server(BlockServer::Curl);
+    /// None if `goal` compares with wrong bytes.
+    fn reaches(&self, goal: NbdGoal, shape: Shape) -> Option<bool> {
+        let own = self.right(BlockServer::Forerun)?;
         let others = self.each.iter().filter(|(server, _)| *server != BlockServer::Forerun);
-        let best = others.map(|(_, one)| one.seconds).fold(f64::INFINITY, f64::min);
-        let reached = |own: NbdSummary| match goal {
-            NbdGoal::Plain(least) => plain.is_none_or(|plain| plain.seconds >= least * own.seconds),
-            NbdGoal::Best(least) => best >= least * own.seconds,
+        let best = others.filter_map(|(_, one)| one.seconds).reduce(f64::min);
+        Some(match goal {
+            NbdGoal::Plain(least) => self.right(BlockServer::Curl)?.seconds? >= least * own.seconds?,
+            NbdGoal::Best(least) => best? >= least * own.seconds?,
             NbdGoal::Bytes(most) => {
-                plain.is_none_or(|plain| own.fetched_bytes as f64 <= most * plain.fetched_bytes as f64)
+                own.fetched_bytes as f64 <= most * self.right(BlockServer::Curl)?.fetched_bytes as f64
             }
-            NbdGoal::Link(least) => own.mb_s() * 1e6 >= least * shape.total_bytes_per_s as f64,
-        };
-        own.is_some_and(reached)
+            NbdGoal::Link(least) => own.mb_s()? * 1e6 >= least * shape.total_bytes_per_s as f64,
+        })
     }
 
-    fn of_server(&self, server: BlockServer) -> Option<NbdSummary> {
-        self.each.iter().find(|(one, _)| *one == server).map(|(_, summary)| *summary)
+    /// The runs of `server`, if all bytes were right.
+    fn right(&self, server: BlockServer) -> Option<NbdSummary> {
+        let found = self.each.iter().find(|(one, _)| *one == server).map(|(_, summary)| *summary);
+        found.filter(|summary| summary.seconds.is_some())
     }
 
     fn lines(&self, shape: Shape) -> Vec<Vec<String>> {
-        let plain = self.of_server(BlockServer::Curl).map(|plain| plain.seconds);
+        let plain = self.right(BlockServer::Curl).and_then(|plain| plain.seconds);
         let line = |(server, one): &(BlockServer, NbdSummary)| {
             let is_own = *server == BlockServer::Forerun;
             vec![
                 if is_own { self.reads.title().to_owned() } else { String::new() },
                 server.title().to_owned(),
-                if one.wrong_reads == 0 { format!("{:.3}", one.seconds) } else { "WRONG BYTES".to_owned() },
-                format!("{:.1}", one.mb_s()),
-                plain.map(|plain| format!("{:.2}", plain / one.seconds)).unwrap_or_default(),
-                if self.reads.is_cached() { String::new() } else { format!("{:.2}", one.fetched_ratio()) },
+                one.seconds.map_or_else(|| "WRONG BYTES".to_owned(), |seconds| format!("{seconds:.3}")),
+                figure(one.mb_s(), 1),
+                figure(plain.zip(one.seconds).map(|(plain, own)| plain / own), 2),
+                figure(Some(one.fetched_ratio()).filter(|_| !self.reads.is_cached()), 2),
                 if self.reads.is_cached() { String::new() } else { one.request_count.to_string() },
                 if is_own { self.verdict(shape) } else { String::new() },
             ]
@@ -84,7 +85,7 @@ impl NbdComparison {
     /// The goals, each with its outcome.
     fn verdict(&self, shape: Shape) -> String {
         let one = |goal: &NbdGoal| {
-            let outcome = if self.reaches(*goal, shape) { "pass" } else { "FAIL" };
+            let outcome = if self.reaches(*goal, shape) == Some(true) { "pass" } else { "FAIL" };
             format!("{}: {outcome}", goal.title())
         };
         self.reads.goals().iter().map(one).collect::<Vec<_>>().join(", ")
@@ -94,18 +95,18 @@ impl NbdComparison {
 impl NbdSummary {
     fn of(runs: &[NbdRun]) -> NbdSummary {
         let most = |value: fn(&NbdRun) -> u64| runs.iter().map(value).max().unwrap_or_default();
+        let seconds = median(runs.iter().map(|run| run.elapsed.as_secs_f64()).collect());
         NbdSummary {
-            seconds: median(runs.iter().map(|run| run.elapsed.as_secs_f64()).collect()),
+            seconds: runs.iter().all(|run| run.wrong_reads == 0).then_some(seconds),
             read_bytes: most(|run| run.read_bytes),
             fetched_bytes: most(|run| run.fetched_bytes),
             request_count: most(|run| run.request_count),
-            wrong_reads: most(|run| run.wrong_reads),
             processors_taken: runs.iter().map(|run| run.processors_taken).fold(0.0, f64::max),
         }
     }
 
-    fn mb_s(&self) -> f64 {
-        self.read_bytes as f64 / 1e6 / self.seconds.max(1e-9)
+    fn mb_s(&self) -> Option<f64> {
+        Some(self.read_bytes as f64 / 1e6 / self.seconds?.max(1e-9))
     }
 
     fn fetched_ratio(&self) -> f64 {
@@ -117,15 +118,18 @@ impl NbdSummary {
 pub(super) fn report(comparisons: &[NbdComparison], shape: Shape) -> String {
     let rows: Vec<_> = comparisons.iter().flat_map(|one| one.lines(shape)).collect();
     let all = || comparisons.iter().flat_map(|one| &one.each).map(|(_, summary)| summary);
-    let is_right = all().all(|one| one.wrong_reads == 0);
+    let verdict = match comparisons.iter().any(|one| one.reads == DiskReads::Copy) {
+        _ if all().any(|one| one.seconds.is_none()) => "SOME READS RETURNED WRONG BYTES.",
+        true => "Every byte but those of the copy was checked and right.",
+        false => "Every byte was checked and right.",
+    };
     format!(
         "\nAn object store {} ms away, {} MB/s per connection, {} MB/s in all.\n\n{}\n\
-         Medians of seconds; the most of bytes and requests. `plain` is nbdkit without filters. {}\n{}",
+         Medians of seconds; the most of bytes and requests. `plain` is nbdkit without filters. {verdict}\n{}",
         shape.latency.as_millis(),
         shape.connection_bytes_per_s / 1_000_000,
         shape.total_bytes_per_s / 1_000_000,
         markdown::render(&HEADER.map(str::to_owned), &rows),
-        if is_right { "Every byte was checked and right." } else { "SOME READS RETURNED WRONG BYTES." },
         doubt(all().map(|one| one.processors_taken).fold(0.0, f64::max))
     )
 }
@@ -172,15 +176,30 @@ mod tests {
     }
 
     #[test]
-    fn a_wrong_byte_fails_and_is_told() {
-        let wrong = NbdRun { wrong_reads: 1, ..run(1, 1_000_000) };
-        let comparison = comparison(DiskReads::Backward, &[wrong, run(90, 0), run(90, 0), run(90, 0)]);
-        assert!(!comparison.holds(Shape::default()));
-        let text = report(&[comparison], Shape::default());
-        assert!(
-            text.contains("WRONG BYTES |") && text.contains("SOME READS RETURNED WRONG BYTES."),
-            "{text}"
-        );
+    fn runs_with_wrong_bytes_do_not_count() {
+        let [wrong, right] = [1, 0].map(|wrong_reads| NbdRun { wrong_reads, ..run(90, 0) });
+        let shape = Shape::default();
+        let verdict = |own, plain, other| {
+            let rows = comparison(DiskReads::Backward, &[own, plain, other, run(2000, 0)]);
+            assert!(!rows.holds(shape));
+            assert!(report(std::slice::from_ref(&rows), shape).contains("SOME READS RETURNED WRONG BYTES."));
+            rows.lines(shape)
+        };
+        let lines = verdict(wrong, run(2000, 0), right);
+        assert_eq!(lines[0][2..5], ["WRONG BYTES", "", ""]);
+        assert_eq!(lines[0][7], "1 × best: FAIL, 20 × plain: FAIL");
+        let lines = verdict(right, NbdRun { wrong_reads: 1, ..run(2000, 0) }, right);
+        assert_eq!(lines[0][7], "1 × best: pass, 20 × plain: FAIL");
+        assert!(lines.iter().all(|line| line[4].is_empty()), "no × plain: {lines:?}");
+        let faster = NbdRun { elapsed: Duration::from_millis(1), ..wrong };
+        assert_eq!(verdict(right, run(2000, 0), faster)[0][7], "1 × best: pass, 20 × plain: pass");
+    }
+
+    #[test]
+    fn bytes_that_nobody_checked_are_not_called_right() {
+        let copy = comparison(DiskReads::Copy, &[run(2, 0), run(9, 0)]);
+        let text = report(&[copy], Shape::default());
+        assert!(text.contains("Every byte but those of the copy was checked and right."), "{text}");
     }
 
     #[test]

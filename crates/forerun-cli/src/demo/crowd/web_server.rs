@@ -3,22 +3,16 @@
 use std::fs;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
-use std::process::Stdio;
-use std::time::Duration;
 
 use clap::ValueEnum;
 use tokio::net::TcpStream;
 use tokio::process::{Child, Command};
-use tokio::time::{Instant, sleep};
 
 use super::array_files::name_of;
 use super::crowd_run::Load;
+use crate::demo::process::start_listener;
 use crate::lab::MemoryGroup;
 
-/// The time for a server to start, which takes much less.
-const START_MAX: Duration = Duration::from_secs(30);
-/// The interval for asking whether a server listens.
-const LISTEN_POLL: Duration = Duration::from_millis(20);
 /// The name of the files in Forerun.
 const BUCKET: &str = "array";
 
@@ -77,27 +71,16 @@ impl WebServer {
         load: Load,
         group: &MemoryGroup,
     ) -> Result<ServerProcess, String> {
-        let mut command = match self {
+        let command = match self {
             WebServer::Lighttpd => lighttpd(address, files, scratch, load, 0, group)?,
             WebServer::LighttpdWorkers => lighttpd(address, files, scratch, load, 16, group)?,
             WebServer::Nginx => nginx(address, files, scratch, load, group)?,
             WebServer::Forerun => forerun(address, files, load, false, group)?,
             WebServer::ForerunDirect => forerun(address, files, load, true, group)?,
         };
-        let log_path = scratch.join("log");
-        let log = fs::File::create(&log_path).map_err(|error| format!("{}: {error}", log_path.display()))?;
-        let spawned = command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(log).spawn();
-        let mut child = spawned.map_err(|error| format!("{} does not start: {error}", self.title()))?;
-        let until = Instant::now() + START_MAX;
-        while TcpStream::connect(address).await.is_err() {
-            let has_ended = child.try_wait().is_ok_and(|ended| ended.is_some());
-            if has_ended || Instant::now() > until {
-                let said = fs::read_to_string(&log_path).unwrap_or_default();
-                return Err(format!("{} does not listen: {}", self.title(), said.trim()));
-            }
-            // No server of others tells when it listens.
-            sleep(LISTEN_POLL).await;
-        }
+        let listens = async || TcpStream::connect(address).await.is_ok();
+        let child = start_listener(command, &scratch.join("log"), listens).await;
+        let child = child.map_err(|error| format!("{}: {error}", self.title()))?;
         Ok(ServerProcess { child })
     }
 }

@@ -1,24 +1,16 @@
 //! The servers of block devices, each in a process of its own.
 
-use std::fs;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
-use std::process::Stdio;
-use std::time::Duration;
 
-use rustix::process::{Pid, Signal, kill_process};
 use tempfile::TempDir;
+use tokio::net::UnixStream;
 use tokio::process::{Child, Command};
-use tokio::time::{Instant, sleep, timeout};
 
 use super::disk_reads::DiskReads;
-use crate::demo::process::this_program;
+use crate::demo::process::{end, start_listener, this_program};
 use crate::demo::store::BUCKET;
 
-/// The time for a server to start or to end, which takes much less.
-const CHANGE_TIME_MAX: Duration = Duration::from_secs(30);
-/// The interval for asking whether a server listens.
-const LISTEN_POLL: Duration = Duration::from_millis(5);
 /// Forerun's memory for data.
 const MEMORY: &str = "256MiB";
 
@@ -68,23 +60,11 @@ impl BlockServer {
     ) -> Result<BlockServerProcess, String> {
         let folder = tempfile::tempdir().map_err(|error| format!("a folder for a socket: {error}"))?;
         let url = format!("http://{address}/{BUCKET}/{}", reads.object());
-        let mut command = self.command(&socket_in(folder.path()), &url, size)?;
-        let log_path = folder.path().join("log");
-        let log = fs::File::create(&log_path).map_err(|error| format!("{}: {error}", log_path.display()))?;
-        let spawned = command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(log).spawn();
-        let child = spawned.map_err(|error| format!("it does not start: {error}; try `make bench-nbd`"))?;
-        let mut process = BlockServerProcess { child, folder };
-        let until = Instant::now() + CHANGE_TIME_MAX;
-        while std::os::unix::net::UnixStream::connect(process.socket()).is_err() {
-            let has_ended = process.child.try_wait().is_ok_and(|ended| ended.is_some());
-            if has_ended || Instant::now() > until {
-                let said = fs::read_to_string(&log_path).unwrap_or_default();
-                return Err(format!("it does not listen: {}", said.trim()));
-            }
-            // nbdkit does not tell when it listens.
-            sleep(LISTEN_POLL).await;
-        }
-        Ok(process)
+        let socket = socket_in(folder.path());
+        let command = self.command(&socket, &url, size)?;
+        let listens = async || UnixStream::connect(&socket).await.is_ok();
+        let child = start_listener(command, &folder.path().join("log"), listens).await?;
+        Ok(BlockServerProcess { child, folder })
     }
 
     fn command(self, socket: &Path, url: &str, size: u64) -> Result<Command, String> {
@@ -128,14 +108,7 @@ impl BlockServerProcess {
     /// # Errors
     /// If it does not end.
     pub(super) async fn stop(mut self) -> Result<(), String> {
-        if let Some(pid) = self.child.id().and_then(|id| Pid::from_raw(i32::try_from(id).ok()?)) {
-            // Not reaped yet, so the id is still this process's.
-            let _ = kill_process(pid, Signal::TERM);
-        }
-        match timeout(CHANGE_TIME_MAX, self.child.wait()).await {
-            Ok(_) => Ok(()),
-            Err(_) => Err(format!("it did not end within {CHANGE_TIME_MAX:?}")),
-        }
+        end(&mut self.child).await.map_err(|error| format!("it {error}"))
     }
 }
 

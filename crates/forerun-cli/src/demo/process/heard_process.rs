@@ -76,21 +76,27 @@ impl HeardProcess {
 
     /// Asks it to end, and waits for that.
     pub(crate) async fn stop(&mut self) -> Result<(), String> {
-        if let Some(pid) = self.child.id().and_then(|id| Pid::from_raw(i32::try_from(id).ok()?)) {
-            // Not reaped yet, so the id is still this process's.
-            let _ = kill_process(pid, Signal::TERM);
-        }
-        let ended = timeout(STOP_MAX, self.child.wait()).await;
-        if ended.is_err() {
-            let _ = self.child.kill().await;
-        }
+        let ended = end(&mut self.child).await;
         let _ = timeout(START_MAX, &mut self.log).await;
-        ended.map(drop).map_err(|_| format!("did not end within {STOP_MAX:?} and was killed"))
+        ended
     }
 
     pub(super) fn kill(&mut self) {
         let _ = self.child.start_kill();
     }
+}
+
+/// Asks `child` to end, and waits for that.
+pub(crate) async fn end(child: &mut Child) -> Result<(), String> {
+    if let Some(pid) = child.id().and_then(|id| Pid::from_raw(i32::try_from(id).ok()?)) {
+        // Not reaped yet, so the id is still this process's.
+        let _ = kill_process(pid, Signal::TERM);
+    }
+    let ended = timeout(STOP_MAX, child.wait()).await;
+    if ended.is_err() {
+        let _ = child.kill().await;
+    }
+    ended.map(drop).map_err(|_| format!("did not end within {STOP_MAX:?} and was killed"))
 }
 
 /// A field of a `/proc/PID/status`, in bytes.

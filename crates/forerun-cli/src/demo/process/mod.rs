@@ -1,6 +1,7 @@
 //! The processes of the demo: the store, and one mount or server at a time.
 
 mod heard_process;
+mod listener;
 mod mount_process;
 mod serve_process;
 mod store_process;
@@ -9,7 +10,8 @@ use std::time::Duration;
 
 use tokio::process::Command;
 
-pub(crate) use heard_process::HeardProcess;
+pub(crate) use heard_process::{HeardProcess, end};
+pub(crate) use listener::start_listener;
 pub(crate) use mount_process::{MountOptions, MountProcess, Ready};
 pub(crate) use serve_process::ServeProcess;
 pub(crate) use store_process::StoreProcess;

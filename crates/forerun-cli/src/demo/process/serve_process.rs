@@ -2,6 +2,7 @@
 
 use std::net::SocketAddr;
 
+use tokio::sync::oneshot::Receiver;
 use tokio::time::timeout;
 
 use super::heard_process::HeardProcess;
@@ -30,13 +31,13 @@ impl ServeProcess {
             .args(["--anonymous", "--region", "us-east-1", "--endpoint", &format!("http://{address}")])
             .arg(format!("{BUCKET}=s3://{BUCKET}"));
         let (mut process, is_told) = HeardProcess::spawn(program, SERVES, &[])?;
-        let greeting = timeout(START_MAX, is_told).await.ok().and_then(Result::ok);
-        let places = greeting.as_deref().and_then(places_in);
-        let Some((http, nfs)) = places else {
-            process.stop().await.map_err(|error| format!("the server {error}"))?;
-            return Err("the server failed: its message above says why".to_owned());
-        };
-        Ok(ServeProcess { process, http, nfs })
+        match places_told(is_told).await {
+            Ok((http, nfs)) => Ok(ServeProcess { process, http, nfs }),
+            Err(failure) => {
+                process.stop().await.map_err(|error| format!("the server {error}"))?;
+                Err(failure)
+            }
+        }
     }
 
     pub(crate) fn process(&self) -> &HeardProcess {
@@ -59,6 +60,16 @@ impl ServeProcess {
     }
 }
 
+/// The URL and the address, as soon as the server tells them.
+async fn places_told(is_told: Receiver<String>) -> Result<(String, String), String> {
+    match timeout(START_MAX, is_told).await {
+        Ok(Ok(greeting)) => places_in(&greeting)
+            .ok_or_else(|| format!("the server greets without the address of S3 or NFS: `{greeting}`")),
+        Ok(Err(_)) => Err("the server ended: its messages above say why".to_owned()),
+        Err(_) => Err(format!("the server was not ready within {START_MAX:?}")),
+    }
+}
+
 /// The URL and the address in the words of a server.
 fn places_in(greeting: &str) -> Option<(String, String)> {
     let word = |scheme: &str| greeting.split(' ').find(|word| word.starts_with(scheme));
@@ -67,7 +78,22 @@ fn places_in(greeting: &str) -> Option<(String, String)> {
 
 #[cfg(test)]
 mod tests {
+    use tokio::sync::oneshot;
+
     use super::*;
+
+    #[tokio::test(start_paused = true)]
+    async fn tells_why_a_server_does_not_serve() {
+        let (told, is_told) = oneshot::channel();
+        told.send("forerun: serves s3://demo at http://127.0.0.1:9100".to_owned()).unwrap();
+        let error = places_told(is_told).await.unwrap_err();
+        assert!(error.contains("NFS: `forerun: serves s3://demo at http://127.0.0.1:9100`"), "{error}");
+        let (told, is_told) = oneshot::channel();
+        drop(told);
+        assert!(places_told(is_told).await.unwrap_err().contains("ended"));
+        let (_told, is_told) = oneshot::channel();
+        assert!(places_told(is_told).await.unwrap_err().contains("not ready within 30s"));
+    }
 
     #[test]
     fn a_server_tells_where_it_serves() {

@@ -1,5 +1,6 @@
 //! `forerun bench nbd`, with a few reads.
 
+use super::support::program::rows_of;
 use super::*;
 
 #[test]
@@ -10,12 +11,7 @@ fn servers_are_compared_and_every_byte_is_checked() {
     // A debug build, or a busy machine, may miss the goals of speed.
     let done = output_within(DEADLINE, &mut command);
     let [table, errors] = [done.stdout, done.stderr].map(|bytes| String::from_utf8(bytes).unwrap());
-    let rows: Vec<Vec<&str>> = table
-        .lines()
-        .filter(|line| line.starts_with('|'))
-        .skip(2)
-        .map(|line| line.trim_matches('|').split('|').map(str::trim).collect())
-        .collect();
+    let rows = rows_of(&table);
     let servers: Vec<_> = rows.iter().map(|row| row[1]).collect();
     let curl = ["nbdkit curl", "nbdkit curl, cache", "nbdkit curl, readahead, cache"];
     assert_eq!(servers, [&["forerun"][..], &curl, &["forerun", "nbdkit memory"]].concat(), "{table}{errors}");

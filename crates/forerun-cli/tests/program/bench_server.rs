@@ -1,6 +1,6 @@
 //! `forerun bench server`, with few clients.
 
-use super::support::{forerun, output};
+use super::support::{forerun, output, rows_of};
 
 #[test]
 #[ignore = "needs root, the memory controller of cgroup v1 and a network of its own (`ip`), as `make bench-server` says"]
@@ -10,11 +10,7 @@ fn slow_clients_get_right_bytes_from_modelled_disks() {
     let output = output(&mut command);
     let table = String::from_utf8(output.stdout).unwrap();
     let errors = String::from_utf8_lossy(&output.stderr);
-    let rows: Vec<Vec<&str>> = table
-        .lines()
-        .filter(|line| line.starts_with("| forerun"))
-        .map(|line| line.trim_matches('|').split('|').map(str::trim).collect())
-        .collect();
+    let rows = rows_of(&table);
     assert_eq!(rows.len(), 2, "{table}{errors}");
     for row in &rows {
         // All of them, unless the machine is busy.

@@ -55,6 +55,12 @@ pub(crate) fn output_within(deadline: Duration, command: &mut Command) -> Output
     }
 }
 
+/// The cells of the Markdown table in `text`, without its header.
+pub(crate) fn rows_of(text: &str) -> Vec<Vec<&str>> {
+    let lines = text.lines().filter(|line| line.starts_with('|')).skip(2);
+    lines.map(|line| line.trim_matches('|').split('|').map(str::trim).collect()).collect()
+}
+
 /// The bytes of the file `path`, read by another process. A file that this process opens may for an instant
 /// also be open in a program that another test starts. That would keep its mount in use.
 pub(crate) fn cat(path: &Path) -> Vec<u8> {

@@ -1,6 +1,7 @@
 //! The goals of the server, and those that it missed.
 
 use super::client_rows::ClientRow;
+use super::client_table::by;
 use crate::demo::programs::{Contender, Summary, is_bound_by_processors};
 
 /// The share of the speed of the direct client that is as fast: medians of three runs differ by less.
@@ -26,15 +27,10 @@ pub(super) fn missed(row: &ClientRow, each: &[(Contender, Summary)], processors:
         return Vec::new();
     };
     let than = |contender: Contender, share: f64| {
-        let other = of(contender)?.seconds?;
-        let name = contender.title();
-        match own.seconds {
-            Some(own) if own * share <= other => None,
-            Some(own) => {
-                Some(format!("{own:.2} s, and {name} {other:.2} s; the goal is {share} of its speed"))
-            }
-            None => Some(format!("no result, and {name} {other:.2} s")),
-        }
+        let (own, other) = (own.seconds?, of(contender)?.seconds?);
+        let miss =
+            || format!("{own:.2} s, and {} {other:.2} s; the goal is {share} of its speed", by(contender));
+        (own * share > other).then(miss)
     };
     let speed = match row.goal {
         Goal::MbS(mb_s) => slow(own, mb_s, processors),
@@ -42,18 +38,20 @@ pub(super) fn missed(row: &ClientRow, each: &[(Contender, Summary)], processors:
         Goal::TimesDirect(times) => than(Contender::Direct, times),
         Goal::MountShare(share) => than(Contender::Forerun, share),
     };
+    // A contender that is too slow, for one, makes the comparison void.
+    let without_result = each.iter().filter(|(_, summary)| summary.seconds.is_none());
+    let without_result = without_result.map(|(contender, _)| format!("no result of {}", by(*contender)));
     let sent = own.fetched_ratio.zip(row.sent_max).filter(|(sent, max)| sent > max);
     let sent =
         sent.map(|(sent, max)| format!("{sent:.2} bytes sent for each byte asked, the goal is {max:.2}"));
-    [speed, sent].into_iter().flatten().map(|miss| format!("{}: {miss}.", row.client.name)).collect()
+    let misses = without_result.chain(speed).chain(sent);
+    misses.map(|miss| format!("{}: {miss}.", row.client.name)).collect()
 }
 
 fn slow(own: &Summary, goal: f64, processors: f64) -> Option<String> {
-    match own.mb_s() {
-        Some(mb_s) if mb_s >= goal || is_bound_by_processors(own, processors) => None,
-        Some(mb_s) => Some(format!("{mb_s:.0} MB/s, the goal is {goal:.0}")),
-        None => Some(format!("no result, the goal is {goal:.0} MB/s")),
-    }
+    let mb_s = own.mb_s()?;
+    (mb_s < goal && !is_bound_by_processors(own, processors))
+        .then(|| format!("{mb_s:.0} MB/s, the goal is {goal:.0}"))
 }
 
 #[cfg(test)]
@@ -84,14 +82,23 @@ mod tests {
         check("rclone-copy", summary(2.1), &direct, &[slower]);
         let mount = [(Contender::Forerun, 1.0)];
         check("backward", summary(1.1), &mount, &[]);
-        let slower = "backward: 1.20 s, and Forerun 1.00 s; the goal is 0.9 of its speed.";
+        let slower = "backward: 1.20 s, and `forerun mount` 1.00 s; the goal is 0.9 of its speed.";
         check("backward", summary(1.2), &mount, &[slower]);
-        let none = Summary { seconds: None, ..summary(1.0) };
-        check("backward", none, &mount, &["backward: no result, and Forerun 1.00 s."]);
         let sent = Summary { fetched_ratio: Some(1.03), ..summary(1.0) };
         let more = "get-object-32: 1.03 bytes sent for each byte asked, the goal is 1.02.";
         check("get-object-32", sent.clone(), &direct, &[more]);
         check("aws-cp", sent, &direct, &[]);
+    }
+
+    #[test]
+    fn a_contender_without_a_result_misses_the_goal() {
+        let none = Summary { seconds: None, ..summary(1.0) };
+        let mount = [(Contender::Forerun, 1.0)];
+        check("backward", none.clone(), &mount, &["backward: no result of `forerun serve`."]);
+        check("get-object", none.clone(), &[], &["get-object: no result of `forerun serve`."]);
+        let each = [(Contender::Served, summary(1.0)), (Contender::Forerun, none)];
+        let row = ClientRow::parse("backward").unwrap();
+        assert_eq!(missed(&row, &each, 2.0), ["backward: no result of `forerun mount`."]);
     }
 
     #[test]

@@ -7,19 +7,14 @@ mod native;
 mod nfs_reader;
 
 use std::error::Error;
-use std::path::PathBuf;
 use std::process::ExitCode;
-use std::time::Duration;
 
 use self::client_rows::{ClientRow, ROWS};
+use self::client_table::CLIENT_TABLE;
 pub(crate) use self::native::BenchClientCommand;
 #[cfg(test)]
 use super::programs::Program;
-use super::programs::{Comparison, Folder, ProgramBench, json};
-use super::session::{on_threads_of_its_own, stop_asked};
-use crate::print::show;
-use crate::progress::Progress;
-use crate::units::parse_duration;
+use super::programs::ProgramOptions;
 
 /// Measure real clients of S3 and NFS on a server, beside the same clients of the store
 ///
@@ -33,64 +28,23 @@ pub(crate) struct ClientsCommand {
     #[arg(long, value_name = "CLIENTS", value_delimiter = ',', value_parser = ClientRow::parse)]
     only: Vec<ClientRow>,
 
-    /// How often to measure; medians count
-    #[arg(long, value_name = "COUNT", default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..=99))]
-    repeat: u32,
-
-    /// How long a client may read, as in 60s; then it is ended
-    #[arg(long, value_name = "TIME", default_value = "60s", value_parser = parse_duration)]
-    time: Duration,
-
-    /// Print JSON instead of a table
-    #[arg(long)]
-    json: bool,
-
-    /// The folder of the data set and of the virtual environments
-    #[arg(long, value_name = "DIR", default_value = "target/bench-programs")]
-    folder: PathBuf,
+    #[command(flatten)]
+    options: ProgramOptions,
 }
 
 impl ClientsCommand {
     /// Measures. Fails if a client failed or read wrong bytes, or if a goal is missed.
     pub(crate) fn run(self) -> Result<ExitCode, Box<dyn Error>> {
-        let rows = if self.only.is_empty() { ROWS.to_vec() } else { self.only.clone() };
-        let groups = on_threads_of_its_own(async {
-            let stop = stop_asked()?;
-            let folder = Folder::open(&self.folder).await?;
-            let mut stand = ProgramBench::new(folder, false, self.time).await?;
-            let done = tokio::select! {
-                done = self.measure_all(&mut stand, &rows) => done,
-                () = stop => Err("interrupted".to_owned()),
-            };
-            let closed = stand.close().await;
-            done.and_then(|groups| closed.map(|()| groups))
-        })?;
+        let rows = if self.only.is_empty() { ROWS.to_vec() } else { self.only };
+        let clients = rows.iter().map(|row| (row.client, row.contenders.to_vec())).collect();
+        let groups = self.options.measure("bench clients", clients, false)?;
         let processors = std::thread::available_parallelism()?.get() as f64;
         let missed: Vec<_> = rows
             .iter()
             .zip(&groups)
             .flat_map(|(row, (_, each))| goal::missed(row, each, processors))
             .collect();
-        show(&if self.json { json(&groups) } else { client_table::report(&groups, &missed, self.time) })?;
-        let mut summaries = groups.iter().flat_map(|(_, each)| each);
-        let is_wrong = summaries.any(|(_, summary)| summary.is_wrong || summary.has_failed);
-        Ok(if is_wrong || !missed.is_empty() { ExitCode::FAILURE } else { ExitCode::SUCCESS })
-    }
-
-    async fn measure_all(
-        &self,
-        stand: &mut ProgramBench,
-        rows: &[ClientRow],
-    ) -> Result<Vec<Comparison>, String> {
-        let progress = Progress::steps("bench clients", rows.len());
-        let mut groups = Vec::new();
-        for row in rows {
-            let contenders = row.contenders.to_vec();
-            let measured = stand.measure_in_turns(row.client, contenders, self.repeat).await?;
-            groups.push((row.client, measured));
-            progress.advance();
-        }
-        Ok(groups)
+        self.options.conclude(&CLIENT_TABLE, &groups, &missed)
     }
 }
 

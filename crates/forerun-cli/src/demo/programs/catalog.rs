@@ -60,19 +60,14 @@ impl Program {
     /// # Errors
     /// The valid names.
     pub(super) fn parse(name: &str) -> Result<Program, String> {
-        Program::named(name, &PROGRAMS)
+        PROGRAMS.into_iter().find(|row| row.name == name).ok_or_else(|| expected(&PROGRAMS))
     }
+}
 
-    /// The one of `programs` named `name`.
-    ///
-    /// # Errors
-    /// The valid names.
-    pub(in crate::demo) fn named(name: &str, programs: &[Program]) -> Result<Program, String> {
-        programs.iter().copied().find(|row| row.name == name).ok_or_else(|| {
-            let names: Vec<_> = programs.iter().map(|row| row.name).collect();
-            format!("expected one of {}", names.join(", "))
-        })
-    }
+/// The valid names of `programs`, as an error.
+pub(in crate::demo) fn expected(programs: &[Program]) -> String {
+    let names: Vec<_> = programs.iter().map(|row| row.name).collect();
+    format!("expected one of {}", names.join(", "))
 }
 
 #[cfg(test)]

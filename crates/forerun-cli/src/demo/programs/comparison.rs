@@ -1,50 +1,115 @@
-//! The table of programs, as Markdown and as JSON.
+//! Tables of programs and their contenders.
 
 use std::time::Duration;
-
-use forerun_lab::export::json::Json;
 
 use super::catalog::Program;
 use super::contender::Contender;
 use super::outcome::Summary;
 use crate::demo::link::Shape;
-use crate::demo::markdown;
+use crate::demo::markdown::{self, figure};
 use crate::demo::processors::doubt;
 
 /// A row and its contenders.
-pub(in crate::demo) type Comparison = (Program, Vec<(Contender, Summary)>);
+pub(super) type Comparison = (Program, Vec<(Contender, Summary)>);
 
-const HEADER: [&str; 11] = [
-    "program",
-    "by",
-    "seconds",
-    "× best",
-    "MB/s",
-    "share",
-    "fetched ÷ touched",
-    "peak MB",
-    "store s",
-    "mount s",
-    "program s",
-];
+/// The contenders of a row.
+type ContenderSummaries = [(Contender, Summary)];
 
-/// The table in Markdown, and the missed aims.
-pub(super) fn report(groups: &[Comparison], missed: &[String], time_max: Duration) -> String {
-    let rows: Vec<_> = groups.iter().flat_map(|group| lines(group, time_max)).collect();
-    let taken = groups.iter().flat_map(|(_, each)| each).map(|(_, one)| one.taken).fold(0.0, f64::max);
-    let is_wrong = groups.iter().flat_map(|(_, each)| each).any(|(_, one)| one.is_wrong);
-    format!(
-        "\n{}\nMedians of seconds; the most of bytes and memory. `store s`, `mount s` and `program s` are \
-         processor seconds. {}\n{}{}",
-        markdown::render(&HEADER.map(str::to_owned), &rows),
-        if is_wrong { "SOME PROGRAMS READ WRONG BYTES." } else { "Every program read the right bytes." },
-        misses(missed),
-        doubt(taken)
-    )
+/// A table of programs and their contenders.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::demo) struct ProgramTable {
+    /// The first cell names the things that are measured.
+    pub(in crate::demo) header: &'static [&'static str],
+    /// The name of a contender.
+    pub(in crate::demo) by: fn(Contender) -> &'static str,
+    /// The cells between those of seconds and of bytes, for one of several summaries.
+    pub(in crate::demo) speed: fn(&Summary, &ContenderSummaries) -> Vec<String>,
+}
+
+/// The table of `bench programs`.
+pub(super) const PROGRAM_TABLE: ProgramTable = ProgramTable {
+    header: &[
+        "program",
+        "by",
+        "seconds",
+        "× best",
+        "MB/s",
+        "share",
+        "fetched ÷ touched",
+        "peak MB",
+        "store s",
+        "mount s",
+        "program s",
+    ],
+    by: Contender::title,
+    speed: speed_beside_mounts,
+};
+
+impl ProgramTable {
+    /// The table in Markdown, and the missed aims.
+    pub(super) fn report(&self, groups: &[Comparison], missed: &[String], time_max: Duration) -> String {
+        let header: Vec<_> = self.header.iter().map(|&cell| cell.to_owned()).collect();
+        let rows: Vec<_> = groups.iter().flat_map(|group| self.lines(group, time_max)).collect();
+        let taken = summaries(groups).map(|one| one.taken).fold(0.0, f64::max);
+        format!(
+            "\n{}\nMedians of seconds; the most of bytes and memory. The last three columns are processor seconds. \
+             {}\n{}{}{}",
+            markdown::render(&header, &rows),
+            self.verdict(groups),
+            self.lacks(groups),
+            misses(missed),
+            doubt(taken)
+        )
+    }
+
+    fn verdict(&self, groups: &[Comparison]) -> String {
+        let name = self.header[0];
+        if summaries(groups).any(|one| one.is_wrong) {
+            format!("SOME {}S READ WRONG BYTES.", name.to_uppercase())
+        } else if summaries(groups).all(|one| one.seconds.is_some()) {
+            format!("Every {name} read the right bytes.")
+        } else {
+            format!("Every {name} that finished read the right bytes.")
+        }
+    }
+
+    /// The programs that the machine lacks, as a line.
+    fn lacks(&self, groups: &[Comparison]) -> String {
+        let is_lacking = |each: &[(_, Summary)]| each.iter().any(|(_, one)| one.unavailable.is_some());
+        let names: Vec<_> =
+            groups.iter().filter(|(_, each)| is_lacking(each)).map(|(row, _)| row.name).collect();
+        match names.len() {
+            0 => String::new(),
+            1 => format!("1 {} did not run: {}.\n", self.header[0], names[0]),
+            count => format!("{count} {}s did not run: {}.\n", self.header[0], names.join(", ")),
+        }
+    }
+
+    fn lines(&self, (row, each): &Comparison, time_max: Duration) -> Vec<Vec<String>> {
+        let line = |(index, (contender, summary)): (usize, &(Contender, Summary))| {
+            let title = if index == 0 { row.title } else { "" };
+            let mut cells =
+                vec![title.to_owned(), (self.by)(*contender).to_owned(), seconds_cell(summary, time_max)];
+            cells.extend((self.speed)(summary, each));
+            cells.extend([
+                figure(summary.fetched_ratio, 2),
+                figure(summary.memory_peak.map(|bytes| bytes as f64 / 1e6), 0),
+                figure(summary.store, 2),
+                figure(summary.mount, 2),
+                figure(summary.program, 2),
+            ]);
+            cells
+        };
+        each.iter().enumerate().map(line).collect()
+    }
+}
+
+fn summaries(groups: &[Comparison]) -> impl Iterator<Item = &Summary> {
+    groups.iter().flat_map(|(_, each)| each).map(|(_, summary)| summary)
 }
 
 /// The list of missed aims.
-pub(in crate::demo) fn misses(missed: &[String]) -> String {
+fn misses(missed: &[String]) -> String {
     if missed.is_empty() {
         return String::new();
     }
@@ -53,7 +118,7 @@ pub(in crate::demo) fn misses(missed: &[String]) -> String {
 }
 
 /// The seconds, or the reason why there are none.
-pub(in crate::demo) fn seconds_cell(summary: &Summary, time_max: Duration) -> String {
+fn seconds_cell(summary: &Summary, time_max: Duration) -> String {
     match (&summary.unavailable, summary.seconds) {
         (Some(why), _) => why.clone(),
         _ if summary.has_failed => "FAILED".to_owned(),
@@ -63,71 +128,22 @@ pub(in crate::demo) fn seconds_cell(summary: &Summary, time_max: Duration) -> St
     }
 }
 
-fn lines((row, each): &Comparison, time_max: Duration) -> Vec<Vec<String>> {
-    // The local copy is no contender: nothing can be as fast.
-    let best = each
-        .iter()
-        .filter(|(contender, _)| *contender != Contender::Copy)
-        .filter_map(|(_, summary)| summary.seconds)
-        .reduce(f64::min);
-    let line = |index: usize, contender: Contender, summary: &Summary| {
-        let title = if index == 0 { row.title.to_owned() } else { String::new() };
-        let show = |value: Option<f64>, precision: usize| {
-            value.map(|value| format!("{value:.precision$}")).unwrap_or_default()
-        };
-        let is_link_used = summary.fetched_ratio.is_some();
-        let share = summary.mb_s().filter(|_| is_link_used);
-        let share = share.map(|mb_s| mb_s * 1e8 / Shape::default().total_bytes_per_s as f64);
-        vec![
-            title,
-            contender.title().to_owned(),
-            seconds_cell(summary, time_max),
-            show(summary.seconds.zip(best).map(|(own, best)| own / best), 2),
-            show(summary.mb_s(), if summary.mb_s() < Some(10.0) { 1 } else { 0 }),
-            share.map(|share| format!("{share:.0} %")).unwrap_or_default(),
-            show(summary.fetched_ratio, 2),
-            show(summary.memory_peak.map(|bytes| bytes as f64 / 1e6), 0),
-            show(summary.store, 2),
-            show(summary.mount, 2),
-            show(summary.program, 2),
-        ]
-    };
-    each.iter().enumerate().map(|(index, (contender, summary))| line(index, *contender, summary)).collect()
+pub(in crate::demo) fn mb_s_cell(summary: &Summary) -> String {
+    figure(summary.mb_s(), if summary.mb_s() < Some(10.0) { 1 } else { 0 })
 }
 
-/// All figures, in whole bytes and microseconds.
-pub(in crate::demo) fn json(groups: &[Comparison]) -> String {
-    let mut json = Json::default();
-    let microseconds = |seconds: Option<f64>| seconds.map(|seconds| (seconds * 1e6).round() as u64);
-    let each = |json: &mut Json, (contender, summary): &(Contender, Summary)| {
-        json.object(|json| {
-            json.key("contender").text(contender.name());
-            json.key("microseconds").maybe(microseconds(summary.seconds));
-            json.key("touched_bytes").maybe(summary.touched);
-            let fetched = summary.fetched_ratio.zip(summary.touched);
-            json.key("fetched_bytes")
-                .maybe(fetched.map(|(ratio, touched)| (ratio * touched as f64).round() as u64));
-            json.key("memory_peak_bytes").maybe(summary.memory_peak);
-            json.key("store_microseconds").maybe(microseconds(summary.store));
-            json.key("mount_microseconds").maybe(microseconds(summary.mount));
-            json.key("program_microseconds").maybe(microseconds(summary.program));
-            json.key("wrong").number(u64::from(summary.is_wrong));
-            json.key("failed").number(u64::from(summary.has_failed));
-            if let Some(why) = &summary.unavailable {
-                json.key("unavailable").text(why);
-            }
-        });
-    };
-    json.object(|json| {
-        json.key("programs").array(groups, |json, (row, contenders)| {
-            json.object(|json| {
-                json.key("name").text(row.name);
-                json.key("title").text(row.title);
-                json.key("contenders").array(contenders, each);
-            });
-        });
-    });
-    json.finish()
+fn speed_beside_mounts(summary: &Summary, each: &ContenderSummaries) -> Vec<String> {
+    // The local copy is no contender: nothing can be as fast.
+    let mounts = each.iter().filter(|(contender, _)| *contender != Contender::Copy);
+    let best = mounts.filter_map(|(_, summary)| summary.seconds).reduce(f64::min);
+    let is_link_used = summary.fetched_ratio.is_some();
+    let share = summary.mb_s().filter(|_| is_link_used);
+    let share = share.map(|mb_s| mb_s * 1e8 / Shape::default().total_bytes_per_s as f64);
+    vec![
+        figure(summary.seconds.zip(best).map(|(own, best)| own / best), 2),
+        mb_s_cell(summary),
+        share.map(|share| format!("{share:.0} %")).unwrap_or_default(),
+    ]
 }
 
 #[cfg(test)]
@@ -165,7 +181,7 @@ mod tests {
 
     #[test]
     fn contenders_are_compared_with_the_best_that_mounts() {
-        let text = report(&[group()], &[], TIME_MAX);
+        let text = PROGRAM_TABLE.report(&[group()], &[], TIME_MAX);
         let lines: Vec<_> = text.lines().filter(|line| line.starts_with('|')).map(cells).collect();
         let title = "numpy memmap, one copy of 1 GiB";
         assert_eq!(
@@ -175,6 +191,10 @@ mod tests {
         assert_eq!(lines[3][..4], ["", "rclone", "5.00", "2.00"]);
         assert_eq!(lines[4][..4], ["", "`--policy none`", "> 60", ""]);
         assert_eq!(lines[5][..6], ["", "the local copy", "0.50", "0.20", "2000", ""]);
+        assert!(text.contains("Every program that finished read the right bytes."), "{text}");
+        let mut right = group();
+        right.1.remove(2);
+        let text = PROGRAM_TABLE.report(&[right], &[], TIME_MAX);
         assert!(text.contains("Every program read the right bytes."), "{text}");
     }
 
@@ -184,7 +204,7 @@ mod tests {
         group.1[1].1.is_wrong = true;
         group.1[0].1.has_failed = true;
         group.1[0].1.taken = 1.5;
-        let text = report(&[group], &[], TIME_MAX);
+        let text = PROGRAM_TABLE.report(&[group], &[], TIME_MAX);
         for part in ["SOME PROGRAMS READ WRONG BYTES", "| WRONG BYTES |", "|      FAILED |"] {
             assert!(text.contains(part), "{part}: {text}");
         }
@@ -192,34 +212,23 @@ mod tests {
     }
 
     #[test]
-    fn the_table_says_what_the_machine_lacks() {
-        let mut group = group();
-        group.1 = vec![(
-            Contender::Forerun,
-            Summary { unavailable: Some("no erofs".to_owned()), ..Summary::default() },
-        )];
-        assert!(report(&[group], &[], TIME_MAX).contains("| no erofs |"));
+    fn programs_that_the_machine_lacks_are_told_and_not_called_right() {
+        let unavailable = Summary { unavailable: Some("no erofs".to_owned()), ..Summary::default() };
+        let lack = |row| (Program::parse(row).unwrap(), vec![(Contender::Forerun, unavailable.clone())]);
+        let mut right = group();
+        right.1.truncate(2);
+        let text = PROGRAM_TABLE.report(&[right.clone(), lack("erofs")], &[], TIME_MAX);
+        assert!(text.contains("| no erofs |"), "{text}");
+        assert!(text.contains("finished read the right bytes.\n1 program did not run: erofs.\n"), "{text}");
+        let text = PROGRAM_TABLE.report(&[right, lack("erofs"), lack("tar")], &[], TIME_MAX);
+        assert!(text.contains("\n2 programs did not run: erofs, tar.\n"), "{text}");
     }
 
     #[test]
     fn missed_aims_are_listed() {
-        let text = report(&[group()], &["memmap: 9.00 s, the aim is 3.00 s.".to_owned()], TIME_MAX);
+        let text =
+            PROGRAM_TABLE.report(&[group()], &["memmap: 9.00 s, the aim is 3.00 s.".to_owned()], TIME_MAX);
         assert!(text.contains("missed these aims:\n\n* memmap: 9.00 s"), "{text}");
-        assert!(!report(&[group()], &[], TIME_MAX).contains("missed"));
-    }
-
-    #[test]
-    fn json_has_every_figure() {
-        let text = json(&[group()]);
-        for part in [
-            "\"name\": \"memmap\"",
-            "\"contender\": \"forerun\"",
-            "\"microseconds\": 2500000",
-            "\"microseconds\": null",
-            "\"fetched_bytes\": 1050000000",
-            "\"mount_microseconds\": 1250000",
-        ] {
-            assert!(text.contains(part), "{part}: {text}");
-        }
+        assert!(!PROGRAM_TABLE.report(&[group()], &[], TIME_MAX).contains("missed"));
     }
 }

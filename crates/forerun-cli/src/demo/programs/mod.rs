@@ -8,25 +8,21 @@ mod folder;
 mod outcome;
 mod program;
 mod program_bench;
+mod program_json;
+mod program_options;
 mod turns;
 
 use std::error::Error;
-use std::path::PathBuf;
 use std::process::ExitCode;
-use std::time::Duration;
 
 pub(super) use self::aim::is_bound_by_processors;
 use self::catalog::PROGRAMS;
-pub(super) use self::catalog::{Program, ProgramFile};
-pub(super) use self::comparison::{Comparison, json, misses, seconds_cell};
+pub(super) use self::catalog::{Program, ProgramFile, expected};
+use self::comparison::PROGRAM_TABLE;
+pub(super) use self::comparison::{ProgramTable, mb_s_cell};
 pub(super) use self::contender::Contender;
-pub(super) use self::folder::Folder;
 pub(super) use self::outcome::Summary;
-pub(super) use self::program_bench::ProgramBench;
-use super::session::{on_threads_of_its_own, stop_asked};
-use crate::print::show;
-use crate::progress::Progress;
-use crate::units::parse_duration;
+pub(super) use self::program_options::ProgramOptions;
 
 /// Measure real programs on the mount, beside other ways to mount
 ///
@@ -44,59 +40,24 @@ pub(crate) struct ProgramsCommand {
     #[arg(long, value_name = "CONTENDERS", value_delimiter = ',', value_parser = Contender::parse)]
     contenders: Vec<Contender>,
 
-    /// How often to measure; medians count
-    #[arg(long, value_name = "COUNT", default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..=99))]
-    repeat: u32,
-
-    /// How long a program may read, as in 60s; then it is ended
-    #[arg(long, value_name = "TIME", default_value = "60s", value_parser = parse_duration)]
-    time: Duration,
-
     /// Mount the local copy as a directory instead of the store
     #[arg(long)]
     local: bool,
 
-    /// Print JSON instead of a table
-    #[arg(long)]
-    json: bool,
-
-    /// The folder of the data set and of the virtual environment `venv`
-    #[arg(long, value_name = "DIR", default_value = "target/bench-programs")]
-    folder: PathBuf,
+    #[command(flatten)]
+    options: ProgramOptions,
 }
 
 impl ProgramsCommand {
     /// Measures. Fails if a program failed or read wrong bytes, or if Forerun missed an aim.
     pub(crate) fn run(self) -> Result<ExitCode, Box<dyn Error>> {
-        let groups = on_threads_of_its_own(async {
-            let stop = stop_asked()?;
-            let folder = Folder::open(&self.folder).await?;
-            let mut stand = ProgramBench::new(folder, self.local, self.time).await?;
-            let done = tokio::select! {
-                done = self.measure_all(&mut stand) => done,
-                () = stop => Err("interrupted".to_owned()),
-            };
-            let closed = stand.close().await;
-            done.and_then(|groups| closed.map(|()| groups))
-        })?;
+        let rows = if self.only.is_empty() { PROGRAMS.to_vec() } else { self.only.clone() };
+        let rows = rows.into_iter().map(|row| (row, self.contenders())).collect();
+        let groups = self.options.measure("bench programs", rows, self.local)?;
         let processors = std::thread::available_parallelism()?.get() as f64;
         let missed: Vec<_> =
             groups.iter().flat_map(|group| aim::missed(group, self.local, processors)).collect();
-        show(&if self.json { json(&groups) } else { comparison::report(&groups, &missed, self.time) })?;
-        let mut summaries = groups.iter().flat_map(|(_, each)| each);
-        let is_wrong = summaries.any(|(_, summary)| summary.is_wrong || summary.has_failed);
-        Ok(if is_wrong || !missed.is_empty() { ExitCode::FAILURE } else { ExitCode::SUCCESS })
-    }
-
-    async fn measure_all(&self, stand: &mut ProgramBench) -> Result<Vec<Comparison>, String> {
-        let rows = if self.only.is_empty() { PROGRAMS.to_vec() } else { self.only.clone() };
-        let progress = Progress::steps("bench programs", rows.len());
-        let mut groups = Vec::new();
-        for row in rows {
-            groups.push((row, stand.measure_in_turns(row, self.contenders(), self.repeat).await?));
-            progress.advance();
-        }
-        Ok(groups)
+        self.options.conclude(&PROGRAM_TABLE, &groups, &missed)
     }
 
     fn contenders(&self) -> Vec<Contender> {

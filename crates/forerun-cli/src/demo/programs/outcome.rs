@@ -27,7 +27,7 @@ pub(in crate::demo) struct Summary {
 
 impl Summary {
     /// Summarizes `outcomes`. A run read the right bytes if it reports `checksum`.
-    pub(in crate::demo) fn of(outcomes: &[RunOutcome], checksum: &str) -> Summary {
+    pub(super) fn of(outcomes: &[RunOutcome], checksum: &str) -> Summary {
         let measured: Vec<_> = outcomes.iter().filter_map(measured).collect();
         let middle = |value: fn(&Figures) -> Option<f64>| {
             let values: Vec<_> = measured.iter().filter_map(|one| value(one)).collect();

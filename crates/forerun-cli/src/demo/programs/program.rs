@@ -16,14 +16,14 @@ const GONE_POLL: Duration = Duration::from_millis(10);
 
 /// A program's report of its reading.
 #[derive(Clone, Debug, PartialEq)]
-pub(in crate::demo) struct ReadingReport {
-    pub(in crate::demo) seconds: f64,
+pub(super) struct ReadingReport {
+    pub(super) seconds: f64,
     /// Processor seconds of the program and its children.
-    pub(in crate::demo) processor: f64,
+    pub(super) processor: f64,
     /// Bytes that it asked for.
-    pub(in crate::demo) touched: u64,
+    pub(super) touched: u64,
     /// The checksum of all bytes that it read.
-    pub(in crate::demo) checksum: String,
+    pub(super) checksum: String,
 }
 
 /// The end of a run.

@@ -13,22 +13,22 @@ use crate::demo::processors::{Processors, seconds_of};
 
 /// The figures of one run.
 #[derive(Clone, Debug)]
-pub(in crate::demo) struct Figures {
-    pub(in crate::demo) reading: ReadingReport,
+pub(super) struct Figures {
+    pub(super) reading: ReadingReport,
     /// Bytes that the store sent from the mount to the unmount, or during the life of a server.
-    pub(in crate::demo) fetched: Option<u64>,
-    pub(in crate::demo) memory_peak: Option<u64>,
+    pub(super) fetched: Option<u64>,
+    pub(super) memory_peak: Option<u64>,
     /// Processor seconds.
-    pub(in crate::demo) store: Option<f64>,
+    pub(super) store: Option<f64>,
     /// Of a mount or a server.
-    pub(in crate::demo) mount: Option<f64>,
+    pub(super) mount: Option<f64>,
     /// Processors that other programs kept busy meanwhile.
-    pub(in crate::demo) taken: f64,
+    pub(super) taken: f64,
 }
 
 /// The outcome of a run.
 #[derive(Clone, Debug)]
-pub(in crate::demo) enum RunOutcome {
+pub(super) enum RunOutcome {
     Measured(Figures),
     TooSlow,
     Unavailable(String),
@@ -38,7 +38,7 @@ pub(in crate::demo) enum RunOutcome {
 
 /// The processes beside the measured program.
 #[derive(Debug)]
-pub(in crate::demo) struct ProgramBench {
+pub(super) struct ProgramBench {
     folder: Folder,
     /// None if mounts show the local directory.
     store: Option<StoreProcess>,
@@ -74,7 +74,7 @@ impl ProgramBench {
     ///
     /// # Errors
     /// The step that failed.
-    pub(in crate::demo) async fn new(
+    pub(super) async fn new(
         folder: Folder,
         is_local: bool,
         time_max: Duration,
@@ -174,7 +174,7 @@ impl ProgramBench {
     ///
     /// # Errors
     /// A mount that remains.
-    pub(in crate::demo) async fn close(mut self) -> Result<(), String> {
+    pub(super) async fn close(mut self) -> Result<(), String> {
         let ended = self.end_between().await;
         if let Some(store) = self.store {
             store.stop().await;

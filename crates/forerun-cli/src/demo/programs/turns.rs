@@ -14,7 +14,7 @@ impl ProgramBench {
     ///
     /// # Errors
     /// A step that failed, other than the program.
-    pub(in crate::demo) async fn measure_in_turns(
+    pub(super) async fn measure_in_turns(
         &mut self,
         row: Program,
         contenders: Vec<Contender>,

@@ -1,10 +1,9 @@
 """Clients of S3 that are libraries: boto3, pyarrow, DuckDB."""
 
-import importlib
 import os
 from pathlib import Path
 
-from common import COLUMNS, by_processes, columns_of, main, program, totals
+from common import COLUMNS, by_processes, columns_of, main, package, program, totals
 from endpoint import BUCKET, KEY, REGION, SECRET, environment, host, is_local
 
 PROCESSES = 32
@@ -14,8 +13,7 @@ def fetcher(place):
     """A function that reads an object to its end by one request."""
     if is_local(place):
         return lambda key: (place / key).read_bytes()
-    import boto3
-
+    boto3 = package("boto3")
     os.environ.update(environment(place))
     s3 = boto3.client("s3")
     return lambda key: s3.get_object(Bucket=BUCKET, Key=key)["Body"].read()
@@ -38,14 +36,12 @@ def get_object_32(place, clock):
 
 @program
 def arrow_parquet(place, clock):
-    import pyarrow.parquet as pq
-    from pyarrow.fs import LocalFileSystem, S3FileSystem
-
+    pq, fs = package("pyarrow.parquet"), package("pyarrow.fs")
     if is_local(place):
-        files, path = LocalFileSystem(), str(place / "table.parquet")
+        files, path = fs.LocalFileSystem(), str(place / "table.parquet")
     else:
-        files = S3FileSystem(access_key=KEY, secret_key=SECRET, region=REGION, scheme="http",
-                             endpoint_override=host(place))
+        files = fs.S3FileSystem(access_key=KEY, secret_key=SECRET, region=REGION, scheme="http",
+                                endpoint_override=host(place))
         path = f"{BUCKET}/table.parquet"
     with clock:
         table = pq.read_table(path, columns=COLUMNS, filesystem=files)
@@ -54,15 +50,13 @@ def arrow_parquet(place, clock):
 
 def extension(name):
     """The file that the package of an extension of DuckDB has."""
-    package = importlib.import_module(f"duckdb_extension_{name}")
-    return str(next(Path(package.__path__[0]).rglob("*.duckdb_extension")))
+    found = package(f"duckdb_extension_{name}")
+    return str(next(Path(found.__path__[0]).rglob("*.duckdb_extension")))
 
 
 @program
 def duckdb_parquet(place, clock):
-    import duckdb
-
-    connection = duckdb.connect()
+    connection = package("duckdb").connect()
     path = place / "table.parquet" if is_local(place) else f"s3://{BUCKET}/table.parquet"
     if not is_local(place):
         connection.load_extension(extension("httpfs"))

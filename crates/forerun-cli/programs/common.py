@@ -1,5 +1,6 @@
 """A clock around the reading, workers that start together, and the figures that are printed."""
 
+import importlib
 import multiprocessing
 import os
 import resource
@@ -44,6 +45,17 @@ def program(work):
     pieces that it read, or a pair of them and of the bytes that it touched."""
     PROGRAMS[work.__name__.replace("_", "-")] = work
     return work
+
+
+def package(name):
+    """The package of a client. The machine may lack it, but a package that it needs itself must be there."""
+    try:
+        return importlib.import_module(name)
+    except ModuleNotFoundError as lack:
+        client, *_ = name.split(".")
+        if lack.name != client:
+            raise
+        raise Unavailable(f"{client} is not installed") from None
 
 
 def checksum(pieces):
@@ -98,7 +110,7 @@ def main():
     clock = Clock()
     try:
         read = PROGRAMS[name](place if "://" in place else Path(place), clock)
-    except (Unavailable, ModuleNotFoundError) as lack:
+    except Unavailable as lack:
         print(f"unavailable {lack}")
         return
     pieces, touched = read if isinstance(read, tuple) else (read, size(read))

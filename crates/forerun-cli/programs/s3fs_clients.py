@@ -1,6 +1,6 @@
 """s3fs, and pyarrow above it."""
 
-from common import COLUMNS, columns_of, main, program
+from common import COLUMNS, columns_of, main, package, program
 from endpoint import BUCKET, KEY, REGION, SECRET, is_local
 
 READ_BYTES = 4 << 20
@@ -8,13 +8,13 @@ READ_BYTES = 4 << 20
 
 def files(place):
     """The files at `place`, and the directory that has them."""
+    s3fs = package("s3fs")
     if is_local(place):
         from fsspec.implementations.local import LocalFileSystem
 
         return LocalFileSystem(), place
-    from s3fs import S3FileSystem
-
-    return S3FileSystem(key=KEY, secret=SECRET, endpoint_url=place, client_kwargs={"region_name": REGION}), BUCKET
+    system = s3fs.S3FileSystem(key=KEY, secret=SECRET, endpoint_url=place, client_kwargs={"region_name": REGION})
+    return system, BUCKET
 
 
 @program
@@ -29,8 +29,7 @@ def s3fs_read(place, clock):
 
 @program
 def s3fs_parquet(place, clock):
-    import pyarrow.parquet as pq
-
+    pq = package("pyarrow.parquet")
     system, directory = files(place)
     with clock:
         table = pq.read_table(f"{directory}/table.parquet", columns=COLUMNS, filesystem=system)

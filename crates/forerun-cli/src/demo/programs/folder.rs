@@ -28,7 +28,7 @@ const DATA_SCRIPT: &str = include_str!("../../../programs/data.py");
 
 /// The data set, and the scripts that read it.
 #[derive(Debug)]
-pub(in crate::demo) struct Folder {
+pub(super) struct Folder {
     path: PathBuf,
     scripts: TempDir,
     data: PathBuf,
@@ -39,7 +39,7 @@ impl Folder {
     ///
     /// # Errors
     /// The step that failed.
-    pub(in crate::demo) async fn open(folder: &Path) -> Result<Folder, String> {
+    pub(super) async fn open(folder: &Path) -> Result<Folder, String> {
         let folder = std::path::absolute(folder).map_err(|error| format!("{}: {error}", folder.display()))?;
         let python = python(&folder, VENV);
         if !python.exists() {
@@ -141,6 +141,25 @@ mod tests {
             let text = fs::read_to_string(scripts.path().join(name)).unwrap();
             assert!(text.contains("from common import"), "{}", row.name);
         }
+    }
+
+    #[test]
+    fn a_program_may_lack_its_package_but_not_what_that_imports() {
+        let scripts = write_scripts().unwrap();
+        fs::write(scripts.path().join("client_with_a_lack.py"), "import absent_codec").unwrap();
+        let script = "from common import main, package, program\n\
+                      @program\ndef absent(place, clock): package('absent_client.parts')\n\
+                      @program\ndef broken(place, clock): package('client_with_a_lack')\n\
+                      main()\n";
+        let run = |program: &str| {
+            let mut python = std::process::Command::new("python3");
+            python.current_dir(scripts.path());
+            python.args(["-c", script, program, "http://place"]).output().unwrap()
+        };
+        assert_eq!(run("absent").stdout, b"unavailable absent_client is not installed\n");
+        let broken = run("broken");
+        assert!(!broken.status.success() && broken.stdout.is_empty(), "{broken:?}");
+        assert!(String::from_utf8_lossy(&broken.stderr).contains("absent_codec"), "{broken:?}");
     }
 
     #[tokio::test]

@@ -12,17 +12,17 @@ FILE = "array.bin"
 TREE = "tree"
 
 
-def aws():
-    command = Path(sys.executable).with_name("aws")
-    if not command.exists():
-        raise Unavailable("aws is not installed")
-    return command
-
-
-def installed(command):
-    if not shutil.which(command):
+def installed(command, *question, path=None):
+    """The command's file. It answers a question first, so that the clock does not run while it is loaded."""
+    found = shutil.which(command, path=path)
+    if not found:
         raise Unavailable(f"{command} is not installed")
-    return command
+    run(found, *question)
+    return found
+
+
+def aws():
+    return installed("aws", "--version", path=os.path.dirname(sys.executable))
 
 
 def copied(clock, *command):
@@ -53,7 +53,7 @@ def aws_sync(place, clock):
 
 @program
 def rclone_copy(place, clock):
-    command = installed("rclone")
+    command = installed("rclone", "--version")
     remote = f":s3,provider=Other,list_version=2,endpoint='{place}':{BUCKET}/{TREE}"
     source = place / TREE if is_local(place) else remote
     return copied(clock, command, "copy", "--config", "/dev/null", "--transfers", "4", source)
@@ -70,6 +70,7 @@ def written(clock, *command):
 
 @program
 def nfs_cat(place, clock):
+    # Without a file, it tells its usage.
     command = installed("nfs-cat")
     if is_local(place):
         return written(clock, "cat", place / FILE)

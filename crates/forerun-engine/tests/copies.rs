@@ -94,3 +94,21 @@ fn slices_at_even_steps_are_read_ahead_wherever_their_bytes_begin() {
         assert!(fetched <= 115, "{way:?}, {step}: {fetched} bytes for each 100");
     }
 }
+
+/// Reads `pages` from `first` on, one by one.
+fn read_pages(bed: &mut Bed, first: u64, pages: u64) {
+    (first..first + pages).for_each(|page| {
+        bed.read(OBJECT, Extent::new(page * PAGE, PAGE));
+    });
+}
+
+#[test]
+fn elements_that_turn_out_longer_are_read_ahead_to_their_ends() {
+    let mut bed = Bed::new(PolicyChoice::Adaptive, 128 * MIB);
+    bed.engine.open(OBJECT, 1024 * MIB);
+    (1..10).for_each(|element| read_pages(&mut bed, element * 1000, 62));
+    let before = bed.now();
+    (10..60).for_each(|element| read_pages(&mut bed, element * 1000, 63));
+    let took = bed.now().since(before);
+    assert!(took < 50 * 63 * 20_000 + 10 * LATENCY_NS, "{took} ns");
+}

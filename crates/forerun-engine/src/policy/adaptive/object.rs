@@ -108,13 +108,10 @@ impl Object {
 
     /// The stream at `at` skipped the planned extent `skipped`.
     fn record_skip(&mut self, at: usize, skipped: Extent, object: ObjectId, cache: &Cache, costs: &Costs) {
-        if skipped.is_empty() {
-            return;
-        }
         let stream = &mut self.streams[at];
         let bytes = stream.unread(skipped, object, cache);
-        if skipped.len > costs.gap || !stream.shape.is_dense() {
-            stream.skipped += bytes;
+        if bytes > 0 && (skipped.len > costs.gap || !stream.shape.is_dense()) {
+            (stream.skipped, stream.in_row) = (stream.skipped + bytes, 0);
         } else if skipped.len <= GRAIN.max(costs.through) {
             // It is small, or cheaper than a request.
             self.passed += bytes;
@@ -129,7 +126,7 @@ impl Object {
         let known = stream.shape.is_dense() && !deal.is_announced;
         let reach = if known { lengths.reach(stream.run(), wait, 0) } else { None };
         let is_decided = reach.is_some_and(|reach| reach < u64::MAX);
-        let trusted = account.trust(stream.trusted(), stream.skipped, costs.wait);
+        let trusted = account.trust(stream, costs.wait);
         let allowed = if is_decided || Rule::Trust.is_off() { u64::MAX } else { trusted };
         // The bytes ahead of it have their room already.
         let allowed = allowed.min(account.room() + stream.expected());

@@ -47,7 +47,7 @@ impl Object {
         }
         if let Some(at) = found
             && deal.is_new_run
-            && self.streams[at].is_off(access.extent)
+            && self.streams[at].is_off(access.extent, self.strides.last_run())
             && let Some((strided, seen)) = self.strides.find()
             && strided.begins(access.extent)
         {

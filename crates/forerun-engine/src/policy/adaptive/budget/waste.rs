@@ -7,6 +7,7 @@
 //!   allowance is the worth of a few waits and a share of the used bytes.
 //! * No more is ever reserved than the *room*.
 
+use super::super::detect::Stream;
 use super::super::price;
 use crate::ablation::Rule;
 use crate::config::Config;
@@ -28,8 +29,8 @@ const USEFUL_SHARE: u64 = 20;
 const ROOM_EIGHTHS: u64 = 7;
 /// A stream may have this many times as much ahead as it has read.
 const TRUST: u64 = 2;
-/// A stream that skips one byte of this many may have only as much ahead as it has read, up to a wait. So may every
-/// stream past the allowance.
+/// A stream that skips one byte of this many may have only as much ahead as it has read and not skipped, or half of what
+/// it has read since, up to a wait. So may every stream past the allowance.
 const SKIPPED_SHARE: u64 = 10;
 
 /// See the module's page. As it is at the read under way.
@@ -100,15 +101,13 @@ impl Account {
         price::of(wait, self.lost, self.allowance)
     }
 
-    /// How far ahead of a stream one may be that has read `own` bytes, and skipped `skipped` of those that were
-    /// read ahead for it. A wait costs as much as `wait` bytes.
-    pub(crate) fn trust(&self, own: u64, skipped: u64, wait: u64) -> u64 {
-        let debt = self.lost.saturating_sub(self.allowance);
-        let ahead = if debt <= own && skipped <= own / SKIPPED_SHARE {
-            TRUST * own
-        } else {
-            own.min(wait).saturating_sub(skipped)
-        };
+    /// How far ahead of `stream` one may be. A wait costs as much as `wait` bytes.
+    pub(crate) fn trust(&self, stream: &Stream, wait: u64) -> u64 {
+        let (own, debt) = (stream.trusted(), self.lost.saturating_sub(self.allowance));
+        let is_trusted = debt <= own && stream.skipped <= own / SKIPPED_SHARE;
+        let since = (stream.in_row / TRUST).min(wait);
+        let doubted = own.min(wait).saturating_sub(stream.skipped).max(since);
+        let ahead = if is_trusted { TRUST * own } else { doubted };
         ahead.max(self.left())
     }
 
@@ -120,5 +119,39 @@ impl Account {
             room_bytes: self.room(),
             wait_bytes: self.priced(wait),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::super::detect::Shape;
+    use super::*;
+    use crate::policy::Access;
+    use crate::types::{Extent, ReaderId, Time};
+
+    #[test]
+    fn a_stream_past_the_allowance_is_trusted_with_what_it_has_read_since_it_skipped() {
+        let read = |extent| Access {
+            time: Time(0),
+            object: ObjectId(0),
+            reader: ReaderId(0),
+            extent,
+            size: 1 << 30,
+            late: false,
+            missing: true,
+            unread_bytes: 0,
+            ahead: None,
+        };
+        let first = Extent::new(0, 4096);
+        let mut stream = Stream::new(Shape::FORWARD, first, 4096, 0, &read(first));
+        (stream.skipped, stream.in_row) = (8 << 20, 0);
+        let account = Account { allowance: 1 << 20, lost: 9 << 20, most: 64 << 20, taken: 9 << 20 };
+        assert_eq!(account.trust(&stream, 4 << 20), 0);
+        for block in 1..=16 {
+            let extent = Extent::new(block * 4096, 4096);
+            stream.advance(&read(extent), extent);
+        }
+        assert_eq!(account.trust(&stream, 4 << 20), 32 << 10);
+        assert_eq!(account.trust(&stream, 16 << 10), 16 << 10, "a wait at most");
     }
 }

@@ -57,9 +57,11 @@ impl Stream {
         self.shape.positions(extent).is_some_and(|at| at.end() < self.frontier)
     }
 
-    /// Whether it leaves something out, and `extent` begins within an element.
-    pub(crate) fn is_off(&self, extent: Extent) -> bool {
-        !self.shape.is_dense() && !self.shape.begins(extent)
+    /// Whether it leaves something out, and `extent` begins within an element, or the last `run` went past one.
+    pub(crate) fn is_off(&self, extent: Extent, run: Extent) -> bool {
+        let has = |at| self.shape.positions(Extent::new(at, 1)).is_some();
+        let is_past = has(run.offset) && !has(run.end().saturating_sub(1));
+        !self.shape.is_dense() && (is_past || !self.shape.begins(extent))
     }
 
     /// Whether it has planned some of `extent`, and its reader has not read it yet.

@@ -46,6 +46,8 @@ pub(crate) struct Stream {
     pub(crate) read_bytes: u64,
     /// Bytes read ahead for it that it skipped.
     pub(crate) skipped: u64,
+    /// Bytes that it read since it skipped some.
+    pub(crate) in_row: u64,
     pub(super) lately: Lately,
     pub(crate) count: u64,
     behind: u8,
@@ -81,6 +83,7 @@ impl Stream {
             read_len: access.extent.len,
             read_bytes: before,
             skipped: 0,
+            in_row: before,
             lately: Lately { read: before, passed: way.len.saturating_sub(access.extent.len), count: 1 },
             count: 1,
             behind: 0,
@@ -186,6 +189,7 @@ impl Stream {
         self.count += 1;
         self.last_read = access.time;
         self.read_bytes += at.len;
+        self.in_row += at.len;
         self.read_len = access.extent.len.max(self.read_len - self.read_len / 8);
         self.sizing.record_wait(access.late && at.offset < self.planned);
         self.start = self.start.min(at.offset);

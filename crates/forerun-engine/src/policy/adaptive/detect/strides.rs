@@ -89,6 +89,11 @@ impl Strides {
         (count, step, longest)
     }
 
+    /// The run before the one that has just begun.
+    pub(crate) fn last_run(&self) -> Extent {
+        self.runs.iter().nth_back(1).copied().unwrap_or_default()
+    }
+
     pub(crate) fn clear(&mut self) {
         self.runs.clear();
     }

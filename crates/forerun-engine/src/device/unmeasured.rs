@@ -1,4 +1,4 @@
-//! What a new device is taken for, before anything of it is measured.
+//! The guesses about a new device, before anything of it is measured.
 
 /// The latency of a store in the same region.
 pub(super) const LATENCY_NS_GUESS: u64 = 10_000_000;

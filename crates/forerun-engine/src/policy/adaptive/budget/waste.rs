@@ -29,8 +29,8 @@ const USEFUL_SHARE: u64 = 20;
 const ROOM_EIGHTHS: u64 = 7;
 /// A stream may have this many times as much ahead as it has read.
 const TRUST: u64 = 2;
-/// A stream that skips one byte of this many may have only as much ahead as it has read and not skipped, or half of what
-/// it has read since, up to a wait. So may every stream past the allowance.
+/// A stream that skips one byte of this many is doubted, and so is every stream past the allowance. It may have only as
+/// much ahead as it has read and not skipped, or half of its bytes since the last skip. A wait is the most.
 const SKIPPED_SHARE: u64 = 10;
 
 /// See the module's page. As it is at the read under way.

@@ -13,6 +13,9 @@
 //!
 //! The engine may read a page more ahead than the reader comes for. So a push ends a page before the
 //! end of what is in memory. Then the reader asks for the hole, and shows that it read all before it.
+//!
+//! A program that copies mapped memory block by block touches the end of each block first: `memcpy`
+//! does. The page at the end is then a run of its own, and joins the run that reaches it.
 
 use std::collections::VecDeque;
 use std::ops::Range;
@@ -72,6 +75,8 @@ struct Run {
     end: u64,
     /// Pushed pieces that the reader has not passed, holes included, in order.
     pushed: VecDeque<Piece>,
+    /// Whether the latest READ asked for a hole, or passed all that was pushed.
+    is_due: bool,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -83,13 +88,26 @@ struct Piece {
 impl Runs {
     /// Takes in the kernel's READ of `read`, in a file of `size` bytes.
     pub(crate) fn read(&mut self, read: &Range<u64>, size: u64) -> Step {
-        let Some(place) = self.runs.iter_mut().position(|run| run.takes(read)) else {
+        let taken = self.runs.iter().position(|run| run.takes(read));
+        let Some(place) = taken.or_else(|| self.runs.iter_mut().position(|run| run.turns(read))) else {
             self.runs.truncate(RUNS_MAX - 1);
             self.runs.insert(0, Run::new(read));
             return Step::default();
         };
         self.runs[..=place].rotate_right(1);
-        self.runs[0].read(read, size)
+        let passed = self.runs[0].read(read);
+        self.join();
+        Step { passed, room: self.runs[0].room(read, size) }
+    }
+
+    /// Adds the run that begins where the latest run ends to it.
+    fn join(&mut self) {
+        let Some((latest, others)) = self.runs.split_first_mut() else { return };
+        let next = others.iter().position(|run| run.pushed.is_empty() && latest.is_before(run));
+        if let Some(place) = next {
+            let run = self.runs.remove(place + 1);
+            self.runs[0].end += run.end - run.start;
+        }
     }
 
     /// Pushes the next `bytes` of `room`, which are in memory, but for the last page. Returns the extents to
@@ -104,27 +122,39 @@ impl Runs {
 impl Run {
     fn new(read: &Range<u64>) -> Run {
         let pushed = VecDeque::new();
-        Run { way: Way::Up, read_count: 1, start: read.start, end: read.end, pushed }
+        Run { way: Way::Up, read_count: 1, start: read.start, end: read.end, pushed, is_due: false }
     }
 
-    /// Whether `read` continues this run. The second READ sets the direction.
-    fn takes(&mut self, read: &Range<u64>) -> bool {
-        if self.read_count == 1 && read.end == self.start {
+    /// Makes this run a downward one if `read` is its second READ, and before the first.
+    fn turns(&mut self, read: &Range<u64>) -> bool {
+        let is_downward = self.read_count == 1 && read.end == self.start;
+        if is_downward {
             let first = Way::Down.mirror(&(self.start..self.end));
             (self.way, self.start, self.end) = (Way::Down, first.start, first.end);
         }
+        is_downward
+    }
+
+    /// Whether `read` continues this run.
+    fn takes(&self, read: &Range<u64>) -> bool {
         let start = self.way.mirror(read).start;
         start == self.end || self.pushed.iter().any(|piece| piece.extent.contains(&start))
     }
 
-    fn read(&mut self, read: &Range<u64>, size: u64) -> Step {
-        let is_large = read.end - read.start >= LARGE_READ_BYTES;
+    /// Whether `other` begins where this run ends.
+    fn is_before(&self, other: &Run) -> bool {
+        let other = other.way.mirror(&(other.start..other.end));
+        self.way.mirror(&other).start == self.end
+    }
+
+    /// Takes in `read`. Returns the pushed extents that the reader has passed, in its order.
+    fn read(&mut self, read: &Range<u64>) -> Vec<Range<u64>> {
         let read = self.way.mirror(read);
         self.read_count += 1;
         let mut passed = Vec::new();
-        let mut is_due = false;
+        self.is_due = false;
         while let Some(Piece { extent, is_hole }) = self.next_before(read.end) {
-            is_due |= is_hole;
+            self.is_due |= is_hole;
             if extent.start < read.start {
                 passed.push(self.way.mirror(&(extent.start..extent.end.min(read.start))));
             }
@@ -133,21 +163,26 @@ impl Run {
                 self.pushed.push_front(Piece { extent: read.end..extent.end, is_hole });
             }
         }
-        is_due |= self.pushed.is_empty();
+        self.is_due |= self.pushed.is_empty();
         self.end = self.end.max(read.end);
+        passed
+    }
+
+    /// The extent to look at for the next push after `read`, in a file of `size` bytes.
+    fn room(&self, read: &Range<u64>, size: u64) -> Option<(Range<u64>, Way)> {
+        let is_large = read.end - read.start >= LARGE_READ_BYTES;
         let limit = match self.way {
             // A push past the end would make the kernel believe that the file is longer.
             Way::Up => size,
             Way::Down => TOP,
         };
         let is_possible = !is_large && self.read_count >= READ_COUNT_MIN && self.end < limit;
-        let room = (is_due && is_possible).then(|| {
+        (self.is_due && is_possible).then(|| {
             let window = (self.end - self.start) / WINDOW_SHARE / PAGE_BYTES * PAGE_BYTES;
             let window = window.clamp(WINDOW_BYTES_MIN, WINDOW_BYTES_MAX);
             let room = self.end..(self.end + window + PAGE_BYTES).min(limit);
             (self.way.mirror(&room), self.way)
-        });
-        Step { passed, room }
+        })
     }
 
     /// Takes the next pushed piece that begins before `end`.

@@ -31,6 +31,20 @@ fn a_push_leaves_out_its_last_page() {
 }
 
 #[test]
+fn a_page_that_was_read_before_its_block_joins_the_run_that_reaches_it() {
+    let mut runs = Runs::default();
+    (0..2).for_each(|index| _ = touch(&mut runs, index, SIZE));
+    assert_eq!(runs.read(&(2 * PAGE_BYTES..254 * PAGE_BYTES), SIZE), Step::default(), "a large READ");
+    assert_eq!(touch(&mut runs, 255, SIZE), (vec![], vec![]), "the end of the block");
+    assert_eq!(touch(&mut runs, 254, SIZE), (vec![], vec![(256, 287)]), "an eighth of 256 pages");
+    assert_eq!(touch(&mut runs, 287, SIZE).0, [(256, 287)]);
+    let mut runs = Runs::default();
+    let steps: Vec<_> = [9, 8, 4, 7, 6, 5].map(|index| runs.read(&page(index), SIZE)).into();
+    let room = steps.into_iter().next_back().and_then(|step| step.room).map(|(room, way)| (room.end, way));
+    assert_eq!(room, Some((4 * PAGE_BYTES, Way::Down)), "the next push is below page 4");
+}
+
+#[test]
 fn at_the_middle_of_a_large_push_the_next_one_follows_its_end() {
     let mut runs = Runs::default();
     (0..2).for_each(|index| _ = touch(&mut runs, index, SIZE));

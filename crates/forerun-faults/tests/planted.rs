@@ -18,7 +18,7 @@ struct Plant {
 const PLANTS: &[Plant] = &[
     Plant {
         name: "the web backend does not compare versions",
-        file: "forerun-backend/src/http/range.rs",
+        file: "forerun-backend/src/http/answered_range.rs",
         right: "if !known.matches(&State::of(headers, range.total.unwrap_or(known.size))) {",
         wrong: "if range.total == Some(u64::MAX) {",
     },

@@ -1,4 +1,4 @@
-//! The formats and their names.
+//! The formats and their names. A new format begins here.
 
 use std::fmt;
 use std::path::Path;

@@ -10,7 +10,7 @@ use url::Url;
 
 use super::client::{self, Response};
 use super::validator::State;
-use super::{HttpBackend, range};
+use super::{HttpBackend, answered_range};
 use crate::bounds::QUOTE_CHARS_MAX;
 use crate::{Error, ErrorKind, Result};
 
@@ -48,9 +48,9 @@ impl HttpBackend {
         let response = client::send(&self.client, Method::GET, url, first).await?;
         let size = match response.status() {
             StatusCode::PARTIAL_CONTENT => {
-                range::content_range(response.headers()).and_then(|range| range.total)
+                answered_range::content_range(response.headers()).and_then(|range| range.total)
             }
-            StatusCode::RANGE_NOT_SATISFIABLE => range::unsatisfied_total(response.headers()),
+            StatusCode::RANGE_NOT_SATISFIABLE => answered_range::unsatisfied_total(response.headers()),
             status if status.is_success() && is_directory(&response) => Some(0),
             status if status.is_success() => content_length(response.headers()),
             _ => return Err(client::status_error(&response, url)),

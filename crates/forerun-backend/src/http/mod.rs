@@ -1,11 +1,11 @@
 //! A web server.
 
+mod answered_range;
 mod body;
 mod client;
 mod describe;
 mod list;
 mod listing;
-mod range;
 mod validator;
 
 use std::ops::Range;
@@ -18,9 +18,9 @@ use reqwest::header::{HeaderMap, HeaderValue, InvalidHeaderValue, RANGE};
 use url::Url;
 use validator::State;
 
+pub(crate) use answered_range::content_range;
 pub(crate) use client::{IDLE_TIMEOUT, client, client_error, retry_after};
 use describe::Description;
-pub(crate) use range::content_range;
 
 use crate::tries::Retries;
 use crate::{Backend, ByteStream, Entry, Error, ErrorKind, Result, RetryOptions, Version, path};
@@ -138,7 +138,7 @@ impl Backend for HttpBackend {
         // With an unknown version the request must still find out whether anything is there.
         let headers = part(state.as_ref().unwrap_or(&State::unknown()), &extent)?;
         let response = client::send(&self.client, Method::GET, &url, headers).await?;
-        let len = range::check(&response, &url, state.as_ref(), &extent)?;
+        let len = answered_range::check(&response, &url, state.as_ref(), &extent)?;
         Ok(body::stream(response, url, len))
     }
 }

@@ -1,4 +1,4 @@
-//! The memory: what is charged, and how it falls and rises.
+//! The memory budget: what is charged, and how it falls and rises. `cache/` keeps to it: nothing comes in without room.
 
 use alloc::vec::Vec;
 

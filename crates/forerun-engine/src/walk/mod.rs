@@ -17,12 +17,12 @@ mod cursor;
 mod directories;
 mod habits;
 mod ledger;
-mod one;
 mod opened;
 mod orders;
 mod places;
 #[cfg(test)]
 mod tests;
+mod walker;
 
 use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
@@ -31,9 +31,9 @@ use crate::types::{ClientId, DirectoryId, Extent, ListedFile, ObjectId, Time};
 use directories::Listing;
 pub(crate) use directories::OrderId;
 use ledger::Ledger;
-use one::Walk;
 use opened::{Opened, Part};
 use orders::Orders;
+use walker::Walk;
 
 /// Walks followed at once; the one that rested longest gives way.
 const WALKS_MAX: usize = 32;

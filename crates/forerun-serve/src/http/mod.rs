@@ -4,11 +4,11 @@
 //! bytes as the engine brings them (`body`). A client that takes no bytes holds little memory, and stops only
 //! itself.
 
-mod access;
 mod body;
 mod credentials;
 mod domain;
 mod log;
+mod logged_body;
 mod operation;
 mod plain;
 mod range;

@@ -10,8 +10,8 @@ use hyper::body::Incoming;
 use hyper::header::{AUTHORIZATION, CONTENT_LENGTH};
 use hyper::{Method, Request};
 
-use super::access::{Accessed, Counted};
 use super::log::{AccessLog, Record};
+use super::logged_body::{Accessed, Counted};
 use super::operation::operation;
 use super::{Answer, Credentials, Domain, plain, s3};
 use crate::metrics::RequestTimes;

@@ -18,7 +18,7 @@ mod direct;
 mod disk;
 mod exports;
 mod failure;
-mod holes;
+mod file_holes;
 mod image;
 mod open;
 mod overlay;

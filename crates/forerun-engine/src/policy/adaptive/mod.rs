@@ -3,7 +3,7 @@
 //!
 //! * [`detect`] finds streams, and reads near earlier ones;
 //! * [`evidence`] remembers the outcome of such predictions;
-//! * [`window`] decides how much a stream keeps ahead ([`sizing`]), [`price`] which other bytes are worth a fetch;
+//! * [`window_growth`] decides how much a stream keeps ahead ([`window_state`]), [`price`] which other bytes are worth a fetch;
 //! * [`budget`] limits waste, memory and the share of the device;
 //! * [`deal`] is the read under way; [`whose`] finds its stream, and [`object`] plans for it;
 //! * [`report`] shows what is read ahead and why, [`ended`] which streams are over.
@@ -20,9 +20,9 @@ mod evidence;
 mod object;
 mod price;
 mod report;
-mod sizing;
 mod whose;
-mod window;
+mod window_growth;
+mod window_state;
 
 use alloc::boxed::Box;
 use alloc::vec::Vec;

@@ -10,7 +10,7 @@ use s3s::dto::{
 };
 use s3s::{S3Result, s3_error};
 
-use super::keys::{Found, Keys};
+use super::object_keys::{Found, Keys};
 use super::refusal;
 use crate::http::validators::Validators;
 use crate::served::Bucket;

@@ -1,13 +1,13 @@
 //! The protocol of S3, as far as a read-only endpoint has it. `s3s` parses requests, checks signatures and writes
 //! XML.
 
-mod judged;
-mod keys;
 mod list;
 mod name;
+mod object_keys;
 mod objects;
 mod readers;
 mod refusal;
+mod signed_request;
 
 use std::sync::Arc;
 
@@ -53,9 +53,9 @@ pub(super) fn service(
 /// The answer of `service`, or a refusal if the request would write. If `is_open`, everybody may read.
 pub(super) async fn answer(service: &S3Service, mut request: Request<Incoming>, is_open: bool) -> Answer {
     if is_open {
-        judged::remove_signature(&mut request);
+        signed_request::remove_signature(&mut request);
     }
-    judged::set_aside(&mut request);
+    signed_request::set_aside(&mut request);
     let answer = match *request.method() {
         Method::GET | Method::HEAD => service.call(request.map(s3s::Body::from)).await.ok().map(with_status),
         _ => s3_error!(AccessDenied, "This server is read-only.").to_http_response().ok(),

@@ -4,8 +4,8 @@ use forerun::{Advice, Error, ErrorKind, Extent, Result};
 use futures::future::try_join_all;
 use tokio::sync::OwnedSemaphorePermit;
 
+use super::block_map::{Spot, Stretch, Walk};
 use super::header::truncated;
-use super::walk::{Spot, Stretch, Walk};
 use super::{Image, Layer};
 use crate::sending::Lent;
 

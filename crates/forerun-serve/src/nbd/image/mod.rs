@@ -8,13 +8,13 @@
 //! 2. No call of imago waits ([`given`]). So its locks hold up nobody for as long as a store takes.
 //! 3. All files of a chain have the versions that they had when the export was opened.
 
+mod block_map;
 mod chain;
 mod disk_reads;
 mod given;
 mod header;
 mod names;
 mod tables;
-mod walk;
 
 use std::fmt;
 use std::sync::Arc;

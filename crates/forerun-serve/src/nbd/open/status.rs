@@ -4,7 +4,7 @@ use forerun::Result;
 
 use super::super::changes::Changes;
 use super::super::disk::Disk;
-use super::super::holes;
+use super::super::file_holes;
 use super::super::protocol::{STATE_HOLE, STATE_ZERO, StatusExtent};
 use super::OpenExport;
 
@@ -53,7 +53,7 @@ impl OpenExport {
         let Some(file) = self.file.clone() else {
             return Ok(vec![StatusExtent { len, state: 0 }]);
         };
-        let map = tokio::task::spawn_blocking(move || holes::map(&file, offset, len, count_max)).await;
+        let map = tokio::task::spawn_blocking(move || file_holes::map(&file, offset, len, count_max)).await;
         // A file that has changed meanwhile may have bytes where this version had none.
         self.check()?;
         if self.forerun.open_local(&self.entry).await?.is_none() {

@@ -3,7 +3,7 @@
 use crate::ablation::Rule;
 use crate::explain::Why;
 use crate::policy::View;
-use crate::policy::adaptive::sizing::GRAIN;
+use crate::policy::adaptive::window_state::GRAIN;
 use crate::policy::census::{Census, period};
 use crate::types::Time;
 

@@ -5,7 +5,7 @@ use super::Stream;
 use super::stream::Lately;
 use crate::ablation::Rule;
 use crate::device::Costs;
-use crate::policy::adaptive::sizing::GRAIN;
+use crate::policy::adaptive::window_state::GRAIN;
 use crate::types::Extent;
 
 /// The requests by which others may overtake in an established stream, and the most bytes of those.

@@ -10,7 +10,7 @@
 use super::Shape;
 use crate::cache::Cache;
 use crate::policy::Access;
-use crate::policy::adaptive::sizing::{GRAIN, Sizing};
+use crate::policy::adaptive::window_state::{GRAIN, Sizing};
 use crate::types::{BLOCK_BYTES, Extent, ObjectId, StreamId, Time};
 
 /// Misses behind the frontier after which its reader counts as one that jumps to and fro.

@@ -6,7 +6,7 @@
 
 use alloc::collections::VecDeque;
 
-use super::super::sizing::GRAIN;
+use super::super::window_state::GRAIN;
 use super::{Lengths, OBJECTS_MAX};
 use crate::policy::Access;
 use crate::types::{BLOCK_BYTES, Extent, ObjectId};

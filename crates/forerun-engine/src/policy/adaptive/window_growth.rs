@@ -3,7 +3,7 @@
 use alloc::vec::Vec;
 
 use super::detect::Stream;
-use super::sizing::{GRAIN, Sizing};
+use super::window_state::{GRAIN, Sizing};
 use crate::ablation::Rule;
 use crate::device::{Costs, bytes_in};
 use crate::explain::Why;

@@ -1,11 +1,13 @@
 //! Clients that do not keep to the protocol. Each gets the error that the specification has for it, or is
 //! cut off, and no other client notices.
 
-use std::os::unix::net::UnixStream;
+use std::time::Duration;
+
+use forerun_serve::nbd::{Exports, Server, Source};
 
 use super::client::*;
 use super::numbers::*;
-use super::support::{MIB, Served, pattern};
+use super::support::{MIB, Served, engine, pattern};
 
 fn served() -> Served {
     Served::new(&[("a", pattern(3 * MIB, 1))])
@@ -72,13 +74,12 @@ fn clients_that_have_lost_the_handshake_are_cut_off() {
         (3, head(OPTION_MAGIC, EXPORT_NAME, 65_537)),
     ];
     for (flags, bytes) in cut_off {
-        let socket = UnixStream::connect(&served.socket).unwrap();
-        let mut client = Client::greeted(Box::new(socket), flags);
+        let mut client = Client::greeted(Box::new(connect(&served.socket)), flags);
         client.send(&bytes);
         assert!(client.is_hung_up(), "{flags:#x} {bytes:?}");
     }
     // Without the fixed handshake, only one option is understood.
-    let mut old = Client::greeted(Box::new(UnixStream::connect(&served.socket).unwrap()), 0);
+    let mut old = Client::greeted(Box::new(connect(&served.socket)), 0);
     old.send_option(LIST, &[]);
     assert!(old.is_hung_up());
     assert_serves(&served);
@@ -86,7 +87,9 @@ fn clients_that_have_lost_the_handshake_are_cut_off() {
 
 #[test]
 fn a_client_that_chooses_nothing_is_cut_off_in_time() {
-    let served = served();
+    let (storage, forerun) = engine(16 << 20, &[("a", pattern(3 * MIB, 1))]);
+    let server = Server::new(Exports::new(vec![Source::new(forerun.clone(), None)]));
+    let served = Served::by(storage, forerun, server.with_handshake_time_max(Duration::from_secs(2)));
     let mut silent = Client::unix(&served.socket);
     let mut slow = Client::unix(&served.socket);
     slow.send(&OPTION_MAGIC.to_be_bytes());
@@ -179,7 +182,7 @@ fn clients_may_hang_up_at_any_byte() {
     ]
     .concat();
     for len in 0..=conversation.len() {
-        let mut socket = UnixStream::connect(&served.socket).unwrap();
+        let mut socket = connect(&served.socket);
         std::io::Write::write_all(&mut socket, &conversation[..len]).unwrap();
     }
     assert_serves(&served);

@@ -8,7 +8,8 @@ use std::time::Duration;
 
 use super::numbers::{ACK, GO, OPTION_MAGIC, READ, REQUEST_MAGIC, STRUCTURED_REPLY};
 
-/// How long a server may take that should take no time.
+/// How long a server may take that should take no time. A handshake may take longer, so that no client passes for one
+/// that was cut off at once.
 const DEADLINE: Duration = Duration::from_secs(30);
 
 /// A socket of either kind.
@@ -33,9 +34,7 @@ pub(crate) struct Client {
 impl Client {
     /// Connects to the socket at `path`, and agrees on the fixed handshake without zeros.
     pub(crate) fn unix(path: &Path) -> Client {
-        let socket = UnixStream::connect(path).expect("the server listens");
-        socket.set_read_timeout(Some(DEADLINE)).unwrap();
-        Client::greeted(Box::new(socket), 3)
+        Client::greeted(Box::new(connect(path)), 3)
     }
 
     /// The same over TCP.
@@ -218,6 +217,13 @@ impl Client {
             }
         }
     }
+}
+
+/// Connects to the socket at `path`.
+pub(crate) fn connect(path: &Path) -> UnixStream {
+    let socket = UnixStream::connect(path).expect("the server listens");
+    socket.set_read_timeout(Some(DEADLINE)).unwrap();
+    socket
 }
 
 /// The error that a chunk tells; 0 for none.

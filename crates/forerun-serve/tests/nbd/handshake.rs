@@ -1,7 +1,5 @@
 //! Options, and what a server says to them.
 
-use std::os::unix::net::UnixStream;
-
 use super::client::*;
 use super::numbers::*;
 use super::support::{MIB, Served, pattern};
@@ -68,8 +66,7 @@ fn export_name_is_answered_with_zeros_unless_they_are_unwanted() {
     let served = served();
     // Without the fixed handshake, too.
     for (flags, zeros) in [(3, 0), (1, 124), (2, 0), (0, 124)] {
-        let socket = UnixStream::connect(&served.socket).unwrap();
-        let mut client = Client::greeted(Box::new(socket), flags);
+        let mut client = Client::greeted(Box::new(connect(&served.socket)), flags);
         client.send_option(EXPORT_NAME, b"b");
         assert_eq!((client.u64(), client.u16() & 1), (5, 1));
         assert_eq!(client.bytes(zeros), vec![0; zeros]);
@@ -127,6 +124,12 @@ fn leaving_is_acknowledged() {
     let served = served();
     let mut client = Client::unix(&served.socket);
     assert_eq!(client.option(ABORT, &[]), (vec![], ACK));
+    assert!(client.is_hung_up());
+    // Nothing after it is an option any more.
+    let mut client = Client::unix(&served.socket);
+    let head = |option: u32| [&OPTION_MAGIC.to_be_bytes()[..], &option.to_be_bytes(), &[0; 4]].concat();
+    client.send(&[head(ABORT), head(LIST)].concat());
+    assert_eq!(client.answer(ABORT).0, ACK);
     assert!(client.is_hung_up());
     let mut client = served.open("b");
     let read = client.request(READ, 0, 0, 5);

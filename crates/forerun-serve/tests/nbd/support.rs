@@ -52,7 +52,6 @@ impl Served {
         let folder = tempfile::tempdir().unwrap();
         let socket = folder.path().join("nbd");
         let runtime = Runtime::new().unwrap();
-        let server = server.with_handshake_time_max(Duration::from_secs(2));
         let listener = runtime.block_on(Listener::unix(&socket)).unwrap();
         let running = Running::start(runtime, |stopped| async move {
             server.serve(vec![listener], async { stopped.await.unwrap_or_default() }).await.unwrap();

@@ -34,6 +34,11 @@ fn objects_of_stores_have_no_holes() {
     let served = Served::new(&[("a", vec![0; 3 * MIB])]);
     let mut client = open(&served, "a");
     assert_eq!(states(&mut client, 0, 5, 2 << 20), [(2 << 20, 0)]);
+    for (offset, len) in [(3 << 20, 1), ((3 << 20) - 1, 2), (u64::MAX, 1), (0, u32::MAX), (0, 0)] {
+        let cookie = client.request(BLOCK_STATUS, 0, offset, len);
+        assert_eq!(client.outcome(cookie), EINVAL, "{offset} {len}");
+    }
+    assert_eq!(states(&mut client, 0, (3 << 20) - 1, 1), [(1, 0)]);
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! Clients that ask for much, or do not take their replies; and the end of the server.
 
 use std::fs;
+use std::io::Read;
 use std::time::{Duration, Instant};
 
 use super::client::*;
@@ -33,7 +34,7 @@ fn clients_that_never_read_stop_only_themselves() {
     let mut stopped = Vec::new();
     for number in 0..20 {
         let len = if number % 2 == 0 { 4096 } else { 1 << 20 };
-        let socket = std::os::unix::net::UnixStream::connect(&served.socket).unwrap();
+        let socket = connect(&served.socket);
         socket.set_write_timeout(Some(Duration::from_millis(50))).unwrap();
         let mut client = Client::greeted(Box::new(socket), 3);
         if number % 3 == 0 {
@@ -50,6 +51,7 @@ fn clients_that_never_read_stop_only_themselves() {
         assert!(client.read(0, 32 << 20).unwrap() == bytes, "another client reads");
         assert!(began.elapsed() < Duration::from_secs(15), "it took {:?}", began.elapsed());
     }
+    assert!(served.forerun.memory_bytes() <= 16 << 20);
     // A stopped client that goes on gets every byte that it has asked for.
     for (client, len) in &mut stopped[..4] {
         for _ in 0..50 {
@@ -60,6 +62,24 @@ fn clients_that_never_read_stop_only_themselves() {
             };
             assert!(is_right);
         }
+    }
+}
+
+#[test]
+fn one_client_too_many_is_turned_away_until_another_leaves() {
+    let served = Served::new(&[("a", pattern(MIB, 1))]);
+    let mut first = served.open("a");
+    let mut others: Vec<Client> = (1..256).map(|_| Client::unix(&served.socket)).collect();
+    let mut turned_away = connect(&served.socket);
+    assert_eq!(turned_away.read(&mut [0]).unwrap(), 0);
+    assert!(first.read(0, 4096).unwrap() == pattern(MIB, 1)[..4096]);
+    assert_eq!(others[0].go("a").0, MIB as u64);
+    others.pop();
+    // The server may not have seen yet that there is room.
+    let deadline = Instant::now() + Duration::from_secs(30);
+    while connect(&served.socket).read(&mut [0]).unwrap() == 0 {
+        assert!(Instant::now() < deadline, "nobody takes the place of the client that has left");
+        std::thread::sleep(Duration::from_millis(5));
     }
 }
 

@@ -103,6 +103,18 @@ fn a_write_that_waits_for_its_base_holds_up_only_its_block() {
 }
 
 #[test]
+fn a_write_after_the_farewell_changes_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    let (storage, forerun) = base(pattern(MIB, 1));
+    let served = serve(&storage, &forerun, &folder.path().join("o"));
+    let mut client = served.open("a");
+    let farewell = [request(DISCONNECT, 0, 7, 0, 0), request(WRITE, FLAG_FUA, 8, 0, 4096), vec![9; 4096]];
+    client.send(&farewell.concat());
+    assert!(client.is_hung_up(), "a reply to one of them");
+    assert!(served.open("a").read(0, 4096).unwrap() == pattern(MIB, 1)[..4096]);
+}
+
+#[test]
 fn clients_that_stop_in_the_midst_of_a_write_stop_only_themselves() {
     let folder = tempfile::tempdir().unwrap();
     let (storage, forerun) = base(pattern(8 * MIB, 1));

@@ -35,6 +35,7 @@ pub(crate) struct Client {
 impl Client {
     pub(crate) fn new(address: SocketAddr) -> Client {
         let socket = TcpStream::connect(address).unwrap();
+        // A server that is silent for longer fails the test.
         socket.set_read_timeout(Some(Duration::from_secs(20))).unwrap();
         socket.set_nodelay(true).unwrap();
         let user = auth_unix { uid: 1000, gid: 1000, ..auth_unix::default() };
@@ -143,9 +144,12 @@ impl Client {
         self.take_read(xid)
     }
 
-    /// Whether the server hangs up.
+    /// Whether the server hangs up, and says nothing before.
     pub(crate) fn is_hung_up(&mut self) -> bool {
-        matches!(self.socket.read(&mut [0; 100]), Ok(0) | Err(_))
+        // A socket with bytes that nobody has read resets the connection.
+        self.socket
+            .read(&mut [0])
+            .map_or_else(|error| error.kind() == io::ErrorKind::ConnectionReset, |len| len == 0)
     }
 }
 

@@ -1,10 +1,12 @@
 //! Clients that ask for much, that do not take their replies, and that rest; and the end of the server.
 
-use std::io::Write;
+use std::io::{ErrorKind, Read, Write};
+use std::net::Shutdown;
 use std::time::{Duration, Instant};
 
 use forerun_serve::Limits;
 use nfs3_types::nfs3::READ3args;
+use nfs3_types::xdr_codec::Void;
 
 use super::client::{Client, Head, NFS, Procedure};
 use super::support::{MEMORY_BYTES, MIB, SLOW_FROM, Served, pattern};
@@ -70,10 +72,51 @@ fn a_client_that_takes_nothing_or_asks_for_nothing_is_cut_off_in_time() {
     std::thread::sleep(Duration::from_millis(600));
     let mut taken = 0;
     let mut buffer = vec![0; MIB];
-    while let Ok(len @ 1..) = std::io::Read::read(&mut greedy.socket, &mut buffer) {
-        taken += len;
+    loop {
+        match greedy.socket.read(&mut buffer) {
+            Ok(0) => break,
+            Ok(len) => taken += len,
+            Err(error) => {
+                assert_eq!(error.kind(), ErrorKind::ConnectionReset);
+                break;
+            }
+        }
     }
     assert!(taken < 64 * MIB, "it was not cut off");
+}
+
+#[test]
+fn a_client_that_sends_a_call_byte_by_byte_is_cut_off_in_time() {
+    let served =
+        Served::with(&[("a", pattern(5000, 1))], Limits::default().with_idle(Duration::from_millis(400)));
+    let mut slow = served.connect();
+    // Longer than the server waits, in parts that are shorter.
+    slow.socket.set_read_timeout(Some(Duration::from_millis(100))).unwrap();
+    let (_, record) = slow.record(NFS, &Void);
+    let began = Instant::now();
+    let hung_up = record.iter().any(|byte| {
+        // The server may have hung up meanwhile.
+        let _ = slow.socket.write_all(&[*byte]);
+        slow.is_hung_up()
+    });
+    assert!(hung_up && began.elapsed() < Duration::from_secs(5), "it took {:?}", began.elapsed());
+}
+
+#[test]
+fn half_a_connection_ends_itself_alone() {
+    let bytes = pattern(12 * MIB, 1);
+    let served = Served::new(&[("slow", bytes.clone())]);
+    let mut client = served.connect();
+    let file = client.open("slow");
+    let mut halves: Vec<Client> = (0..20).map(|_| served.connect()).collect();
+    for half in &mut halves {
+        half.send_read(&file, SLOW_FROM, 4096);
+        half.socket.shutdown(Shutdown::Write).unwrap();
+    }
+    assert!(client.read(&file, 0, 4096).unwrap() == bytes[..4096]);
+    assert!(halves.iter_mut().all(Client::is_hung_up), "nobody waits for the storage");
+    served.storage.allowed.add_permits(100);
+    assert!(client.read(&file, SLOW_FROM, 4096).unwrap() == bytes[8 * MIB..8 * MIB + 4096]);
 }
 
 #[test]

@@ -57,7 +57,8 @@ impl Site {
         Site { socket, _folder: folder, _runtime: runtime }
     }
 
-    /// The answer to `bytes`, which are the head of a request up to an empty line.
+    /// The answer to `bytes`, which are the head of a request up to an empty line. None if the server hangs up. One that
+    /// is silent for [`TIME_MAX`] makes the client panic.
     fn ask(&self, bytes: &[u8]) -> Option<Reply> {
         let bytes = bytes.trim_ascii_start();
         // Without a request there is no answer, and HTTP/2 has other ones.

@@ -1,6 +1,6 @@
 //! A client that sends what a test wants, good or bad.
 
-use std::io::{Read, Write};
+use std::io::{ErrorKind, Read, Write};
 use std::net::{SocketAddr, TcpStream};
 use std::time::Duration;
 
@@ -109,10 +109,14 @@ impl Connection {
         }
     }
 
-    /// Reads more; 0 if the server has hung up.
+    /// Reads more; 0 if the server has hung up. A server that is silent for too long has not: the test fails.
     pub(crate) fn fill(&mut self) -> usize {
         let mut bytes = vec![0; 1 << 16];
-        let count = self.stream.read(&mut bytes).unwrap_or(0);
+        let count = self.stream.read(&mut bytes).unwrap_or_else(|error| {
+            let is_silent = matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut);
+            assert!(!is_silent, "the server is silent after {:?}", String::from_utf8_lossy(&self.rest));
+            0
+        });
         self.rest.extend(&bytes[..count]);
         count
     }

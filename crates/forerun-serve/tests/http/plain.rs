@@ -2,6 +2,7 @@
 
 use forerun_serve::Limits;
 
+use super::client::Reply;
 use super::support::{MIB, Served, pattern};
 
 #[test]
@@ -27,6 +28,8 @@ fn an_empty_object_is_an_empty_answer() {
     let reply = served.ask("GET /-/bucket/empty");
     assert_eq!((reply.status, reply.header("content-length"), reply.body.len()), (200, Some("0"), 0));
     assert_eq!(served.ask("GET /-/bucket/empty\nRange: bytes=0-").status, 416);
+    let head = served.ask("HEAD /-/bucket/empty");
+    assert_eq!((head.status, head.header("content-length")), (200, Some("0")));
 }
 
 #[test]
@@ -62,9 +65,52 @@ fn several_ranges_are_parts_of_one_answer() {
         format!("\r\n--{boundary}--\r\n").into_bytes(),
     ];
     assert!(reply.body == expected.concat());
-    // Ranges that overlap bring each byte once.
+    // Ranges that overlap bring each byte once, and those that touch are one. Others keep the order of the request.
     let reply = served.ask("GET /-/bucket/a\nRange: bytes=0-99,50-149,0-");
-    assert_eq!((reply.status, reply.body.len()), (206, bytes.len()));
+    assert!(reply.status == 206 && reply.body == bytes, "{}", reply.status);
+    let reply = served.ask("GET /-/bucket/a\nRange: bytes=-5,200-299,100-199,3000000-");
+    let parts: Vec<_> = parts_of(&reply).into_iter().map(|(range, bytes)| (range, bytes.to_vec())).collect();
+    let part = |from: usize, to: usize| (format!("{from}-{to}/2097152"), bytes[from..=to].to_vec());
+    assert!(parts == [part(2_097_147, 2_097_151), part(100, 299)]);
+}
+
+/// The parts of an answer that has several: what `Content-Range` says of each, and its bytes.
+fn parts_of(reply: &Reply) -> Vec<(String, &[u8])> {
+    let media = reply.header("content-type").unwrap();
+    let boundary = format!("\r\n--{}", media.strip_prefix("multipart/byteranges; boundary=").unwrap());
+    let mut rest = reply.body.strip_prefix(boundary.as_bytes()).expect("it begins with a boundary");
+    let mut parts = Vec::new();
+    while rest != b"--\r\n" {
+        let end = rest.windows(4).position(|end| end == b"\r\n\r\n").unwrap();
+        let head = str::from_utf8(&rest[..end]).unwrap();
+        let range = head.split_once("Content-Range: bytes ").unwrap().1.lines().next().unwrap();
+        let body = &rest[end + 4..];
+        let len = body.windows(boundary.len()).position(|end| end == boundary.as_bytes()).unwrap();
+        parts.push((range.to_owned(), &body[..len]));
+        rest = &body[len + boundary.len()..];
+    }
+    parts
+}
+
+#[test]
+fn as_many_as_64_ranges_are_answered() {
+    let bytes = pattern(2 * MIB, 1);
+    let served = Served::new(&[("a", bytes.clone())]);
+    let ask = |count: usize| {
+        let ranges: Vec<_> =
+            (0..count).map(|part| format!("{}-{}", part * 9000, part * 9000 + part)).collect();
+        served.ask(&format!("GET /-/bucket/a\nRange: bytes={}", ranges.join(",")))
+    };
+    let reply = ask(64);
+    assert_eq!(reply.status, 206);
+    let parts = parts_of(&reply);
+    assert_eq!(parts.len(), 64);
+    for (part, (range, found)) in parts.into_iter().enumerate() {
+        let (from, to) = (part * 9000, part * 9000 + part);
+        assert!(range == format!("{from}-{to}/2097152") && found == &bytes[from..=to], "{range}");
+    }
+    let refused = ask(65);
+    assert_eq!((refused.status, refused.header("content-range")), (416, Some("bytes */2097152")));
 }
 
 #[test]

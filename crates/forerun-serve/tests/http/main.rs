@@ -14,6 +14,7 @@ mod s3;
 mod s3_access;
 mod s3_lists;
 mod s3_objects;
+mod s3_odd_lists;
 mod signer;
 #[path = "../support/storage.rs"]
 mod storage;

@@ -3,10 +3,10 @@
 use super::s3::{objects, strings, texts};
 use super::support::Served;
 
-const BOTH: [&str; 2] = ["/bucket?list-type=2", "/bucket?list-type=1"];
+pub(crate) const BOTH: [&str; 2] = ["/bucket?list-type=2", "/bucket?list-type=1"];
 
 /// The keys, and the common prefixes.
-fn listed(served: &Served, query: &str) -> (Vec<String>, Vec<String>) {
+pub(crate) fn listed(served: &Served, query: &str) -> (Vec<String>, Vec<String>) {
     let reply = served.ask(&format!("GET {query}"));
     assert_eq!(reply.status, 200, "{query}: {}", reply.text());
     let prefixes = texts(&reply, "CommonPrefixes");

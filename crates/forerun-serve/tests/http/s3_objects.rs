@@ -10,6 +10,7 @@ fn served() -> Served {
 #[test]
 fn a_range_is_that_part_and_one_that_makes_no_sense_is_ignored() {
     let (served, bytes) = (served(), pattern(10, 1));
+    let many = format!("bytes={}", ["0-0"; 65].join(","));
     for (range, status, part) in [
         ("bytes=0-0", 206, 0..1),
         ("bytes=4-7", 206, 4..8),
@@ -25,6 +26,9 @@ fn a_range_is_that_part_and_one_that_makes_no_sense_is_ignored() {
         ("lines=0-1", 200, 0..10),
         // S3 has no answers of several parts.
         ("bytes=0-1,5-6", 200, 0..10),
+        ("bytes=0-1,1-2", 200, 0..10),
+        ("bytes=40-50,60-70", 200, 0..10),
+        (many.as_str(), 200, 0..10),
     ] {
         let reply = served.ask(&format!("GET /bucket/a\nRange: {range}"));
         assert_eq!((reply.status, &reply.body[..]), (status, &bytes[part.clone()]), "{range}");
@@ -51,8 +55,35 @@ fn a_range_is_that_part_and_one_that_makes_no_sense_is_ignored() {
     }
     let whole = served.ask("GET /bucket/empty");
     assert_eq!((whole.status, whole.header("content-length")), (200, Some("0")));
+    let head = served.ask("HEAD /bucket/empty");
+    assert_eq!((head.status, head.header("content-length")), (200, Some("0")));
+    assert_eq!((head.header("etag"), head.header("content-range")), (whole.header("etag"), None));
     assert_eq!(served.ask("GET /bucket/empty?partNumber=1").status, 200);
     assert_eq!(served.ask("GET /bucket/a?partNumber=1\nRange: bytes=0-1").status, 400);
+}
+
+#[test]
+fn a_request_may_say_headers_of_its_answer() {
+    let served = served();
+    let query = "response-cache-control=no-store&response-content-disposition=inline&response-content-encoding=gzip\
+                 &response-content-language=de-AT&response-content-type=text%2Fcsv\
+                 &response-expires=Mon%2C%2012%20Jan%201970%2013%3A46%3A40%20GMT";
+    for method in ["GET", "HEAD"] {
+        let reply = served.ask(&format!("{method} /bucket/a?{query}"));
+        assert_eq!(reply.status, 200, "{method}: {}", reply.text());
+        for (name, value) in [
+            ("cache-control", "no-store"),
+            ("content-disposition", "inline"),
+            ("content-encoding", "gzip"),
+            ("content-language", "de-AT"),
+            ("content-type", "text/csv"),
+            ("expires", "Mon, 12 Jan 1970 13:46:40 GMT"),
+        ] {
+            assert_eq!(reply.header(name), Some(value), "{method} {name}");
+        }
+        let plain = served.ask(&format!("{method} /bucket/a"));
+        assert_eq!((plain.header("expires"), plain.header("content-encoding")), (None, None), "{method}");
+    }
 }
 
 #[test]

@@ -86,7 +86,7 @@ fn hex(bytes: &[u8]) -> String {
 }
 
 /// As in 19700112T134640Z.
-fn stamp(at: SystemTime) -> String {
+pub(crate) fn stamp(at: SystemTime) -> String {
     let date = httpdate::fmt_http_date(at);
     let words: Vec<&str> = date.split([' ', ':']).collect();
     let month = 1 + "JanFebMarAprMayJunJulAugSepOctNovDec".find(words[2]).unwrap() / 3;

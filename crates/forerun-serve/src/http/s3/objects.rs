@@ -46,10 +46,15 @@ pub(super) async fn head(
     let status = status(range.as_ref());
     let output = HeadObjectOutput {
         accept_ranges: Some("bytes".to_owned()),
+        cache_control: input.response_cache_control.clone(),
+        content_disposition: input.response_content_disposition.clone(),
+        content_encoding: input.response_content_encoding.clone(),
+        content_language: input.response_content_language.clone(),
         content_length: Some(extent.len as i64),
         content_range: range,
-        content_type: Some(MEDIA_TYPE.to_owned()),
+        content_type: Some(input.response_content_type.clone().unwrap_or_else(|| MEDIA_TYPE.to_owned())),
         e_tag: etag(&validators),
+        expires: input.response_expires.clone(),
         last_modified: validators.modified.map(Timestamp::from),
         parts_count: input.part_number.map(|_| 1),
         ..HeadObjectOutput::default()
@@ -88,6 +93,7 @@ pub(super) async fn get(
         content_range: range,
         content_type: Some(input.response_content_type.clone().unwrap_or_else(|| MEDIA_TYPE.to_owned())),
         e_tag: etag(&validators),
+        expires: input.response_expires.clone(),
         last_modified: validators.modified.map(Timestamp::from),
         parts_count: input.part_number.map(|_| 1),
         ..GetObjectOutput::default()
@@ -132,12 +138,16 @@ impl Part {
     }
 }
 
-/// The part that `range` asks for; none for the whole object. S3 has no answers of several parts.
+/// The part that `range` asks for; none for the whole object. S3 has no answers of several parts, and ignores such a
+/// range even if its parts would join to one, or none of them lies within the object.
 fn part_asked(range: &str, size: u64) -> S3Result<Option<Extent>> {
+    if range.contains(',') {
+        return Ok(None);
+    }
     match asked(range, size) {
         Asked::Unsatisfiable => Err(s3_error!(InvalidRange)),
-        Asked::Parts(parts) if parts.len() == 1 => Ok(parts.first().copied()),
-        Asked::Parts(_) | Asked::Whole => Ok(None),
+        Asked::Parts(parts) => Ok(parts.first().copied()),
+        Asked::Whole => Ok(None),
     }
 }
 

@@ -4,6 +4,7 @@ use std::convert::Infallible;
 use std::error::Error;
 use std::future::Future;
 use std::net::SocketAddr;
+use std::sync::Arc;
 
 use hyper::body::{Body, Incoming};
 use hyper::service::service_fn;
@@ -15,7 +16,7 @@ use tokio::task::JoinSet;
 
 use crate::accepting::{Accepting, Client};
 use crate::beginning::Beginning;
-use crate::sending::Impatient;
+use crate::sending::{Impatient, Untaken};
 use crate::{Limits, Listener, Tls};
 
 /// The most bytes of the head of a request. The server buffers at most this much of an answer before it reads
@@ -36,7 +37,7 @@ impl Limits {
         answer: impl Fn(Request<Incoming>, Option<SocketAddr>) -> F + Clone + Send + 'static,
     ) where
         F: Future<Output = Response<B>> + Send + 'static,
-        B: Body<Data: Send, Error: Into<Box<dyn Error + Send + Sync>>> + Send + 'static,
+        B: Body<Data: Send, Error: Into<Box<dyn Error + Send + Sync>>> + Send + Unpin + 'static,
     {
         let mut accepting = Accepting::new(listeners, self.connections);
         let graceful = GracefulShutdown::new();
@@ -94,7 +95,7 @@ impl Limits {
     ) -> impl Future<Output = ()> + Send + 'static
     where
         F: Future<Output = Response<B>> + Send + 'static,
-        B: Body<Data: Send, Error: Into<Box<dyn Error + Send + Sync>>> + Send + 'static,
+        B: Body<Data: Send, Error: Into<Box<dyn Error + Send + Sync>>> + Send + Unpin + 'static,
     {
         let Client { stream, peer, permit } = client;
         let mut builder = auto::Builder::new(TokioExecutor::new());
@@ -105,15 +106,22 @@ impl Limits {
         http2.max_concurrent_streams(STREAMS_MAX).max_send_buf_size(HEAD_BYTES_MAX);
         http2.keep_alive_interval(self.idle).keep_alive_timeout(self.idle);
         let io = TokioIo::new(Beginning::new(Impatient::new(stream, self.stall), self.idle));
+        let untaken = Arc::new(Untaken::default());
+        let of_answers = Arc::clone(&untaken);
         let answer = service_fn(move |request| {
             // Many connections only send bytes: the room for making an answer is not theirs to keep.
-            let answer = Box::pin(answer(request, peer));
-            async move { Ok::<_, Infallible>(answer.await) }
+            let (answer, untaken) = (Box::pin(answer(request, peer)), Arc::clone(&of_answers));
+            async move { Ok::<_, Infallible>(answer.await.map(|body| untaken.body(body))) }
         });
         let connection = watcher.watch(builder.serve_connection(io, answer).into_owned());
         async move {
-            if let Err(error) = connection.await {
-                tracing::debug!(target: "forerun::http", "a client is gone: {error}");
+            tokio::select! {
+                ended = connection => if let Err(error) = ended {
+                    tracing::debug!(target: "forerun::http", "a client is gone: {error}");
+                },
+                () = untaken.stalled(self.stall) => {
+                    tracing::debug!(target: "forerun::http", "a client that takes nothing is cut off");
+                }
             }
             drop(permit);
         }

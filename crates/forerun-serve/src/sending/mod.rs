@@ -11,12 +11,14 @@ mod outgoing;
 mod patience;
 mod pool;
 mod sender;
+mod untaken;
 
 pub(crate) use impatient::Impatient;
 pub(crate) use lent::Lent;
 pub(crate) use outgoing::Outgoing;
 pub(crate) use pool::Pool;
 pub(crate) use sender::{Content, Halt, Sender};
+pub(crate) use untaken::Untaken;
 
 /// The most bytes that the engine reads at once without copying them.
 pub(crate) const PIECE_BYTES_MAX: u32 = 1 << 20;

@@ -7,6 +7,8 @@ mod certificates;
 mod client;
 mod domain;
 mod ends;
+mod frames;
+mod http2;
 mod plain;
 #[path = "../support/running.rs"]
 mod running;

@@ -138,8 +138,8 @@ impl Part {
     }
 }
 
-/// The part that `range` asks for; none for the whole object. S3 has no answers of several parts, and ignores such a
-/// range even if its parts would join to one, or none of them lies within the object.
+/// The part that `range` asks for; none for the whole object. S3 has no answers of several parts. It ignores such a
+/// range even if its parts would join to one, or if none lies within the object.
 fn part_asked(range: &str, size: u64) -> S3Result<Option<Extent>> {
     if range.contains(',') {
         return Ok(None);

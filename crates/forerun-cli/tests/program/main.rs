@@ -13,6 +13,7 @@ mod certificates;
 #[allow(dead_code, reason = "each test program uses its part")]
 #[path = "../../../forerun-backend/tests/credentials/cloud.rs"]
 mod cloud;
+mod configuration;
 mod credentials;
 mod crowds;
 mod daemon;

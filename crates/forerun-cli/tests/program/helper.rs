@@ -58,6 +58,29 @@ fn mistakes_end_with_the_statuses_of_mount() {
 
 #[test]
 #[ignore = "needs root: make test runs it as root"]
+fn mount_finds_the_url_and_the_options_in_fstab() {
+    let (helper, (source, directory)) = (helper(), source_and_directory());
+    let table = helper.path().join("fstab");
+    let [from, to] = [&source, &directory].map(|folder| folder.path().display());
+    let options = "ro,noauto,x-systemd.automount,noexec,memory=64MiB";
+    fs::write(&table, format!("{from} {to} forerun {options} 0 0\n")).unwrap();
+    // Where `mount` looks for helpers. The mounts of the script are its own.
+    let script = "mount --bind \"$1\" /sbin && mount -T \"$2\" \"$3\" && cat \"$3/hello\" \
+                  && grep \"$3\" /proc/mounts && \"$4\" list && umount \"$3\"";
+    let mut command = Command::new("unshare");
+    command.env("XDG_RUNTIME_DIR", runtime()).args(["--mount", "sh", "-c", script, "sh"]);
+    command.arg(helper.path()).arg(table).arg(directory.path()).arg(env!("CARGO_BIN_EXE_forerun"));
+    let done = output(&mut command);
+    let said = String::from_utf8(done.stdout).unwrap();
+    assert!(done.status.success() && said.as_bytes().starts_with(HELLO), "{said}{:?}", done.stderr);
+    let lines: Vec<&str> = said.lines().filter(|line| line.contains(&to.to_string())).collect();
+    let [mounted, listed] = lines[..] else { panic!("{said}") };
+    assert!(mounted.contains("noexec") && mounted.contains(" ro,"), "{mounted}");
+    assert!(listed.contains(" of 64 MiB in use"), "{listed}");
+}
+
+#[test]
+#[ignore = "needs root: make test runs it as root"]
 fn mount_and_umount_know_the_type_forerun() {
     let (helper, (source, directory)) = (helper(), source_and_directory());
     // Where `mount` looks for helpers. The mounts of the script are its own.

@@ -1,4 +1,4 @@
-//! `forerun lab streams` and `forerun lab fairness`, as users run them.
+//! `forerun lab` of `streams`, `fairness`, `rows` and `gates`, as users run them.
 
 use std::path::Path;
 use std::process::{Command, Output};
@@ -85,6 +85,40 @@ fn fairness_has_elevators_policies_and_mixes() {
     }
     assert!(text.contains("5 clients that write and read back 1 files of 30 MiB each"), "{text}");
     assert!(text.contains("80 MiB of memory for files"), "{text}");
+}
+
+/// Workload, policy, and numbers of the first run of each outcome in `json`.
+fn outcomes(json: &str) -> Vec<(String, String, Value)> {
+    let json: Value = serde_json::from_str(json).unwrap();
+    let text = |outcome: &Value, name: &str| outcome[name].as_str().unwrap().to_owned();
+    let outcomes = json["outcomes"].as_array().unwrap().iter();
+    outcomes.map(|one| (text(one, "workload"), text(one, "policy"), one["runs"][0].clone())).collect()
+}
+
+#[test]
+fn rows_have_the_numbers_of_every_run_as_json() {
+    let temp = tempfile::tempdir().unwrap();
+    let json = good(temp.path(), "rows --only backward --policy none,adaptive --json");
+    let rows = outcomes(&json);
+    let names: Vec<_> = rows.iter().map(|row| (row.0.as_str(), row.1.as_str())).collect();
+    let policies = |workload| ["none", "adaptive"].map(|policy| (workload, policy));
+    assert_eq!(names, [policies("backward, 64 KiB"), policies("backward, 4 KiB")].concat());
+    let number = |at: usize, name: &str| rows[at].2[name].as_u64().unwrap();
+    assert_eq!([0, 1].map(|at| number(at, "read_bytes")), [256 << 20; 2], "{json}");
+    assert_eq!(number(0, "readahead_bytes"), 0, "{json}");
+    assert!(number(1, "readahead_bytes") > 0 && number(1, "elapsed_ns") < number(0, "elapsed_ns"), "{json}");
+}
+
+#[test]
+fn gates_have_the_numbers_of_every_policy_as_json() {
+    let temp = tempfile::tempdir().unwrap();
+    let text = good(temp.path(), "gates --only displaced --device ide-2006 --json gates.json");
+    assert!(text.contains("harm     holds  in 1 of 1: "), "{text}");
+    let rows = outcomes(&std::fs::read_to_string(temp.path().join("gates.json")).unwrap());
+    for policy in ["adaptive", "none", "amp"] {
+        let row = rows.iter().find(|row| row.1 == policy).unwrap_or_else(|| panic!("no {policy}"));
+        assert_eq!((row.0.as_str(), row.2["read_bytes"].as_u64()), ("gen displaced by 8", Some(64 << 20)));
+    }
 }
 
 #[test]

@@ -15,16 +15,16 @@ fn run(command: &mut Command) -> Output {
     output
 }
 
-/// Runs `make target` for an installation below `root`.
-fn make(target: &str, root: &Path) {
+/// Runs `make target` for an installation below `root`, with these `variables` besides.
+fn make(target: &str, root: &Path, variables: &[&str]) {
     let mut command = Command::new("make");
-    command.current_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/../..")).arg(target);
+    command.current_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/../..")).arg(target).args(variables);
     run(command.arg(format!("DESTDIR={}", root.display())).arg(format!("program={PROGRAM}")));
 }
 
 fn installed() -> TempDir {
     let root = tempfile::tempdir().unwrap();
-    make("install-program", root.path());
+    make("install-program", root.path(), &[]);
     root
 }
 
@@ -35,6 +35,11 @@ fn files(folder: &Path) -> Vec<PathBuf> {
         if entry.file_type().unwrap().is_dir() { files(&entry.path()) } else { vec![entry.path()] }
     };
     entries.flat_map(below).collect()
+}
+
+/// The unit `name` of an installation with the prefix `prefix` below `root`.
+fn unit(root: &Path, prefix: &str, name: &str) -> String {
+    fs::read_to_string(root.join(prefix).join("lib/systemd/system").join(name)).unwrap()
 }
 
 /// The commands that the help of `command` lists.
@@ -97,10 +102,6 @@ fn files_can_be_read_by_everybody_and_are_removed_again() {
     for other in ["sbin/mount.forerun", "usr/local/share/man/man8/mount.forerun.8"] {
         assert!(fs::symlink_metadata(root.path().join(other)).is_ok(), "{other}");
     }
-    let unit = fs::read_to_string(root.path().join("usr/local/lib/systemd/system/forerun@.service")).unwrap();
-    assert!(unit.contains("\nExecStart=/usr/local/bin/forerun mount "), "{unit}");
-    let unit = fs::read_to_string(root.path().join("usr/local/lib/systemd/system/forerun.service")).unwrap();
-    assert!(unit.contains("\nExecStart=/usr/local/bin/forerun run "), "{unit}");
     for file in files(root.path()) {
         if fs::read_link(&file).is_ok_and(|target| target == Path::new("/usr/local/bin/forerun")) {
             assert!(file.ends_with("sbin/mount.forerun"), "{}", file.display());
@@ -110,6 +111,41 @@ fn files_can_be_read_by_everybody_and_are_removed_again() {
         let expected = if file.ends_with("bin/forerun") { 0o755 } else { 0o644 };
         assert_eq!(format!("{mode:o}"), format!("{expected:o}"), "{}", file.display());
     }
-    make("uninstall", root.path());
+    make("uninstall", root.path(), &[]);
+    assert_eq!(files(root.path()), Vec::<PathBuf>::new());
+}
+
+#[test]
+fn units_start_the_program_which_tells_that_it_is_ready_and_answers() {
+    let root = installed();
+    let units: [(&str, &[&str]); 2] = [
+        (
+            "forerun.service",
+            &["ExecStart=/usr/local/bin/forerun run ", "ExecReload=/bin/kill -HUP $MAINPID\n"],
+        ),
+        ("forerun@.service", &["ExecStart=/usr/local/bin/forerun mount "]),
+    ];
+    for (name, own_lines) in units {
+        let unit = unit(root.path(), "usr/local", name);
+        for line in own_lines.iter().chain(&["Type=notify\n", "WatchdogSec=", "Restart=on-failure\n"]) {
+            assert!(unit.contains(&format!("\n{line}")), "{name} has no {line:?}: {unit}");
+        }
+    }
+}
+
+#[test]
+fn another_prefix_has_every_file_but_the_name_that_mount_looks_for() {
+    let root = tempfile::tempdir().unwrap();
+    make("install-program", root.path(), &["PREFIX=/opt/f"]);
+    let mut outside = files(root.path());
+    outside.retain(|file| !file.starts_with(root.path().join("opt/f")));
+    assert_eq!(outside, [root.path().join("sbin/mount.forerun")]);
+    assert_eq!(fs::read_link(&outside[0]).unwrap(), Path::new("/opt/f/bin/forerun"));
+    assert!(root.path().join("opt/f/bin/forerun").is_file());
+    for name in ["forerun.service", "forerun@.service"] {
+        let unit = unit(root.path(), "opt/f", name);
+        assert!(unit.contains("\nExecStart=/opt/f/bin/forerun ") && !unit.contains("/usr/local"), "{unit}");
+    }
+    make("uninstall", root.path(), &["PREFIX=/opt/f"]);
     assert_eq!(files(root.path()), Vec::<PathBuf>::new());
 }

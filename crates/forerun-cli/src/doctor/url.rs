@@ -33,7 +33,8 @@ pub(super) async fn check(url: &str, mut options: ConnectOptions) -> Vec<Finding
         return about(&shown, findings);
     }
     findings.extend(credentials(&connected, is_anonymous, &exchanges.lock()));
-    findings.extend(clock(url, &exchanges.lock()));
+    let is_signed = url.starts_with("s3:") && !is_anonymous;
+    findings.extend(clock(is_signed, &exchanges.lock()));
     findings.extend(parts(connected, &exchanges).await);
     about(&shown, findings)
 }
@@ -80,7 +81,8 @@ fn credentials(
     Some(Finding::new(level, "credentials", message))
 }
 
-fn clock(url: &str, exchanges: &[Exchange]) -> Option<Finding> {
+/// Whether this clock is that of the server, which refuses signed requests of another time.
+fn clock(is_signed: bool, exchanges: &[Exchange]) -> Option<Finding> {
     let skew = exchanges.iter().rev().find_map(|exchange| exchange.skew_s)?;
     let distance = skew.unsigned_abs();
     let order = if skew > 0 { "behind" } else { "ahead of" };
@@ -90,7 +92,7 @@ fn clock(url: &str, exchanges: &[Exchange]) -> Option<Finding> {
         SKEW_S_NOTABLE..=SKEW_S_MAX => {
             (Level::Warning, format!("{shown}: set the clock, as by `timedatectl set-ntp true`"))
         }
-        _ if url.starts_with("s3:") => (
+        _ if is_signed => (
             Level::Fault,
             format!("{shown}, and S3 refuses more than 15 minutes: set it, as by `timedatectl set-ntp true`"),
         ),

@@ -31,7 +31,7 @@ pub(crate) fn limit() -> Limit {
     let own = getrlimit(Resource::As).current;
     let own = own.map(|bytes| Limit { bytes, name: "`ulimit -v` allows this process".to_owned() });
     let groups = Group::own().into_iter().filter_map(|group| {
-        let name = format!("the control group allows ({})", group.limit_file().display());
+        let name = format!("the control group ({}) allows", group.limit_file().display());
         Some(Limit { bytes: group.limit()?, name })
     });
     groups.chain(own).fold(machine, |least, other| if other.bytes < least.bytes { other } else { least })

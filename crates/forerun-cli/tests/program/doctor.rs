@@ -118,7 +118,9 @@ fn a_clock_that_differs_by_minutes_is_a_warning() {
         let advice = "set the clock, as by `timedatectl set-ntp true`";
         assert!(rest.starts_with(&format!("{order} the server's: {advice}\n")), "{said}");
     }
-    // Other servers than those of S3 do not compare clocks.
+    // Nothing is signed for a server to compare its clock with.
+    let said = doctor_of_bucket(|now| now + 10 * OFF, &["--anonymous"]);
+    assert!(has(&said, "warning", "s3://bucket: clock: this clock is "), "{said}");
     let said = doctor(&[&server("ETag: \"x\"\r\nDate: Thu, 26 Nov 2015 12:00:00 GMT\r\n", true)]);
     assert!(has(&said, "warning", "clock: this clock is "), "{said}");
 }

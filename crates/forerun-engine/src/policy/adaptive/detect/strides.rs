@@ -11,7 +11,7 @@ use crate::types::{BLOCK_BYTES, Extent};
 
 /// Runs remembered.
 const RUNS_MAX: usize = 32;
-const SLOTS: usize = 16 * RUNS_MAX;
+const SLOTS: usize = 128 * RUNS_MAX;
 /// Reads may continue the last of these alternately, since a copy of a part begins at both of its ends.
 const RUNS_OPEN: usize = 2;
 
@@ -49,14 +49,20 @@ impl Strides {
     pub(crate) fn find(&self) -> Option<(Shape, u64)> {
         let newest = *self.runs.last().filter(|_| !Rule::Strides.is_off())?;
         let before = self.runs.len() - 1;
-        // A bit for each slot rules out most steps without a search.
-        let slot = |offset| slot_of(offset, SLOTS);
-        let mut slots = [false; SLOTS];
-        self.runs.iter().for_each(|run| slots[slot(run.offset)] = true);
+        // A bit for each slot rules out nearly every step without a search.
+        const WORD_BITS: usize = u64::BITS as usize;
+        let mut slots = [0_u64; SLOTS / WORD_BITS];
+        let place = |offset| {
+            let slot = slot_of(offset, SLOTS);
+            (slot / WORD_BITS, 1 << (slot % WORD_BITS))
+        };
+        for (word, bit) in self.runs.iter().map(|run| place(run.offset)) {
+            slots[word] |= bit;
+        }
         (0..before).rev().find_map(|at| {
             let run = self.runs[at];
-            let before_it = run.offset.wrapping_mul(2).wrapping_sub(newest.offset);
-            if slack(run.len) == 0 && !slots[slot(before_it)] {
+            let (word, bit) = place(run.offset.wrapping_mul(2).wrapping_sub(newest.offset));
+            if slots[word] & bit == 0 && slack(run.len) == 0 {
                 return None;
             }
             // One more where others read in between.

@@ -1,7 +1,7 @@
 //! The state that all objects have in common.
 
 use super::budget::Shares;
-use super::ended::EndedStreams;
+use super::ended_streams::EndedStreams;
 use super::evidence::{Heads, Tails, Trust};
 use crate::config::Config;
 use crate::types::StreamId;

@@ -15,7 +15,7 @@ mod budget;
 mod common;
 mod deal;
 mod detect;
-mod ended;
+mod ended_streams;
 mod evidence;
 mod object;
 mod price;

@@ -7,7 +7,7 @@ use super::budget::Expected;
 use super::common::Common;
 use super::deal::Deal;
 use super::detect::{Candidates, Nearby, Region, Shape, Stream, Strides};
-use super::ended::EndedStreams;
+use super::ended_streams::EndedStreams;
 use super::evidence::{Head, Lengths};
 use super::window_growth::Bounds;
 use super::window_state::GRAIN;

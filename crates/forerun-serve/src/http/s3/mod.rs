@@ -1,11 +1,11 @@
 //! The protocol of S3, as far as a read-only endpoint has it. `s3s` parses requests, checks signatures and writes
 //! XML.
 
+mod access_keys;
 mod list;
 mod name;
 mod object_keys;
 mod objects;
-mod readers;
 mod refusal;
 mod signed_request;
 
@@ -26,8 +26,8 @@ use s3s::{S3, S3Request, S3Response, S3Result, s3_error};
 use super::{Answer, Credentials, Domain};
 use crate::Buckets;
 use crate::served::Bucket;
+use access_keys::AccessKeys;
 pub(super) use name::check_names;
-use readers::Readers;
 
 /// The operations.
 struct Endpoint {
@@ -42,7 +42,7 @@ pub(super) fn service(
 ) -> S3Service {
     let mut builder = S3ServiceBuilder::new(Endpoint { buckets: Arc::clone(buckets) });
     if !credentials.is_empty() {
-        builder.set_auth(Readers::new(credentials));
+        builder.set_auth(AccessKeys::new(credentials));
     }
     if let Some(domain) = domain {
         builder.set_host(domain.clone());

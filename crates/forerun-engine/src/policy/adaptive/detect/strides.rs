@@ -50,27 +50,21 @@ impl Strides {
         let newest = *self.runs.last().filter(|_| !Rule::Strides.is_off())?;
         let before = self.runs.len() - 1;
         // A bit for each slot rules out nearly every step without a search.
-        const WORD_BITS: usize = u64::BITS as usize;
-        let mut slots = [0_u64; SLOTS / WORD_BITS];
-        let place = |offset| {
-            let slot = slot_of(offset, SLOTS);
-            (slot / WORD_BITS, 1 << (slot % WORD_BITS))
-        };
-        for (word, bit) in self.runs.iter().map(|run| place(run.offset)) {
-            slots[word] |= bit;
-        }
+        let slot = |offset| slot_of(offset, SLOTS);
+        let bit = |slot: usize| 1_u64 << (slot % 64);
+        let mut slots = [0; SLOTS / 64];
+        self.runs.iter().map(|run| slot(run.offset)).for_each(|slot| slots[slot / 64] |= bit(slot));
         (0..before).rev().find_map(|at| {
             let run = self.runs[at];
-            let (word, bit) = place(run.offset.wrapping_mul(2).wrapping_sub(newest.offset));
-            if slots[word] & bit == 0 && slack(run.len) == 0 {
+            let before_it = slot(run.offset.wrapping_mul(2).wrapping_sub(newest.offset));
+            if slots[before_it / 64] & bit(before_it) == 0 && slack(run.len) == 0 {
                 return None;
             }
             // One more where others read in between.
             let steps = ENOUGH + usize::from(at + 1 < before);
             let (count, step, len) = self.back(run, newest.offset);
             (count >= steps as u64 && step.unsigned_abs() > len).then_some(())?;
-            let seen = count * len;
-            Some((Shape::strided(element(len, newest.offset, count, step)?, step), seen))
+            Some((Shape::strided(element(len, newest.offset, count, step)?, step), count * len))
         })
     }
 

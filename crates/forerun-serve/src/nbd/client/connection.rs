@@ -5,7 +5,7 @@ use std::io;
 use std::pin::pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use bytes::BytesMut;
 use futures::StreamExt;
@@ -17,6 +17,7 @@ use super::super::open::OpenExport;
 use super::super::protocol::{Broken, Incoming, Replies, Requests, Session};
 use super::chunk::Chunk;
 use super::counting::Counting;
+use super::pace::Pace;
 use super::payloads::Writes;
 use super::work::Ended;
 use crate::metrics::RequestTimes;
@@ -60,6 +61,7 @@ pub(in super::super) struct Connection<S> {
     pub(super) writes: Writes,
     pub(super) work: FuturesUnordered<BoxFuture<'static, Ended>>,
     pub(super) counting: Counting,
+    pub(super) pace: Pace,
     pub(super) sender: Sender<Chunk>,
     /// No more requests are taken.
     pub(super) is_ending: bool,
@@ -86,6 +88,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
             writes: Writes::default(),
             work: FuturesUnordered::new(),
             counting: Counting::new(requests),
+            pace: Pace::default(),
             sender: Sender::new(),
             is_ending: false,
         }
@@ -122,6 +125,10 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
                 self.end(ended);
             }
             if !self.send(context)? {
+                if !self.is_ending && self.pace.expects_request(Instant::now) {
+                    // Everything else of this thread has its turn before the next look.
+                    let _ = pin!(tokio::task::yield_now()).poll(context);
+                }
                 return Ok(());
             }
         }
@@ -165,6 +172,9 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
         let Some(sent) = self.sender.send(&mut self.stream, context)? else { return Ok(false) };
         self.request_count -= sent.requests;
         self.request_bytes -= sent.weight;
+        if self.request_count == 0 {
+            self.pace.answer(Instant::now());
+        }
         Ok(true)
     }
 }

@@ -5,6 +5,7 @@ mod chunk;
 mod connection;
 mod counting;
 mod greeting;
+mod pace;
 mod payloads;
 mod work;
 

@@ -105,6 +105,7 @@ impl Limits {
         http2.timer(TokioTimer::new()).max_header_list_size(HEAD_BYTES_MAX as u32);
         http2.max_concurrent_streams(STREAMS_MAX).max_send_buf_size(HEAD_BYTES_MAX);
         http2.keep_alive_interval(self.idle).keep_alive_timeout(self.idle);
+        // The bytes of answers are counted apart. Heads, and bytes that TLS has encrypted, wait in the stream alone.
         let io = TokioIo::new(Beginning::new(Impatient::new(stream, self.stall), self.idle));
         let untaken = Arc::new(Untaken::default());
         let of_answers = Arc::clone(&untaken);

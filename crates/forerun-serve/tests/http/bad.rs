@@ -2,12 +2,13 @@
 
 use std::io::{ErrorKind, Read, Write};
 use std::net::{Shutdown, TcpStream};
+use std::thread;
 use std::time::{Duration, Instant};
 
 use forerun_serve::Limits;
 
 use super::client::connect;
-use super::support::{MIB, Served, pattern};
+use super::support::{MIB, Served, for_one_client, others_read_beside, pattern};
 
 #[test]
 fn no_path_leads_out_of_a_bucket() {
@@ -158,30 +159,32 @@ fn bodies_of_requests_are_not_read() {
 
 #[test]
 fn clients_that_read_nothing_hold_up_nobody() {
-    let bytes = pattern(12 * MIB, 1);
-    let served = Served::new(&[("a", bytes.clone()), ("b", bytes.clone())]);
-    // More of them than the engine's memory has room for.
-    let silent: Vec<_> = (0..40)
-        .map(|_| {
-            let mut silent = served.connect();
-            silent.send(b"GET /-/bucket/a HTTP/1.1\r\nHost: test\r\n\r\n");
-            silent
-        })
-        .collect();
-    for _ in 0..3 {
-        assert!(served.ask("GET /-/bucket/b").body == bytes);
-    }
-    assert!(served.forerun.memory_bytes() <= 16 * MIB as u64);
-    drop(silent);
+    others_read_beside(40, |served| {
+        let mut silent = served.connect();
+        silent.send(b"GET /-/bucket/a HTTP/1.1\r\nHost: test\r\n\r\n");
+        silent
+    });
 }
 
 #[test]
 fn a_client_that_takes_nothing_is_cut_off() {
-    let limits = Limits::default().with_stall(Duration::from_millis(300));
-    let served = Served::with(&[("a", pattern(12 * MIB, 1)), ("b", vec![1])], "", limits.with_connections(1));
+    let served = for_one_client(Limits::default().with_stall(Duration::from_millis(300)));
     let mut silent = served.connect();
     silent.send(b"GET /-/bucket/a HTTP/1.1\r\nHost: test\r\n\r\n");
     // There is room for this client once the other is gone.
     assert_eq!(served.ask("GET /-/bucket/b").body, [1]);
     drop(silent);
+}
+
+#[test]
+fn a_client_that_takes_no_heads_is_cut_off() {
+    let served = for_one_client(Limits::default().with_stall(Duration::from_millis(300)));
+    let mut silent = connect(served.address);
+    // It asks until the sockets are full of answers. None has a body, whose bytes would be counted.
+    let asking = thread::spawn(move || {
+        let requests = b"HEAD /-/bucket/a HTTP/1.1\r\nHost: test\r\n\r\n".repeat(1000);
+        while silent.write_all(&requests).is_ok() {}
+    });
+    assert_eq!(served.ask("GET /-/bucket/b").body, [1]);
+    asking.join().unwrap();
 }

@@ -8,7 +8,7 @@ use forerun_serve::Limits;
 use super::frames::{
     DATA, END_STREAM, Frame, HEADERS, Http2, PING, PREFACE, SETTINGS, WINDOW_UPDATE, frame, get,
 };
-use super::support::{MIB, Served, pattern};
+use super::support::{MIB, Served, for_one_client, others_read_beside, pattern};
 
 /// A window in which the whole object fits.
 const WIDE: u32 = 64 << 20;
@@ -58,30 +58,19 @@ fn half_a_frame_is_given_up_in_time() {
 
 #[test]
 fn clients_with_shut_windows_hold_up_nobody() {
-    let bytes = pattern(12 * MIB, 1);
-    let served = Served::new(&[("a", bytes.clone()), ("b", bytes.clone())]);
-    // More of them than the engine's memory has room for.
-    let silent: Vec<Http2> = (0..8)
-        .map(|_| {
-            let mut silent = Http2::new(served.address, 0);
-            (0..16).for_each(|number| silent.send(&get(1 + 2 * number, "/-/bucket/a")));
-            // It has begun to answer.
-            while silent.frame().unwrap().kind != HEADERS {}
-            silent
-        })
-        .collect();
-    for _ in 0..3 {
-        assert!(served.ask("GET /-/bucket/b").body == bytes);
-    }
-    assert!(served.forerun.memory_bytes() <= 16 * MIB as u64);
-    drop(silent);
+    others_read_beside(8, |served| {
+        let mut silent = Http2::new(served.address, 0);
+        (0..16).for_each(|number| silent.send(&get(1 + 2 * number, "/-/bucket/a")));
+        // The server has begun to answer.
+        while silent.frame().unwrap().kind != HEADERS {}
+        silent
+    });
 }
 
 #[test]
 fn a_client_that_answers_pings_and_takes_nothing_is_cut_off() {
-    let limits =
-        Limits::default().with_idle(Duration::from_millis(200)).with_stall(Duration::from_millis(1500));
-    let served = Served::with(&[("a", pattern(12 * MIB, 1)), ("b", vec![1])], "", limits.with_connections(1));
+    let limits = Limits::default().with_idle(Duration::from_millis(200));
+    let served = for_one_client(limits.with_stall(Duration::from_millis(1500)));
     let mut silent = Http2::new(served.address, 0);
     silent.send(&get(1, "/-/bucket/a"));
     let silent = thread::spawn(move || {

@@ -78,3 +78,21 @@ impl Drop for Served {
         self.storage.allowed.add_permits(1 << 20);
     }
 }
+
+/// Others read on beside `count` clients of `connect`, which ask for the object `a` and take nothing. Enough of these
+/// would fill the engine's memory if each kept a part of it.
+pub(crate) fn others_read_beside<C>(count: usize, connect: impl Fn(&Served) -> C) {
+    let bytes = pattern(12 * MIB, 1);
+    let served = Served::new(&[("a", bytes.clone()), ("b", bytes.clone())]);
+    let silent: Vec<C> = (0..count).map(|_| connect(&served)).collect();
+    for _ in 0..3 {
+        assert!(served.ask("GET /-/bucket/b").body == bytes);
+    }
+    assert!(served.forerun.memory_bytes() <= 16 * MIB as u64);
+    drop(silent);
+}
+
+/// A server of the objects `a` and `b` for one client at a time: another is served once that one is cut off.
+pub(crate) fn for_one_client(limits: Limits) -> Served {
+    Served::with(&[("a", pattern(12 * MIB, 1)), ("b", vec![1])], "", limits.with_connections(1))
+}

@@ -119,6 +119,34 @@ fn a_signed_url_opens_one_object_for_a_while() {
 }
 
 #[test]
+fn a_signed_url_is_valid_for_a_week_at_most() {
+    let served = closed();
+    let week = 7 * 24 * 3600;
+    let ask = |seconds| served.ask(&format!("GET {}", signer().presigned("GET", "/bucket/a", seconds)));
+    assert!(ask(week).body == pattern(100, 1));
+    let reply = ask(week + 1);
+    assert_eq!((reply.status, code(&reply)), (400, "AuthorizationQueryParametersError".to_owned()));
+    assert!(
+        reply.text().contains("X-Amz-Expires is longer than a week (604800 seconds)"),
+        "{}",
+        reply.text()
+    );
+}
+
+#[test]
+fn signatures_of_version_2_are_refused_with_the_version_that_is_needed() {
+    let served = closed();
+    for request in [
+        "GET /bucket/a?AWSAccessKeyId=AKIAEXAMPLE&Expires=4102444800&Signature=AAAAAAAAAAAAAAAAAAAAAAAAAAA%3D",
+        "GET /bucket/a\nx-amz-date: 20260101T000000Z\nAuthorization: AWS AKIAEXAMPLE:AAAAAAAAAAAAAAAAAAAAAAAAAAA=",
+    ] {
+        let reply = served.ask(request);
+        assert_eq!((reply.status, code(&reply)), (400, "InvalidRequest".to_owned()), "{request}");
+        assert!(reply.text().contains("Sign with version 4 (AWS4-HMAC-SHA256)"), "{}", reply.text());
+    }
+}
+
+#[test]
 fn where_everybody_may_read_signatures_do_not_matter() {
     let served = Served::new(&[("a", pattern(100, 1))]);
     let old = Signer { at: SystemTime::now() - minutes(60), ..signer() };
@@ -127,6 +155,7 @@ fn where_everybody_may_read_signatures_do_not_matter() {
         format!("GET /bucket/a\n{}", signer().headers("GET", "/bucket/a", &[])),
         format!("GET /bucket/a\n{}", old.headers("GET", "/bucket/a", &[("range", "bytes=0-99")])),
         format!("GET {}", old.presigned("GET", "/bucket/a", 60)),
+        format!("GET {}", signer().presigned("GET", "/bucket/a", 8 * 24 * 3600)),
         "GET /bucket/a?AWSAccessKeyId=k&Expires=1&Signature=s".to_owned(),
         "GET /bucket/a\nAuthorization: Basic QUtJQTpz".to_owned(),
     ] {

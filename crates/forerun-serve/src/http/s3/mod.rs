@@ -55,10 +55,15 @@ pub(super) async fn answer(service: &S3Service, mut request: Request<Incoming>, 
     if is_open {
         signed_request::remove_signature(&mut request);
     }
+    let refusal = match *request.method() {
+        Method::GET | Method::HEAD if is_open => None,
+        Method::GET | Method::HEAD => signed_request::refusal(&request),
+        _ => Some(s3_error!(AccessDenied, "This server is read-only.")),
+    };
     signed_request::set_aside(&mut request);
-    let answer = match *request.method() {
-        Method::GET | Method::HEAD => service.call(request.map(s3s::Body::from)).await.ok().map(with_status),
-        _ => s3_error!(AccessDenied, "This server is read-only.").to_http_response().ok(),
+    let answer = match refusal {
+        None => service.call(request.map(s3s::Body::from)).await.ok().map(with_status),
+        Some(refusal) => refusal.to_http_response().ok(),
     };
     answer.unwrap_or_else(|| {
         let mut answer = Response::new(s3s::Body::empty());

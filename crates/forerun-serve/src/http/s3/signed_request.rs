@@ -1,5 +1,6 @@
 //! Parts of a request that this server judges instead of `s3s`.
 
+use std::borrow::Cow;
 use std::str::FromStr;
 
 use hyper::header::{
@@ -7,12 +8,16 @@ use hyper::header::{
 };
 use hyper::http::uri::PathAndQuery;
 use hyper::{HeaderMap, Request, Uri};
-use s3s::S3Request;
+use percent_encoding::percent_decode_str;
+use s3s::{S3Error, S3Request, s3_error};
 
 /// `s3s` refuses those that make no sense, which S3 ignores, and knows no lists.
 const JUDGED: [HeaderName; 5] = [RANGE, IF_MATCH, IF_NONE_MATCH, IF_MODIFIED_SINCE, IF_UNMODIFIED_SINCE];
 /// The parameters by which `s3s` knows a signed URL, of version 4 and of version 2.
-const SIGNATURES: [&str; 2] = ["X-Amz-Signature", "Signature"];
+const SIGNATURES: [&str; 2] = ["X-Amz-Signature", VERSION_2];
+const VERSION_2: &str = "Signature";
+/// S3 takes no URL that is valid for longer than a week.
+const EXPIRES_S_MAX: u32 = 7 * 24 * 60 * 60;
 
 /// The headers of a request as they came. An extension of the request.
 #[derive(Clone)]
@@ -38,6 +43,39 @@ pub(super) fn set_aside<B>(request: &mut Request<B>) {
         request.headers_mut().remove(name);
     }
     request.extensions_mut().insert(given);
+}
+
+/// The refusal of a signature that S3 refuses and `s3s` takes: one of version 2, and one that is valid for too long.
+pub(super) fn refusal<B>(request: &Request<B>) -> Option<S3Error> {
+    let header = request.headers().get(AUTHORIZATION);
+    let mut is_version_2 = header.is_some_and(|header| header.as_bytes().starts_with(b"AWS "));
+    let mut is_too_long = false;
+    for pair in request.uri().query().unwrap_or_default().split('&') {
+        let (name, value) = pair.split_once('=').unwrap_or((pair, ""));
+        match &*decoded(name) {
+            VERSION_2 => is_version_2 = true,
+            "X-Amz-Expires" => {
+                is_too_long |= decoded(value).parse().is_ok_and(|seconds: u32| seconds > EXPIRES_S_MAX);
+            }
+            _ => {}
+        }
+    }
+    if is_version_2 {
+        return Some(s3_error!(
+            InvalidRequest,
+            "This server takes no signatures of version 2. Sign with version 4 (AWS4-HMAC-SHA256)."
+        ));
+    }
+    is_too_long.then(|| {
+        s3_error!(
+            AuthorizationQueryParametersError,
+            "X-Amz-Expires is longer than a week ({EXPIRES_S_MAX} seconds)."
+        )
+    })
+}
+
+fn decoded(text: &str) -> Cow<'_, str> {
+    percent_decode_str(text).decode_utf8_lossy()
 }
 
 /// Removes the signature of `request`. Programs that have credentials sign what they send to every server, and `s3s`
@@ -80,6 +118,23 @@ mod tests {
         assert!(!signed.headers().contains_key(RANGE) && signed.headers().contains_key(IF_MATCH));
         let Given(given) = signed.extensions().get().unwrap();
         assert!(given.contains_key(RANGE) && given.contains_key(IF_MATCH));
+    }
+
+    #[test]
+    fn signatures_of_version_2_and_of_more_than_a_week_are_refused() {
+        for (target, authorization, expected) in [
+            ("/a", "AWS4-HMAC-SHA256 Signature=0", None),
+            ("/a?prefix=Signature&X-Amz-Expires=604800", "", None),
+            ("/a?X-Amz-Expires=604801", "", Some("AuthorizationQueryParametersError")),
+            ("/a?X%2DAmz-Expires=%36%3004801", "", Some("AuthorizationQueryParametersError")),
+            ("/a?AWSAccessKeyId=k&Signature=s%3D&Expires=1", "", Some("InvalidRequest")),
+            ("/a?Sign%61ture", "", Some("InvalidRequest")),
+            ("/a", "AWS k:s", Some("InvalidRequest")),
+        ] {
+            let refused = refusal(&request(target, authorization));
+            let code = refused.map(|refused| refused.code().as_str().to_owned());
+            assert_eq!(code.as_deref(), expected, "{target} {authorization}");
+        }
     }
 
     #[test]

@@ -56,6 +56,11 @@ pub(crate) fn nobody(program: &str) -> Command {
     command
 }
 
+/// `program` as the user of [`start_as_nobody`].
+pub(crate) fn ordinary_user(program: &str) -> Command {
+    if is_root() { nobody(program) } else { Command::new(program) }
+}
+
 pub(crate) fn is_root() -> bool {
     rustix::process::geteuid().is_root()
 }
@@ -82,7 +87,7 @@ fn an_ordinary_user_mounts_through_fusermount3() {
 fn an_ordinary_users_mount_in_use_is_detached() {
     let (source, directory) = source_and_directory();
     let mount = start_as_nobody(&[], source.path(), directory.path());
-    let mut user = if is_root() { nobody("sh") } else { Command::new("sh") };
+    let mut user = ordinary_user("sh");
     user.args(["-c", "cd \"$0\"; echo inside; read line"]).arg(directory.path());
     let mut user = user.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
     let mut line = String::new();
@@ -98,16 +103,11 @@ fn an_ordinary_users_mount_in_use_is_detached() {
     user.wait().unwrap();
 }
 
-/// `program` as the user of [`start_as_nobody`].
-fn as_user(program: &str) -> Command {
-    if is_root() { nobody(program) } else { Command::new(program) }
-}
-
 #[test]
 fn an_ordinary_user_unmounts_and_the_process_has_ended() {
     let (source, directory) = source_and_directory();
     let mount = start_as_nobody(&[], source.path(), directory.path());
-    let mut command = as_user(env!("CARGO_BIN_EXE_forerun"));
+    let mut command = ordinary_user(env!("CARGO_BIN_EXE_forerun"));
     let output = output(command.args(["unmount", "--timeout", "20s"]).arg(directory.path()));
     let said = String::from_utf8(output.stderr).unwrap();
     assert!(output.status.success() && said.starts_with("forerun: unmounted "), "{said}");
@@ -124,7 +124,7 @@ fn programs_of_an_ordinary_users_mount_start_unless_it_is_noexec() {
         fs::write(&program, "#!/bin/sh\necho started\n").unwrap();
         fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
         let _mount = start_as_nobody(options, source.path(), directory.path());
-        let mut command = as_user("sh");
+        let mut command = ordinary_user("sh");
         command.args(["-c", "exec \"$0\""]).arg(directory.path().join("program"));
         let output = output(&mut command);
         assert_eq!(output.stdout == b"started\n", can_start, "{options:?}: {output:?}");

@@ -3,7 +3,7 @@
 use std::fs;
 use std::process::{Command, Stdio};
 
-use super::super::users::{is_root, nobody};
+use super::super::users::ordinary_user;
 use super::{doctor, has, lines};
 
 /// The lines of `forerun doctor` with `arguments`, started by `starter`.
@@ -17,10 +17,6 @@ fn shell(script: &str) -> Command {
     let mut command = Command::new("sh");
     command.args(["-c", script, "sh"]);
     command
-}
-
-fn ordinary_user(program: &str) -> Command {
-    if is_root() { nobody(program) } else { Command::new(program) }
 }
 
 #[test]

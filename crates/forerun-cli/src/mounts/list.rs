@@ -65,14 +65,22 @@ fn rows() -> Result<Vec<Row>, String> {
     Ok(rows)
 }
 
+/// How long a mount has been there.
+fn age(seconds: u64) -> String {
+    match seconds {
+        0 => "mounted just now".to_owned(),
+        _ => format!("mounted for {}", time(seconds.saturating_mul(1_000_000_000))),
+    }
+}
+
 impl Row {
     fn show(&self) -> String {
         let state = match &self.running {
             Some(Running { process, memory_bytes, memory_bytes_max, seconds, .. }) => format!(
-                "process {process}, {} of {} in use, mounted for {}",
+                "process {process}, {} of {} in use, {}",
                 size(*memory_bytes),
                 size(*memory_bytes_max),
-                time(seconds.saturating_mul(1_000_000_000)),
+                age(*seconds),
             ),
             None => "served by another user, or by nobody".to_owned(),
         };
@@ -90,5 +98,22 @@ impl Row {
                 json.key("mounted_s").number(running.seconds);
             }
         });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_age_has_whole_seconds_or_minutes() {
+        for (seconds, expected) in [
+            (0, "mounted just now"),
+            (1, "mounted for 1 s"),
+            (59, "mounted for 59 s"),
+            (3600, "mounted for 60 min"),
+        ] {
+            assert_eq!(age(seconds), expected);
+        }
     }
 }

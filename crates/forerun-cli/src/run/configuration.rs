@@ -156,9 +156,11 @@ impl Reader<'_> {
     fn parse(&self, arguments: Vec<OsString>, place: &Range<usize>) -> Result<MountCommand, String> {
         let matches = keys::mount().try_get_matches_from(arguments);
         matches.and_then(|matches| MountCommand::from_arg_matches(&matches)).map_err(|error| {
-            // The other lines tell of the command line.
+            // The message is a paragraph, which may list values. Those behind it tell of the command line.
             let message = error.to_string();
-            self.wrong(place, message.lines().next().unwrap_or_default().trim_start_matches("error: "))
+            let lines: Vec<&str> =
+                message.lines().map(str::trim).take_while(|line| !line.is_empty()).collect();
+            self.wrong(place, lines.join(" ").trim_start_matches("error: "))
         })
     }
 
@@ -205,6 +207,7 @@ mod tests {
             (format!("\nmemory = \"much\"\n{mount}"), 2, "a size"),
             (format!("{mount}targett = 1\n"), 4, "the nearest key is target"),
             (format!("{mount}allow-other = \"yes\"\n"), 4, "true or false"),
+            (format!("policy = \"quick\"\n{mount}"), 1, "--policy <POLICY>' [possible values: none, "),
             (format!("{mount}daemon = true\n"), 4, "no key daemon"),
             (format!("{mount}passthrough = true\nlearn = \"x\"\n"), 1, "cannot be used with"),
             (format!("{mount}{mount}"), 4, "two mounts"),

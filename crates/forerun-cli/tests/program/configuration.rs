@@ -64,6 +64,16 @@ fn every_option_that_the_help_of_mount_shows_is_a_key() {
 }
 
 #[test]
+fn an_unknown_value_is_answered_with_the_values_as_on_the_command_line() {
+    let said = output(forerun().args(["mount", "--policy", "quick", "/", "/nowhere"])).stderr;
+    let said = String::from_utf8(said).unwrap();
+    let values = said.lines().map(str::trim).find(|line| line.starts_with("[possible values: none, "));
+    let values = values.unwrap_or_else(|| panic!("{said}"));
+    let (code, said) = check(&format!("{MOUNT}policy = \"quick\"\n"));
+    assert!(code == Some(1) && said.contains("/f.toml, line 4: ") && said.contains(values), "{said}");
+}
+
+#[test]
 fn options_of_the_file_count_and_those_of_the_command_line_go_before_them() {
     let place = source_and_directory();
     let text = format!("noexec = true\nmemory = \"64MiB\"\n{}", listed(&[&place]));

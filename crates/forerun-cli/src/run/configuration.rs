@@ -43,10 +43,22 @@ impl Configuration {
     /// # Errors
     /// A message that names the file, the line and the key.
     pub(super) fn read(file: &Path, given: &Given) -> Result<Configuration, String> {
+        Configuration::of(file, given, false)
+    }
+
+    /// The same, and looks up the addresses that mounts listen at once they start.
+    ///
+    /// # Errors
+    /// As [`Configuration::read`], or if an address is unknown.
+    pub(super) fn check(file: &Path, given: &Given) -> Result<Configuration, String> {
+        Configuration::of(file, given, true)
+    }
+
+    fn of(file: &Path, given: &Given, has_lookups: bool) -> Result<Configuration, String> {
         let text = fs::read_to_string(file).map_err(|error| {
             format!("{} cannot be read: {error}; name another file by --config", file.display())
         })?;
-        Reader { file, text: &text }.read(given)
+        Reader { file, text: &text, has_lookups }.read(given)
     }
 }
 
@@ -54,6 +66,8 @@ impl Configuration {
 struct Reader<'a> {
     file: &'a Path,
     text: &'a str,
+    /// Whether names of hosts are looked up. At boot a name may be unknown for a while, and only its mount waits.
+    has_lookups: bool,
 }
 
 type Entry<'a> = (&'a Spanned<DeString<'a>>, &'a Spanned<DeValue<'a>>);
@@ -85,7 +99,7 @@ impl Reader<'_> {
         }
         let mut arguments = given.or(&defaults).arguments();
         arguments.extend(["--", "/", "/"].map(OsString::from));
-        let settings = self.parse(arguments, &(0..0))?.into_settings();
+        let settings = self.parse(arguments, &(0..0))?;
         Ok(Configuration { settings, mounts })
     }
 
@@ -115,7 +129,7 @@ impl Reader<'_> {
             arguments.extend(["--", url, target].map(OsString::from));
             arguments
         };
-        let verbose = self.parse(command(&options), &place)?.into_settings().log.verbose;
+        let verbose = self.parse(command(&options), &place)?.log.verbose;
         Ok(Mount { target: target.into(), arguments: command(&options.without("verbose")), verbose })
     }
 
@@ -153,15 +167,21 @@ impl Reader<'_> {
         self.parse(arguments, &place).map(drop)
     }
 
-    fn parse(&self, arguments: Vec<OsString>, place: &Range<usize>) -> Result<MountCommand, String> {
+    fn parse(&self, arguments: Vec<OsString>, place: &Range<usize>) -> Result<Settings, String> {
         let matches = keys::mount().try_get_matches_from(arguments);
-        matches.and_then(|matches| MountCommand::from_arg_matches(&matches)).map_err(|error| {
-            // The message is a paragraph, which may list values. Those behind it tell of the command line.
-            let message = error.to_string();
-            let lines: Vec<&str> =
-                message.lines().map(str::trim).take_while(|line| !line.is_empty()).collect();
-            self.wrong(place, lines.join(" ").trim_start_matches("error: "))
-        })
+        let command =
+            matches.and_then(|matches| MountCommand::from_arg_matches(&matches)).map_err(|error| {
+                // The message is a paragraph, which may list values. Those behind it tell of the command line.
+                let message = error.to_string();
+                let lines: Vec<&str> =
+                    message.lines().map(str::trim).take_while(|line| !line.is_empty()).collect();
+                self.wrong(place, lines.join(" ").trim_start_matches("error: "))
+            })?;
+        let settings = command.into_settings();
+        if self.has_lookups {
+            settings.monitoring.check().map_err(|error| self.wrong(place, format!("metrics: {error}")))?;
+        }
+        Ok(settings)
     }
 
     fn wrong(&self, place: &Range<usize>, message: impl Display) -> String {
@@ -175,7 +195,7 @@ mod tests {
     use super::*;
 
     fn read(text: &str, given: &Given) -> Result<Configuration, String> {
-        Reader { file: Path::new("f.toml"), text }.read(given)
+        Reader { file: Path::new("f.toml"), text, has_lookups: false }.read(given)
     }
 
     const TWO: &str = "memory = \"1GiB\"\nallow-other = true\nverbose = 1\n\

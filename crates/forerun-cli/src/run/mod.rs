@@ -56,11 +56,12 @@ impl RunCommand {
     /// Mounts, and waits until all mounts have ended.
     pub(crate) fn run(self) -> Result<ExitCode, Box<dyn Error>> {
         let file = std::path::absolute(&self.config)?;
-        let configuration = Configuration::read(&file, &self.given)?;
         if self.check {
+            let configuration = Configuration::check(&file, &self.given)?;
             say(&format!("{} is correct and lists {} mounts", file.display(), configuration.mounts.len()));
             return Ok(ExitCode::SUCCESS);
         }
+        let configuration = Configuration::read(&file, &self.given)?;
         let settings = &configuration.settings;
         settings.log.start()?;
         let service = Service::new()?;

@@ -29,6 +29,14 @@ pub(crate) struct MonitoringOptions {
 pub(crate) struct Monitoring(Option<MetricsServer>);
 
 impl MonitoringOptions {
+    /// Whether the address is known here.
+    ///
+    /// # Errors
+    /// The form of an address.
+    pub(crate) fn check(&self) -> Result<(), String> {
+        self.metrics.as_deref().map_or(Ok(()), |address| sockets::at(address, PORT).check())
+    }
+
     /// Begins to serve the metrics of `front_end`.
     ///
     /// # Errors

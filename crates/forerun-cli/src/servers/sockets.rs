@@ -51,6 +51,19 @@ pub(crate) enum SocketName<'a> {
     Tcp(&'a str, u16),
 }
 
+impl SocketName<'_> {
+    /// Whether its address is known here.
+    ///
+    /// # Errors
+    /// The form of an address.
+    pub(super) fn check(self) -> Result<(), String> {
+        match self {
+            SocketName::Path(_) => Ok(()),
+            SocketName::Tcp(text, port) => resolve(text, port).map(drop),
+        }
+    }
+}
+
 /// The socket that `text` names: `unix:PATH`, or a TCP address with `port` unless it has one.
 pub(crate) fn at(text: &str, port: u16) -> SocketName<'_> {
     match text.strip_prefix("unix:") {

@@ -56,6 +56,7 @@ fn every_option_that_the_help_of_mount_shows_is_a_key() {
         match name {
             "daemon" => assert!(code == Some(1) && said.contains("there is no key daemon"), "{said}"),
             // The text is no value of some options, which the message then names.
+            "metrics" => assert!(code == Some(0) || said.contains("address \"x\" is unknown"), "{said}"),
             _ => assert!(code == Some(0) || said.contains(&format!("value 'x' for '--{name} <")), "{said}"),
         }
         seen += 1;
@@ -71,6 +72,23 @@ fn an_unknown_value_is_answered_with_the_values_as_on_the_command_line() {
     let values = values.unwrap_or_else(|| panic!("{said}"));
     let (code, said) = check(&format!("{MOUNT}policy = \"quick\"\n"));
     assert!(code == Some(1) && said.contains("/f.toml, line 4: ") && said.contains(values), "{said}");
+}
+
+#[test]
+fn an_address_of_metrics_that_is_unknown_is_refused() {
+    for (text, line) in [
+        (format!("{MOUNT}metrics = \"no such host\"\n"), 4),
+        (format!("metrics = \"localhost:port\"\n{MOUNT}"), 1),
+    ] {
+        let (code, said) = check(&text);
+        let place = format!("/f.toml, line {line}: metrics: the address ");
+        assert!(code == Some(1) && said.contains(&place), "{said}");
+        assert!(said.contains("give HOST or HOST:PORT"), "{said}");
+    }
+    for address in ["localhost", "127.0.0.1:9102", "unix:/run/metrics.sock"] {
+        let (code, said) = check(&format!("metrics = \"{address}\"\n{MOUNT}"));
+        assert_eq!(code, Some(0), "{said}");
+    }
 }
 
 #[test]

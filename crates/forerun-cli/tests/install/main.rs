@@ -116,6 +116,43 @@ fn units_start_the_program_which_tells_that_it_is_ready_and_answers() {
 }
 
 #[test]
+fn units_take_rights_away_and_leave_those_that_a_mount_needs() {
+    let root = installed();
+    for name in ["forerun.service", "forerun@.service"] {
+        let unit = unit(root.path(), "usr/local", name);
+        let (_, service) = unit.split_once("\n[Service]\n").unwrap();
+        let lines: Vec<&str> = service.lines().take_while(|line| !line.starts_with('[')).collect();
+        for line in [
+            "NoNewPrivileges=yes",
+            // It mounts, and reads the files of every user.
+            "CapabilityBoundingSet=CAP_SYS_ADMIN CAP_DAC_READ_SEARCH",
+            "DevicePolicy=closed",
+            "DeviceAllow=/dev/fuse rw",
+            "LockPersonality=yes",
+            "MemoryDenyWriteExecute=yes",
+            "RestrictAddressFamilies=AF_UNIX AF_INET AF_INET6",
+            "RestrictNamespaces=yes",
+            "RestrictRealtime=yes",
+            "RestrictSUIDSGID=yes",
+            "SystemCallArchitectures=native",
+            "SystemCallFilter=@system-service @mount",
+            // /var/lib/forerun, for profiles. The sockets of `forerun explain` are below /run.
+            "StateDirectory=forerun",
+        ] {
+            assert!(lines.contains(&line), "{name} has no {line}: {service}");
+        }
+        // These give a service a mount namespace, from which others do not see its mounts, or another user.
+        let prefixes =
+            ["Protect", "Private", "Bind", "Root", "TemporaryFileSystem", "Mount", "User", "DynamicUser"];
+        let keys = lines.iter().filter_map(|line| Some(line.split_once('=')?.0));
+        let others: Vec<&str> = keys
+            .filter(|key| key.ends_with("Paths") || prefixes.iter().any(|prefix| key.starts_with(prefix)))
+            .collect();
+        assert!(others.is_empty(), "{name}: {others:?}");
+    }
+}
+
+#[test]
 fn another_prefix_has_every_file_but_the_name_that_mount_looks_for() {
     let root = tempfile::tempdir().unwrap();
     make("install-program", root.path(), &["PREFIX=/opt/f"]);

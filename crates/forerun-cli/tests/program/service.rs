@@ -1,13 +1,17 @@
 //! The notices of a mount to the service manager that has started it.
 
+use std::fs;
 use std::io::ErrorKind;
 use std::os::linux::net::SocketAddrExt;
+use std::os::unix::fs::{PermissionsExt, chown};
 use std::os::unix::net::{SocketAddr, UnixDatagram};
+use std::process::Command;
 
 use rustix::process::Signal;
 
 use super::mount::{HELLO, source_and_directory};
-use super::support::{DEADLINE, Foreground, cat, forerun, is_mounted, unmount};
+use super::support::{DEADLINE, Foreground, cat, forerun, is_mounted, runtime, unmount};
+use super::users::NOBODY;
 
 /// The next notice.
 pub(crate) fn notice(manager: &UnixDatagram) -> String {
@@ -61,4 +65,29 @@ fn abstract_sockets_are_told_and_another_process_watchdog_is_left_alone() {
     unmount(directory.path());
     assert!(notice(&manager).starts_with("STOPPING=1\n"));
     assert_eq!(mount.end().0.code(), Some(0));
+}
+
+#[test]
+#[ignore = "needs root: make test runs it as root"]
+fn the_rights_of_the_units_are_enough_for_a_mount_of_others_files() {
+    for unit in
+        [include_str!("../../pages/forerun.service.in"), include_str!("../../pages/forerun@.service.in")]
+    {
+        let kept = unit.lines().find_map(|line| line.strip_prefix("CapabilityBoundingSet=")).unwrap();
+        let kept = kept.to_lowercase().replace("cap_", "+").replace(' ', ",");
+        let (source, directory) = source_and_directory();
+        for (path, mode) in [(source.path().join("hello"), 0o600), (source.path().to_owned(), 0o700)] {
+            chown(&path, Some(NOBODY), Some(NOBODY)).unwrap();
+            fs::set_permissions(&path, fs::Permissions::from_mode(mode)).unwrap();
+        }
+        let mut command = Command::new("setpriv");
+        command.env("XDG_RUNTIME_DIR", runtime());
+        command.args(["--no-new-privs", &format!("--bounding-set=-all,{kept}"), "--"]);
+        command.args([env!("CARGO_BIN_EXE_forerun"), "mount"]).arg(source.path()).arg(directory.path());
+        let mount = Foreground::start(&mut command, directory.path());
+        assert_eq!(cat(&directory.path().join("hello")), HELLO);
+        mount.signal(Signal::TERM);
+        let (status, said) = mount.end();
+        assert!(status.success() && !is_mounted(directory.path()), "{said}");
+    }
 }

@@ -4,19 +4,27 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::time::Duration;
 
+use tempfile::TempDir;
+
 use super::support::{forerun, output_within, rows_of};
 
 /// A command in the place of Python, which builds a data set with one object. It has 64 MiB and a byte, so that
 /// the last range is short.
-const PYTHON: &str = "#!/bin/sh\nhead -c 67108865 /dev/urandom > \"$2/array.bin\"\n";
+pub(crate) const PYTHON: &str = "#!/bin/sh\nhead -c 67108865 /dev/urandom > \"$2/array.bin\"\n";
 
-#[test]
-fn a_client_reads_right_bytes_in_each_way_and_missing_clients_are_told() {
+/// A folder of the benchmark whose Python is the shell script `text`.
+pub(crate) fn folder_of(text: &str) -> TempDir {
     let folder = tempfile::tempdir().unwrap();
     let python = folder.path().join("venv/bin/python");
     fs::create_dir_all(python.parent().unwrap()).unwrap();
-    fs::write(&python, PYTHON).unwrap();
+    fs::write(&python, text).unwrap();
     fs::set_permissions(&python, fs::Permissions::from_mode(0o755)).unwrap();
+    folder
+}
+
+#[test]
+fn a_client_reads_right_bytes_in_each_way_and_missing_clients_are_told() {
+    let folder = folder_of(PYTHON);
     let mut command = forerun();
     command.args([
         "bench",

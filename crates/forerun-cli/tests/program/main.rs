@@ -3,6 +3,7 @@
 #[path = "../../../forerun-backend/tests/answers/mod.rs"]
 mod answers;
 mod bench_clients;
+mod bench_json;
 mod bench_server;
 mod both;
 #[path = "../support/bytes.rs"]

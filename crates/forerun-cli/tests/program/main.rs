@@ -43,6 +43,9 @@ mod nfs;
 #[path = "../../../forerun-serve/tests/nfs/client.rs"]
 mod nfs_client;
 #[allow(dead_code, reason = "each test program uses its part")]
+#[path = "../support/nginx.rs"]
+mod nginx;
+#[allow(dead_code, reason = "each test program uses its part")]
 #[path = "../../../forerun-serve/tests/nbd/numbers.rs"]
 mod numbers;
 mod outages;
@@ -58,6 +61,7 @@ mod secrets;
 mod serve;
 mod service;
 mod serving;
+mod shared_cache;
 mod sharing;
 mod support;
 mod tls;

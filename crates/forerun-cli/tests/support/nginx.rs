@@ -4,13 +4,15 @@ use std::env;
 use std::fs;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
+use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::thread::{self, JoinHandle};
 
+use rustix::process::{Pid, Signal, kill_process};
 use tempfile::TempDir;
 
-/// A running server of a directory's files.
+/// A running server.
 pub(crate) struct Nginx {
     process: Child,
     errors: Option<JoinHandle<String>>,
@@ -22,14 +24,21 @@ pub(crate) struct Nginx {
 impl Nginx {
     /// Serves `root`, with listings, as the package configures it otherwise.
     pub(crate) fn start(root: &Path) -> Nginx {
+        Nginx::configured(|address| configuration(root, address))
+    }
+
+    /// Serves at an address, with the configuration that `configure` writes for it.
+    pub(crate) fn configured(configure: impl FnOnce(&str) -> String) -> Nginx {
         let home = tempfile::tempdir().unwrap();
+        // Root's nginx has processes of another user.
+        fs::set_permissions(home.path(), fs::Permissions::from_mode(0o755)).unwrap();
         // It cannot choose a free port by itself.
         let address = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().to_string();
-        fs::write(home.path().join("nginx.conf"), configuration(root, &address)).unwrap();
+        fs::write(home.path().join("nginx.conf"), configure(&address)).unwrap();
         let path = format!("{}:/usr/sbin", env::var("PATH").unwrap_or_default());
         let mut process = Command::new("nginx")
             .env("PATH", path)
-            .args(["-e", "stderr", "-c", "nginx.conf", "-p"])
+            .args(["-g", "daemon off; error_log stderr notice;", "-e", "stderr", "-c", "nginx.conf", "-p"])
             .arg(home.path())
             .stderr(Stdio::piped())
             .spawn()
@@ -52,6 +61,11 @@ impl Nginx {
         format!("http://{}/{path}", self.address)
     }
 
+    /// HOST:PORT
+    pub(crate) fn address(&self) -> &str {
+        &self.address
+    }
+
     /// Ends the server: how many bytes of `path` it has sent.
     pub(crate) fn end(mut self, path: &str) -> u64 {
         // It sees what happens in order: once this is answered it has noticed
@@ -69,7 +83,10 @@ impl Nginx {
     }
 
     fn stop(&mut self) {
-        let _ = self.process.kill();
+        if let Ok(None) = self.process.try_wait() {
+            // The processes of a killed one would remain.
+            let _ = kill_process(Pid::from_child(&self.process), Signal::TERM);
+        }
         let _ = self.process.wait();
         if let Some(errors) = self.errors.take() {
             // Shown only for a test that fails.
@@ -87,11 +104,9 @@ impl Drop for Nginx {
 fn configuration(root: &Path, address: &str) -> String {
     format!(
         r#"
-        daemon off;
-        # One process, which ends when it is told to.
+        # One process, which logs in the order of events.
         master_process off;
         pid nginx.pid;
-        error_log stderr notice;
         events {{}}
         http {{
             default_type application/octet-stream;

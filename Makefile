@@ -91,7 +91,7 @@ $(programs)/%/installed:
 	$(@D)/bin/pip install --quiet --requirement $<
 	touch $@
 
-bench-clients: fuse $(programs)/venv/installed $(programs)/venv-clients/installed $(programs)/venv-s3fs/installed
+bench-clients: fuse nginx $(programs)/venv/installed $(programs)/venv-clients/installed $(programs)/venv-s3fs/installed
 	@command -v rclone >/dev/null && command -v nfs-cat >/dev/null || { $(install) rclone libnfs-utils; }
 	cargo build --release --package forerun-cli
 	target/release/forerun bench clients --folder $(programs) $(options)

@@ -1,4 +1,4 @@
-"""Builds the data set: `data.py DIRECTORY`. The same bytes each time."""
+"""Builds a data set: `data.py DIRECTORY SET`. The same bytes each time."""
 
 import random
 import shutil
@@ -57,13 +57,23 @@ def gguf(place):
     writer.close()
 
 
-def parquet(place):
-    # 24 row groups of 20 columns: chunks of 800 kB.
+def table(path, row_groups):
+    # Row groups of 20 columns: chunks of 800 kB.
     schema = pa.schema([(f"c{column:02}", pa.int64()) for column in range(20)])
-    with pq.ParquetWriter(place / "table.parquet", schema, use_dictionary=False) as writer:
-        for _ in range(24):
+    with pq.ParquetWriter(path, schema, use_dictionary=False) as writer:
+        for _ in range(row_groups):
             columns = [pa.array(np.frombuffer(noise(800_000), dtype=np.int64)) for _ in schema]
             writer.write_table(pa.table(columns, schema=schema))
+
+
+def parquet(place):
+    table(place / "table.parquet", 24)
+
+
+def frames(place):
+    # 32 files of 64 MB.
+    for index in range(32):
+        table(place / f"part-{index:02}.parquet", 4)
 
 
 def archive(place):
@@ -113,6 +123,11 @@ def erofs(place):
                        check=True, stdout=subprocess.DEVNULL)
 
 
-for part in (array, weights, gguf, parquet, archive, chunks, files, tree, tar, erofs, half):
+SETS = {
+    "data": (array, weights, gguf, parquet, archive, chunks, files, tree, tar, erofs, half),
+    "frames": (frames,),
+}
+
+for part in SETS[sys.argv[2]]:
     print(f"  {part.__name__}", file=sys.stderr, flush=True)
     part(Path(sys.argv[1]))

@@ -1,12 +1,13 @@
 //! The clients that are measured, and their goals.
 
 use super::goal::Goal;
-use crate::demo::programs::{Contender, Program, ProgramFile, expected};
+use crate::demo::programs::{Contender, DataSet, Program, ProgramFile, expected};
 
 /// A client and the ways in which it reads.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct ClientRow {
     pub(super) client: Program,
+    /// The first is the one that has the goal.
     pub(super) contenders: &'static [Contender],
     pub(super) goal: Goal,
     /// Bytes that the store may send for each byte that the client asks for.
@@ -17,6 +18,8 @@ pub(super) struct ClientRow {
 const S3: &[Contender] = &[Contender::Served, Contender::Direct];
 const S3_AND_MOUNT: &[Contender] = &[Contender::Served, Contender::Direct, Contender::Forerun];
 const NFS: &[Contender] = &[Contender::Served, Contender::Forerun];
+const NODES: &[Contender] = &[Contender::CachedNodes, Contender::Direct];
+const NODES_WITHOUT_CACHE: &[Contender] = &[Contender::CachedNodes, Contender::Nodes];
 
 /// Bytes sent for each byte asked, as for readers of a mount (docs/bench.md).
 const SENT_MAX: f64 = 1.05;
@@ -26,6 +29,12 @@ const SHARED_SENT_MAX: f64 = 1.02;
 const ONE_CLIENT: Goal = Goal::MbS(320.0);
 /// At the store, 4 transfers wait 10 ms for each of 2000 files: 5 s. Readahead saves that, but no processor time.
 const SMALL_FILES: Goal = Goal::TimesDirect(2.5);
+/// Each of two connections has 20 MB/s, and the link 100 MB/s.
+const TWO_NODES: Goal = Goal::TimesDirect(2.0);
+/// Without the cache, the link carries each byte twice.
+const SHARED_CACHE: Goal = Goal::TimesNodes(1.5);
+/// The cache fetches each byte once. The client reads the last bytes of some files more than once.
+const CACHED_SENT_MAX: f64 = 1.005;
 /// As fast: runs of seconds on a shared machine differ by less.
 const LIKE_MOUNT: Goal = Goal::MountShare(0.9);
 
@@ -35,8 +44,16 @@ const fn script(
     title: &'static str,
     goal: Goal,
 ) -> ClientRow {
-    let client = Program { name: client, file: ProgramFile::Script { name, venv }, title };
+    let client =
+        Program { name: client, file: ProgramFile::Script { name, venv }, title, set: DataSet::Mixed };
     ClientRow { client, contenders: S3, goal, sent_max: Some(SENT_MAX) }
+}
+
+/// A client with a process on each of two nodes.
+const fn frames(client: &'static str, title: &'static str) -> ClientRow {
+    let row = script(DASK, client, title, TWO_NODES);
+    let client = Program { set: DataSet::Frames, ..row.client };
+    ClientRow { client, contenders: NODES, sent_max: Some(CACHED_SENT_MAX), ..row }
 }
 
 const fn native(
@@ -45,7 +62,7 @@ const fn native(
     contenders: &'static [Contender],
     goal: Goal,
 ) -> ClientRow {
-    let client = Program { name: client, file: ProgramFile::Own, title };
+    let client = Program { name: client, file: ProgramFile::Own, title, set: DataSet::Mixed };
     ClientRow { client, contenders, goal, sent_max: Some(SENT_MAX) }
 }
 
@@ -54,7 +71,9 @@ const COMMANDS: (&str, &str) = ("commands.py", "venv-clients");
 /// s3fs needs another botocore than boto3.
 const S3FS: (&str, &str) = ("s3fs_clients.py", "venv-s3fs");
 
-pub(super) const ROWS: [ClientRow; 14] = [
+const DASK: (&str, &str) = ("dask_clients.py", "venv-s3fs");
+
+pub(super) const ROWS: [ClientRow; 16] = [
     script(LIBRARIES, "get-object", "boto3, one `get_object` of 1 GiB", ONE_CLIENT),
     ClientRow {
         sent_max: Some(SHARED_SENT_MAX),
@@ -85,6 +104,12 @@ pub(super) const ROWS: [ClientRow; 14] = [
         contenders: NFS,
         ..script(COMMANDS, "nfs-cat", "`nfs-cat` of 1 GiB, beside `cat`", LIKE_MOUNT)
     },
+    frames("dask-parquet", "Dask, 2 workers, half of 2 GB of Parquet each"),
+    ClientRow {
+        contenders: NODES_WITHOUT_CACHE,
+        goal: SHARED_CACHE,
+        ..frames("dask-parquet-twice", "Dask, 2 workers, all of 2 GB of Parquet each")
+    },
 ];
 
 impl ClientRow {
@@ -114,10 +139,12 @@ mod tests {
     fn every_goal_has_the_contenders_that_it_compares_with() {
         for row in ROWS {
             let has = |contender| row.contenders.contains(&contender);
-            assert!(has(Contender::Served), "{}", row.client.name);
+            let own = row.contenders[0];
+            assert!([Contender::Served, Contender::CachedNodes].contains(&own), "{}", row.client.name);
             match row.goal {
                 Goal::MbS(_) => {}
                 Goal::NotSlower | Goal::TimesDirect(_) => assert!(has(Contender::Direct)),
+                Goal::TimesNodes(_) => assert!(has(Contender::Nodes)),
                 Goal::MountShare(_) => assert!(has(Contender::Forerun)),
             }
         }

@@ -16,6 +16,8 @@ pub(super) enum Goal {
     NotSlower,
     /// A multiple of the speed of the same client of the store.
     TimesDirect(f64),
+    /// A multiple of the speed of the same nodes without a cache.
+    TimesNodes(f64),
     /// A share of the speed through the mount.
     MountShare(f64),
 }
@@ -23,7 +25,7 @@ pub(super) enum Goal {
 /// The goals that the server missed in `row`, as sentences. The machine has `processors` processors.
 pub(super) fn missed(row: &ClientRow, each: &[(Contender, Summary)], processors: f64) -> Vec<String> {
     let of = |contender| each.iter().find(|(one, _)| *one == contender).map(|(_, summary)| summary);
-    let Some(own) = of(Contender::Served).filter(|own| own.unavailable.is_none()) else {
+    let Some(own) = of(row.contenders[0]).filter(|own| own.unavailable.is_none()) else {
         return Vec::new();
     };
     let than = |contender: Contender, share: f64| {
@@ -36,6 +38,7 @@ pub(super) fn missed(row: &ClientRow, each: &[(Contender, Summary)], processors:
         Goal::MbS(mb_s) => slow(own, mb_s, processors),
         Goal::NotSlower => than(Contender::Direct, SAME_SPEED_SHARE),
         Goal::TimesDirect(times) => than(Contender::Direct, times),
+        Goal::TimesNodes(times) => than(Contender::Nodes, times),
         Goal::MountShare(share) => than(Contender::Forerun, share),
     };
     // A contender that is too slow, for one, makes the comparison void.
@@ -63,10 +66,11 @@ mod tests {
         Summary { seconds, touched, fetched_ratio: Some(1.0), program: Some(0.5), ..Summary::default() }
     }
 
-    fn check(row: &str, served: Summary, others: &[(Contender, f64)], expected: &[&str]) {
+    fn check(row: &str, own: Summary, others: &[(Contender, f64)], expected: &[&str]) {
+        let row = ClientRow::parse(row).unwrap();
         let others = others.iter().map(|(contender, seconds)| (*contender, summary(*seconds)));
-        let each: Vec<_> = std::iter::once((Contender::Served, served)).chain(others).collect();
-        assert_eq!(missed(&ClientRow::parse(row).unwrap(), &each, 2.0), expected);
+        let each: Vec<_> = std::iter::once((row.contenders[0], own)).chain(others).collect();
+        assert_eq!(missed(&row, &each, 2.0), expected);
     }
 
     #[test]
@@ -84,6 +88,11 @@ mod tests {
         check("backward", summary(1.1), &mount, &[]);
         let slower = "backward: 1.20 s, and `forerun mount` 1.00 s; the goal is 0.9 of its speed.";
         check("backward", summary(1.2), &mount, &[slower]);
+        let nodes = [(Contender::Nodes, 3.0)];
+        check("dask-parquet-twice", summary(2.0), &nodes, &[]);
+        let slower =
+            "dask-parquet-twice: 2.10 s, and 2 × `forerun serve` 3.00 s; the goal is 1.5 of its speed.";
+        check("dask-parquet-twice", summary(2.1), &nodes, &[slower]);
         let sent = Summary { fetched_ratio: Some(1.03), ..summary(1.0) };
         let more = "get-object-32: 1.03 bytes sent for each byte asked, the goal is 1.02.";
         check("get-object-32", sent.clone(), &direct, &[more]);

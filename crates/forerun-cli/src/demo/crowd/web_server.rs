@@ -10,7 +10,7 @@ use tokio::process::{Child, Command};
 
 use super::array_files::name_of;
 use super::crowd_run::Load;
-use crate::demo::process::start_listener;
+use crate::demo::process::{installed_server, start_listener};
 use crate::lab::MemoryGroup;
 
 /// The name of the files in Forerun.
@@ -127,7 +127,7 @@ fn nginx(
          server {{\n    listen {address} backlog=4096;\n    root {files};\n  }}\n}}\n"
     );
     let file = write(scratch, "nginx.conf", &text)?;
-    let mut command = group.command(&found("nginx"));
+    let mut command = group.command(&installed_server("nginx"));
     command.arg("-p").arg(scratch).args(["-e", "stderr", "-c"]).arg(file);
     Ok(command)
 }
@@ -149,15 +149,9 @@ fn lighttpd(
         2 * connections
     );
     let file = write(scratch, "lighttpd.conf", &text)?;
-    let mut command = group.command(&found("lighttpd"));
+    let mut command = group.command(&installed_server("lighttpd"));
     command.args(["-D", "-f"]).arg(file);
     Ok(command)
-}
-
-/// Debian keeps servers where a user's `PATH` does not lead.
-fn found(name: &str) -> String {
-    let place = Path::new("/usr/sbin").join(name);
-    if place.exists() { place.display().to_string() } else { name.to_owned() }
 }
 
 fn write(scratch: &Path, name: &str, text: &str) -> Result<PathBuf, String> {

@@ -1,5 +1,7 @@
 //! The programs that are measured.
 
+use super::data_set::DataSet;
+
 /// One program.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::demo) struct Program {
@@ -7,6 +9,7 @@ pub(in crate::demo) struct Program {
     pub(in crate::demo) name: &'static str,
     pub(in crate::demo) file: ProgramFile,
     pub(in crate::demo) title: &'static str,
+    pub(in crate::demo) set: DataSet,
 }
 
 /// The file that has a program.
@@ -19,7 +22,7 @@ pub(in crate::demo) enum ProgramFile {
 }
 
 const fn row(script: &'static str, name: &'static str, title: &'static str) -> Program {
-    Program { name, file: ProgramFile::Script { name: script, venv: VENV }, title }
+    Program { name, file: ProgramFile::Script { name: script, venv: VENV }, title, set: DataSet::Mixed }
 }
 
 /// The virtual environment that also builds the data set.

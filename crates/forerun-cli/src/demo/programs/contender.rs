@@ -22,6 +22,10 @@ pub(in crate::demo) enum Contender {
     Copy,
     /// `forerun serve`, for clients of its protocols.
     Served,
+    /// A server on each of two nodes.
+    Nodes,
+    /// The same servers, which share a cache.
+    CachedNodes,
     /// The store itself, for its own clients.
     Direct,
 }
@@ -47,6 +51,8 @@ impl Contender {
             Contender::Rclone => "rclone",
             Contender::Copy => "copy",
             Contender::Served => "serve",
+            Contender::Nodes => "nodes",
+            Contender::CachedNodes => "nodes-nginx",
             Contender::Direct => "direct",
         }
     }
@@ -59,8 +65,24 @@ impl Contender {
             Contender::Rclone => "rclone",
             Contender::Copy => "the local copy",
             Contender::Served => "`forerun serve`",
+            Contender::Nodes => "2 × `forerun serve`",
+            Contender::CachedNodes => "2 × `forerun serve`, nginx",
             Contender::Direct => "direct",
         }
+    }
+
+    /// The number of servers that it starts, if it has servers.
+    pub(super) fn nodes(self) -> Option<usize> {
+        match self {
+            Contender::Served => Some(1),
+            Contender::Nodes | Contender::CachedNodes => Some(2),
+            _ => None,
+        }
+    }
+
+    /// Whether its servers share a cache.
+    pub(super) fn has_cache(self) -> bool {
+        self == Contender::CachedNodes
     }
 
     /// The contender named `name`.
@@ -85,7 +107,11 @@ impl Contender {
             Contender::None => &["--policy", "none"],
             Contender::Window => &["--kernel-readahead", "128KiB"],
             Contender::Rclone => return rclone(source).map(Some),
-            Contender::Copy | Contender::Served | Contender::Direct => return Ok(None),
+            Contender::Copy
+            | Contender::Served
+            | Contender::Nodes
+            | Contender::CachedNodes
+            | Contender::Direct => return Ok(None),
         };
         let mut program = this_program()?;
         program.args(["mount", "--memory", MEMORY]).args(options);
@@ -137,8 +163,16 @@ mod tests {
         let window = "mount --memory 256MiB --kernel-readahead 128KiB /data";
         assert_eq!(arguments(Contender::Window, source), window);
         assert!(Contender::Rclone.mount(source).is_err());
-        for contender in [Contender::Copy, Contender::Served, Contender::Direct] {
+        let unmounted = [
+            (Contender::Copy, None),
+            (Contender::Direct, None),
+            (Contender::Served, Some(1)),
+            (Contender::Nodes, Some(2)),
+            (Contender::CachedNodes, Some(2)),
+        ];
+        for (contender, nodes) in unmounted {
             assert!(contender.mount(source).unwrap().is_none());
+            assert_eq!(contender.nodes(), nodes);
         }
     }
 

@@ -8,15 +8,17 @@ use tempfile::TempDir;
 use tokio::process::Command;
 
 use super::catalog::{Program, ProgramFile, VENV};
+use super::data_set::DataSet;
 use crate::demo::process::this_program;
 use crate::print::tell;
 
 /// The scripts, as text: an installed program has no source tree beside it.
-const SCRIPTS: [(&str, &str); 10] = [
+const SCRIPTS: [(&str, &str); 11] = [
     ("common.py", include_str!("../../../programs/common.py")),
     ("data.py", DATA_SCRIPT),
     ("arrays.py", include_str!("../../../programs/arrays.py")),
     ("clients.py", include_str!("../../../programs/clients.py")),
+    ("dask_clients.py", include_str!("../../../programs/dask_clients.py")),
     ("commands.py", include_str!("../../../programs/commands.py")),
     ("endpoint.py", include_str!("../../../programs/endpoint.py")),
     ("files.py", include_str!("../../../programs/files.py")),
@@ -26,20 +28,19 @@ const SCRIPTS: [(&str, &str); 10] = [
 ];
 const DATA_SCRIPT: &str = include_str!("../../../programs/data.py");
 
-/// The data set, and the scripts that read it.
+/// The data sets, and the scripts that read them.
 #[derive(Debug)]
 pub(super) struct Folder {
     path: PathBuf,
     scripts: TempDir,
-    data: PathBuf,
 }
 
 impl Folder {
-    /// Builds the data set in `folder` unless it exists.
+    /// Opens the folder at `folder`.
     ///
     /// # Errors
-    /// The step that failed.
-    pub(super) async fn open(folder: &Path) -> Result<Folder, String> {
+    /// It lacks what builds the data sets.
+    pub(super) fn open(folder: &Path) -> Result<Folder, String> {
         let folder = std::path::absolute(folder).map_err(|error| format!("{}: {error}", folder.display()))?;
         let python = python(&folder, VENV);
         if !python.exists() {
@@ -49,26 +50,32 @@ impl Folder {
             ));
         }
         let scripts = write_scripts().map_err(|error| format!("writing the programs: {error}"))?;
-        let opened = Folder { scripts, data: folder.join("data"), path: folder.clone() };
-        // A data set of another version of the script is rebuilt.
-        let built_by = folder.join("data.py");
-        if fs::read_to_string(&built_by).is_ok_and(|text| text == DATA_SCRIPT) {
-            return Ok(opened);
-        }
-        opened.build().await?;
-        fs::write(&built_by, DATA_SCRIPT)
-            .map_err(|error| format!("writing {}: {error}", built_by.display()))?;
-        Ok(opened)
+        Ok(Folder { scripts, path: folder })
     }
 
-    async fn build(&self) -> Result<(), String> {
-        let data = self.data.display();
-        tell(&format!("building the data set, 4.8 GB, in {data}"));
-        if self.data.exists() {
-            fs::remove_dir_all(&self.data).map_err(|error| format!("removing {data}: {error}"))?;
+    /// Builds `set` unless it exists.
+    ///
+    /// # Errors
+    /// The step that failed.
+    pub(super) async fn prepare(&self, set: DataSet) -> Result<(), String> {
+        // A data set of another version of the script is rebuilt.
+        let built_by = self.path.join(set.name()).with_extension("py");
+        if fs::read_to_string(&built_by).is_ok_and(|text| text == DATA_SCRIPT) {
+            return Ok(());
         }
-        fs::create_dir_all(&self.data).map_err(|error| format!("creating {data}: {error}"))?;
-        let built = self.script("data.py", VENV).arg(&self.data).status().await;
+        self.build(set).await?;
+        fs::write(&built_by, DATA_SCRIPT).map_err(|error| format!("writing {}: {error}", built_by.display()))
+    }
+
+    async fn build(&self, set: DataSet) -> Result<(), String> {
+        let directory = self.data(set);
+        let data = directory.display();
+        tell(&format!("building the data set, {}, in {data}", set.size()));
+        if directory.exists() {
+            fs::remove_dir_all(&directory).map_err(|error| format!("removing {data}: {error}"))?;
+        }
+        fs::create_dir_all(&directory).map_err(|error| format!("creating {data}: {error}"))?;
+        let built = self.script("data.py", VENV).arg(&directory).arg(set.name()).status().await;
         match built {
             Ok(status) if status.success() => Ok(()),
             Ok(status) => Err(format!("building {data} failed ({status}): see above for why")),
@@ -76,8 +83,9 @@ impl Folder {
         }
     }
 
-    pub(super) fn data(&self) -> &Path {
-        &self.data
+    /// The directory of `set`.
+    pub(super) fn data(&self, set: DataSet) -> PathBuf {
+        self.path.join(set.name())
     }
 
     /// The program of `row`, which reads below `place`.
@@ -93,7 +101,7 @@ impl Folder {
                 own
             }
         };
-        program.arg(row.name).arg(place).env("FORERUN_BENCH_DATA", &self.data);
+        program.arg(row.name).arg(place).env("FORERUN_BENCH_DATA", self.data(row.set));
         Ok(program)
     }
 
@@ -162,27 +170,34 @@ mod tests {
         assert!(String::from_utf8_lossy(&broken.stderr).contains("absent_codec"), "{broken:?}");
     }
 
-    #[tokio::test]
-    async fn a_missing_interpreter_is_told() {
+    #[test]
+    fn a_missing_interpreter_is_told() {
         let directory = tempfile::tempdir().unwrap();
-        let error = Folder::open(directory.path()).await.unwrap_err();
+        let error = Folder::open(directory.path()).unwrap_err();
         assert!(error.contains("make bench-programs"), "{error}");
     }
 
     #[tokio::test]
-    async fn builds_the_data_set_once_for_each_script() {
+    async fn builds_each_data_set_once_for_each_script() {
         let directory = tempfile::tempdir().unwrap();
         let bin = directory.path().join("venv/bin");
         fs::create_dir_all(&bin).unwrap();
         let log = directory.path().join("log");
-        fs::write(bin.join("python"), format!("#!/bin/sh\necho built >> {}\n", log.display())).unwrap();
+        fs::write(bin.join("python"), format!("#!/bin/sh\necho built $3 >> {}\n", log.display())).unwrap();
         fs::set_permissions(bin.join("python"), std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
-        for script in [None, None, Some("other")] {
+        let folder = Folder::open(directory.path()).unwrap();
+        for (set, script) in [
+            (DataSet::Mixed, None),
+            (DataSet::Mixed, None),
+            (DataSet::Frames, None),
+            (DataSet::Mixed, Some("other")),
+            (DataSet::Frames, None),
+        ] {
             if let Some(script) = script {
                 fs::write(directory.path().join("data.py"), script).unwrap();
             }
-            Folder::open(directory.path()).await.unwrap();
+            folder.prepare(set).await.unwrap();
         }
-        assert_eq!(fs::read_to_string(log).unwrap(), "built\nbuilt\n");
+        assert_eq!(fs::read_to_string(log).unwrap(), "built data\nbuilt frames\nbuilt data\n");
     }
 }

@@ -1,9 +1,11 @@
 //! `forerun bench programs`: real programs on the mount, beside other ways to mount.
 
 mod aim;
+mod between;
 mod catalog;
 mod comparison;
 mod contender;
+mod data_set;
 mod folder;
 mod outcome;
 mod program;
@@ -21,6 +23,7 @@ pub(super) use self::catalog::{Program, ProgramFile, expected};
 use self::comparison::PROGRAM_TABLE;
 pub(super) use self::comparison::{ProgramTable, mb_s_cell};
 pub(super) use self::contender::Contender;
+pub(super) use self::data_set::DataSet;
 pub(super) use self::outcome::Summary;
 pub(super) use self::program_options::ProgramOptions;
 

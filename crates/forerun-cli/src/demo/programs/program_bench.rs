@@ -3,12 +3,13 @@
 use std::ffi::OsString;
 use std::time::Duration;
 
+use super::between::Between;
 use super::catalog::Program;
-use super::contender::{Contender, MEMORY, Source};
+use super::contender::{Contender, Source};
+use super::data_set::DataSet;
 use super::folder::Folder;
 use super::program::{Ran, ReadingReport, run};
-use crate::demo::link::Shape;
-use crate::demo::process::{HeardProcess, MountProcess, ServeProcess, StoreProcess};
+use crate::demo::process::StoreProcess;
 use crate::demo::processors::{Processors, seconds_of};
 
 /// The figures of one run.
@@ -40,50 +41,31 @@ pub(super) enum RunOutcome {
 #[derive(Debug)]
 pub(super) struct ProgramBench {
     folder: Folder,
-    /// None if mounts show the local directory.
-    store: Option<StoreProcess>,
+    /// Whether mounts show the local directory.
+    is_local: bool,
+    /// The store, and the data set that it has.
+    store: Option<(DataSet, StoreProcess)>,
     between: Option<Between>,
     time_max: Duration,
 }
 
-/// The process between the store and the program.
-#[derive(Debug)]
-enum Between {
-    Mount(MountProcess),
-    Server(ServeProcess),
-}
-
-impl Between {
-    fn process(&self) -> &HeardProcess {
-        match self {
-            Between::Mount(mount) => mount.process(),
-            Between::Server(server) => server.process(),
-        }
-    }
-
-    async fn stop(&mut self) -> Result<(), String> {
-        match self {
-            Between::Mount(mount) => mount.stop().await,
-            Between::Server(server) => server.stop().await,
-        }
-    }
-}
-
 impl ProgramBench {
-    /// Starts a store, unless mounts show the local directory.
-    ///
-    /// # Errors
-    /// The step that failed.
-    pub(super) async fn new(
-        folder: Folder,
-        is_local: bool,
-        time_max: Duration,
-    ) -> Result<ProgramBench, String> {
-        let store = match is_local {
-            true => None,
-            false => Some(StoreProcess::start(&["--directory".as_ref(), folder.data().as_ref()]).await?),
-        };
-        Ok(ProgramBench { folder, store, between: None, time_max })
+    /// Measures with the store, or with the local directory if `is_local`.
+    pub(super) fn new(folder: Folder, is_local: bool, time_max: Duration) -> ProgramBench {
+        ProgramBench { folder, is_local, store: None, between: None, time_max }
+    }
+
+    /// Starts the store of `set` in the place of another.
+    async fn open_store(&mut self, set: DataSet) -> Result<(), String> {
+        if self.is_local || self.store.as_ref().is_some_and(|(open, _)| *open == set) {
+            return Ok(());
+        }
+        if let Some((_, other)) = self.store.take() {
+            other.stop().await;
+        }
+        let store = StoreProcess::start(&["--directory".as_ref(), self.folder.data(set).as_ref()]).await?;
+        self.store = Some((set, store));
+        Ok(())
     }
 
     /// Mounts or serves as `contender` does, runs the program of `row`, and ends that: caches are
@@ -95,56 +77,49 @@ impl ProgramBench {
         if let Some(lack) = self.folder.lack(row) {
             return Ok(RunOutcome::Unavailable(lack));
         }
+        self.open_store(row.set).await?;
+        let directory = self.folder.data(row.set);
         let source = match &self.store {
-            Some(store) => {
-                store.prepare(Shape::default())?;
+            Some((_, store)) => {
+                store.prepare(row.set.link())?;
                 Source::Store(store.address())
             }
-            None => Source::Directory(self.folder.data()),
+            None => Source::Directory(&directory),
         };
-        self.between = match (contender, source) {
-            (Contender::Served, Source::Store(address)) => {
-                Some(Between::Server(ServeProcess::start(address, MEMORY).await?))
-            }
-            _ => match contender.mount(source)? {
-                Some((program, ready)) => Some(Between::Mount(MountProcess::run(program, ready).await?)),
-                None => None,
-            },
-        };
+        self.between = Between::start(contender, source).await?;
         let measured = self.run(row, contender).await;
         self.end_between().await?;
         let mut outcome = measured?;
-        if let (RunOutcome::Measured(measured), Some(store)) = (&mut outcome, &self.store) {
+        if let (RunOutcome::Measured(measured), Some((_, store))) = (&mut outcome, &self.store) {
             measured.fetched = (contender != Contender::Copy).then(|| store.bytes_sent()).transpose()?;
         }
         Ok(outcome)
     }
 
-    /// Where the program finds the data: a directory or a URL.
-    fn place(&self, contender: Contender) -> OsString {
+    /// Where the program of `row` finds the data: a directory or URLs.
+    fn place(&self, row: Program, contender: Contender) -> OsString {
         match (&self.between, &self.store) {
-            (Some(Between::Mount(mount)), _) => mount.directory().into(),
-            (Some(Between::Server(server)), _) => server.http().into(),
-            (None, Some(store)) if contender == Contender::Direct => {
+            (Some(between), _) => between.place(),
+            (None, Some((_, store))) if contender == Contender::Direct => {
                 format!("http://{}", store.address()).into()
             }
-            (None, _) => self.folder.data().into(),
+            (None, _) => self.folder.data(row.set).into(),
         }
     }
 
     async fn run(&self, row: Program, contender: Contender) -> Result<RunOutcome, String> {
-        let mut program = self.folder.program(row, &self.place(contender))?;
-        if let Some(Between::Server(server)) = &self.between {
-            program.env("FORERUN_BENCH_NFS", server.nfs());
+        let mut program = self.folder.program(row, &self.place(row, contender))?;
+        let between = self.between.as_ref();
+        if let Some(nfs) = between.and_then(Between::nfs) {
+            program.env("FORERUN_BENCH_NFS", nfs);
         }
-        let store = self.store.as_ref().and_then(StoreProcess::id);
-        let between = self.between.as_ref().map(Between::process);
-        let between_id = between.and_then(HeardProcess::id);
-        let own: Vec<_> = [Some(std::process::id()), store, between_id].into_iter().flatten().collect();
-        let used = |id: Option<u32>| id.and_then(seconds_of);
-        let before = (Processors::now(&own), used(store), used(between_id));
+        let store = self.store.as_ref().and_then(|(_, store)| store.id());
+        let own = [Some(std::process::id()), store].into_iter().flatten();
+        let own: Vec<_> = own.chain(between.map(Between::ids).unwrap_or_default()).collect();
+        let now = || (Processors::now(&own), store.and_then(seconds_of), between.and_then(Between::seconds));
+        let before = now();
         let ran = run(program, self.time_max).await;
-        let after = (Processors::now(&own), used(store), used(between_id));
+        let after = now();
         let reading = match ran {
             Ok(Ran::Read(reading)) => reading,
             Ok(Ran::TooSlow) => return Ok(RunOutcome::TooSlow),
@@ -156,7 +131,7 @@ impl ProgramBench {
         Ok(RunOutcome::Measured(Figures {
             reading,
             fetched: None,
-            memory_peak: between.map(HeardProcess::memory_peak_bytes).transpose()?,
+            memory_peak: between.map(Between::memory_peak_bytes).transpose()?,
             store: after.1.zip(before.1).filter(|_| is_store_read).map(|(after, before)| after - before),
             mount: after.2.zip(before.2).map(|(after, before)| after - before),
             taken,
@@ -176,7 +151,7 @@ impl ProgramBench {
     /// A mount that remains.
     pub(super) async fn close(mut self) -> Result<(), String> {
         let ended = self.end_between().await;
-        if let Some(store) = self.store {
+        if let Some((_, store)) = self.store {
             store.stop().await;
         }
         ended

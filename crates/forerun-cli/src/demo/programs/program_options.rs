@@ -23,8 +23,8 @@ pub(in crate::demo) struct ProgramOptions {
     #[arg(long, value_name = "COUNT", default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..=99))]
     repeat: u32,
 
-    /// How long a program may read, as in 60s; then it is ended
-    #[arg(long, value_name = "TIME", default_value = "60s", value_parser = parse_duration)]
+    /// How long a program may read, as in 120s; then it is ended
+    #[arg(long, value_name = "TIME", default_value = "120s", value_parser = parse_duration)]
     time: Duration,
 
     /// Print JSON instead of a table
@@ -49,8 +49,11 @@ impl ProgramOptions {
     ) -> Result<Vec<Comparison>, String> {
         on_threads_of_its_own(async {
             let stop = stop_asked()?;
-            let folder = Folder::open(&self.folder).await?;
-            let mut stand = ProgramBench::new(folder, is_local, self.time).await?;
+            let folder = Folder::open(&self.folder)?;
+            for (row, _) in &rows {
+                folder.prepare(row.set).await?;
+            }
+            let mut stand = ProgramBench::new(folder, is_local, self.time);
             let measured = async {
                 let progress = Progress::steps(title, rows.len());
                 let mut groups = Vec::new();

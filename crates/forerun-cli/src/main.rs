@@ -21,6 +21,7 @@ mod profile;
 mod progress;
 mod replay;
 mod run;
+mod scratch;
 mod serve;
 mod servers;
 mod status;

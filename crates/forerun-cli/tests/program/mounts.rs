@@ -73,7 +73,8 @@ fn a_mount_in_use_stays_and_its_users_are_named_unless_it_is_to_go_anyway() {
     assert_eq!((code, is_mounted(directory.path())), (Some(0), false), "{said}");
     drop(holder.stdin.take());
     holder.wait().unwrap();
-    assert_eq!(mount.end().0.code(), Some(0));
+    let (status, said) = mount.end();
+    assert_eq!(status.code(), Some(0), "{said}");
 }
 
 #[test]

@@ -15,41 +15,6 @@ const MEMORY_GROUPS: &str = "/sys/fs/cgroup/memory";
 /// The limit for a killed process to end, which takes much less.
 const GONE_MAX: Duration = Duration::from_secs(10);
 
-/// A directory, with its contents.
-#[derive(Debug)]
-pub(super) struct Scratch(PathBuf);
-
-impl Scratch {
-    /// A new one, in memory if possible: the machine's own disk would add its time to the modelled
-    /// one.
-    pub(super) fn new() -> Result<Scratch, String> {
-        let memory = Path::new("/dev/shm");
-        let parent = if memory.is_dir() { memory.to_owned() } else { std::env::temp_dir() };
-        let directory = parent.join(format!("forerun-bench-kernel-{}", std::process::id()));
-        fs::create_dir(&directory).map_err(|error| format!("creating {}: {error}", directory.display()))?;
-        Ok(Scratch(directory))
-    }
-
-    pub(super) fn join(&self, name: &str) -> PathBuf {
-        self.0.join(name)
-    }
-
-    /// A new directory in it.
-    pub(super) fn directory(&self, name: &str) -> Result<PathBuf, String> {
-        let directory = self.join(name);
-        fs::create_dir(&directory).map_err(|error| format!("creating {}: {error}", directory.display()))?;
-        Ok(directory)
-    }
-}
-
-impl Drop for Scratch {
-    fn drop(&mut self) {
-        if let Err(error) = fs::remove_dir_all(&self.0) {
-            say(&format!("{} cannot be removed: {error}", self.0.display()));
-        }
-    }
-}
-
 /// A loop device.
 #[derive(Debug)]
 pub(super) struct LoopDevice(PathBuf);

@@ -5,13 +5,15 @@ use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::time::{Duration, Instant};
 
+use tempfile::TempDir;
 use tokio::process::Command;
 use tokio::time::timeout;
 
 use super::disk_contents::{self, DISK_BYTES};
 use super::jobs::Job;
-use super::resource::{LoopDevice, MemoryGroup, MountedDisk, Scratch, run};
+use super::resource::{LoopDevice, MemoryGroup, MountedDisk, run};
 use crate::demo::process::{MountProcess, Ready, this_program};
+use crate::scratch::scratch;
 
 /// The limit of a run: after it, nothing moves any more.
 const RUN_MAX: Duration = Duration::from_secs(120);
@@ -60,7 +62,7 @@ pub(super) struct SlowDisk {
     own: PathBuf,
     /// The kernel's readahead below a mount.
     below_kb: u64,
-    _scratch: Scratch,
+    _scratch: TempDir,
 }
 
 impl SlowDisk {
@@ -70,9 +72,10 @@ impl SlowDisk {
     /// # Errors
     /// The step that failed.
     pub(super) async fn new(preset: &str, speed: u64, below_kb: u64) -> Result<SlowDisk, String> {
-        let scratch = Scratch::new()?;
-        let image = scratch.join("image");
-        let mount_point = scratch.directory("mnt")?;
+        let scratch = scratch()?;
+        let (image, mount_point) = (scratch.path().join("image"), scratch.path().join("mnt"));
+        fs::create_dir(&mount_point)
+            .map_err(|error| format!("creating {}: {error}", mount_point.display()))?;
         make_image(&image, &mount_point).await?;
         let mut device = this_program()?;
         device.args(["lab", "device", preset, "--speed", &speed.to_string(), "--backing"]).arg(&image);

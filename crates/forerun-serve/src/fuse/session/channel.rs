@@ -66,7 +66,8 @@ impl Channel {
         loop {
             match rustix::io::read(&self.device, &mut *buf) {
                 Ok(len) => return Ok(Some(len)),
-                Err(Errno::NODEV) => return Ok(None),
+                // The second comes now and then if a program's last close and the unmount meet.
+                Err(Errno::NODEV | Errno::CONNABORTED) => return Ok(None),
                 // The program has given its request up, or this thread got a signal.
                 Err(Errno::NOENT | Errno::INTR | Errno::AGAIN) => {}
                 Err(errno) => return Err(errno.into()),

@@ -7,7 +7,7 @@ mod name;
 mod object_keys;
 mod objects;
 mod refusal;
-mod signed_request;
+mod request_rules;
 
 use std::sync::Arc;
 
@@ -53,14 +53,14 @@ pub(super) fn service(
 /// The answer of `service`, or a refusal if the request would write. If `is_open`, everybody may read.
 pub(super) async fn answer(service: &S3Service, mut request: Request<Incoming>, is_open: bool) -> Answer {
     if is_open {
-        signed_request::remove_signature(&mut request);
+        request_rules::remove_signature(&mut request);
     }
     let refusal = match *request.method() {
         Method::GET | Method::HEAD if is_open => None,
-        Method::GET | Method::HEAD => signed_request::refusal(&request),
+        Method::GET | Method::HEAD => request_rules::refusal(&request),
         _ => Some(s3_error!(AccessDenied, "This server is read-only.")),
     };
-    signed_request::set_aside(&mut request);
+    request_rules::set_aside(&mut request);
     let answer = match refusal {
         None => service.call(request.map(s3s::Body::from)).await.ok().map(with_status),
         Some(refusal) => refusal.to_http_response().ok(),

@@ -15,7 +15,7 @@ use s3s::dto::{
 };
 use s3s::{S3Error, S3Request, S3Response, S3Result, s3_error};
 
-use super::{refusal, signed_request};
+use super::{refusal, request_rules};
 use crate::http::body;
 use crate::http::range::{Asked, asked};
 use crate::http::server::Sharer;
@@ -42,7 +42,7 @@ pub(super) async fn head(
     check_version(input.version_id.as_deref())?;
     let entry = bucket.file(&input.key).await.map_err(|error| refusal::of(&error))?;
     let Part { validators, extent, range } =
-        Part::of(&entry, signed_request::headers_of(request), input.part_number)?;
+        Part::of(&entry, request_rules::headers_of(request), input.part_number)?;
     let status = status(range.as_ref());
     let output = HeadObjectOutput {
         accept_ranges: Some("bytes".to_owned()),
@@ -68,7 +68,7 @@ pub(super) async fn get(
 ) -> S3Result<S3Response<GetObjectOutput>> {
     let input = &request.input;
     check_version(input.version_id.as_deref())?;
-    let (client, headers) = (client_of_request(request), signed_request::headers_of(request));
+    let (client, headers) = (client_of_request(request), request_rules::headers_of(request));
     let mut entry = bucket.file(&input.key).await.map_err(|error| refusal::of(&error))?;
     let mut part = Part::of(&entry, headers, input.part_number)?;
     let mut bytes = body::bytes(bucket, bucket.reader(&entry, client), part.extent).await;

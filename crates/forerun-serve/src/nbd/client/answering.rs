@@ -22,7 +22,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
     /// Starts a request. The bytes of a write come after it.
     pub(super) fn start(&mut self, request: Request, context: &mut Context<'_>) {
         self.request_count += 1;
-        self.pace.ask(Instant::now);
+        self.quickness.ask(Instant::now);
         let (cookie, export) = (request.cookie, Arc::clone(&self.export));
         let command = request.command(&export.shown, self.session);
         self.counting.begin(cookie, command.as_ref().ok());

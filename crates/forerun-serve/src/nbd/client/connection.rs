@@ -17,8 +17,8 @@ use super::super::open::OpenExport;
 use super::super::protocol::{Broken, Incoming, Replies, Requests, Session};
 use super::chunk::Chunk;
 use super::counting::Counting;
-use super::pace::Pace;
 use super::payloads::Writes;
+use super::quick_client::QuickClient;
 use super::work::Ended;
 use crate::metrics::RequestTimes;
 use crate::sending::{Halt, Sender};
@@ -61,7 +61,7 @@ pub(in super::super) struct Connection<S> {
     pub(super) writes: Writes,
     pub(super) work: FuturesUnordered<BoxFuture<'static, Ended>>,
     pub(super) counting: Counting,
-    pub(super) pace: Pace,
+    pub(super) quickness: QuickClient,
     pub(super) sender: Sender<Chunk>,
     /// No more requests are taken.
     pub(super) is_ending: bool,
@@ -88,7 +88,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
             writes: Writes::default(),
             work: FuturesUnordered::new(),
             counting: Counting::new(requests),
-            pace: Pace::default(),
+            quickness: QuickClient::default(),
             sender: Sender::new(),
             is_ending: false,
         }
@@ -125,7 +125,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
                 self.end(ended);
             }
             if !self.send(context)? {
-                if !self.is_ending && self.pace.expects_request(Instant::now) {
+                if !self.is_ending && self.quickness.expects_request(Instant::now) {
                     // Everything else of this thread has its turn before the next look.
                     let _ = pin!(tokio::task::yield_now()).poll(context);
                 }
@@ -173,7 +173,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
         self.request_count -= sent.requests;
         self.request_bytes -= sent.weight;
         if self.request_count == 0 {
-            self.pace.answer(Instant::now());
+            self.quickness.answer(Instant::now());
         }
         Ok(true)
     }

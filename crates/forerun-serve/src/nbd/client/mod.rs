@@ -5,8 +5,8 @@ mod chunk;
 mod connection;
 mod counting;
 mod greeting;
-mod pace;
 mod payloads;
+mod quick_client;
 mod work;
 
 pub(super) use connection::{Connection, End};

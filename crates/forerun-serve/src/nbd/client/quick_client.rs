@@ -1,4 +1,4 @@
-//! The pace of a client that waits for each reply before it asks again.
+//! Whether a client asks again at once after each reply.
 //!
 //! A processor that sleeps takes longer to wake than a read of bytes in memory. So the server looks for the next
 //! request for a short time, if the last one came as fast. QEMU waits for its own events in the same way.
@@ -12,13 +12,13 @@ const QUICK_TIME_MAX: Duration = Duration::from_micros(120);
 
 /// Tells whether the next request of a client is worth a look.
 #[derive(Debug, Default)]
-pub(super) struct Pace {
+pub(super) struct QuickClient {
     /// When all requests were answered; none while one is not.
     answered: Option<Instant>,
     is_quick: bool,
 }
 
-impl Pace {
+impl QuickClient {
     /// A request has come.
     pub(super) fn ask(&mut self, now: impl FnOnce() -> Instant) {
         if let Some(answered) = self.answered.take() {
@@ -46,17 +46,17 @@ mod tests {
     fn only_a_quick_client_is_expected_and_not_for_long() {
         let begin = Instant::now();
         let at = |micros| begin + Duration::from_micros(micros);
-        let mut pace = Pace::default();
-        assert!(!pace.expects_request(|| at(0)));
-        pace.ask(|| at(0));
-        pace.answer(at(10));
-        assert!(!pace.expects_request(|| at(11)), "nothing is known of the client yet");
-        pace.ask(|| at(130));
-        assert!(!pace.expects_request(|| at(131)), "its request is not answered");
-        pace.answer(at(140));
-        assert!(pace.expects_request(|| at(190)) && !pace.expects_request(|| at(191)));
-        pace.ask(|| at(261));
-        pace.answer(at(270));
-        assert!(!pace.expects_request(|| at(271)), "it was slow");
+        let mut client = QuickClient::default();
+        assert!(!client.expects_request(|| at(0)));
+        client.ask(|| at(0));
+        client.answer(at(10));
+        assert!(!client.expects_request(|| at(11)), "nothing is known of the client yet");
+        client.ask(|| at(130));
+        assert!(!client.expects_request(|| at(131)), "its request is not answered");
+        client.answer(at(140));
+        assert!(client.expects_request(|| at(190)) && !client.expects_request(|| at(191)));
+        client.ask(|| at(261));
+        client.answer(at(270));
+        assert!(!client.expects_request(|| at(271)), "it was slow");
     }
 }

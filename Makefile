@@ -10,7 +10,8 @@
 # those of the store, `make bench-fairness` how readers share a store,
 # `make bench-attacks` what a bad
 # server costs other readers, `make bench-server` (as root) web servers with a thousand slow clients,
-# `make bench-nbd` network block devices beside nbdkit, `make real-programs` our traces
+# `make bench-nbd` network block devices beside nbdkit, `make bench-vm` boots of a virtual machine from them,
+# `make real-programs` our traces
 # with the programs that replay them, `make nbd-programs` the NBD server with other clients,
 # `make memory-test` memory that follows a control group,
 # `make nbd-integrity` writes to it for minutes,
@@ -25,7 +26,7 @@
 # `make dist` builds a .deb, a static tarball, an SBOM and their checksums in `dist/` (docs/packages.md).
 # `make dist-test` uses them in a fresh Debian and in empty roots, as root.
 
-.PHONY: demo test test-shared bench check release-check semver-check version-check gates ablate fidelity bench-kernel bench-programs bench-clients bench-fairness bench-attacks bench-server bench-nbd real-programs nbd-programs memory-test nbd-integrity fuzz soak \
+.PHONY: demo test test-shared bench check release-check semver-check version-check gates ablate fidelity bench-kernel bench-programs bench-clients bench-fairness bench-attacks bench-server bench-nbd bench-vm real-programs nbd-programs memory-test nbd-integrity fuzz soak \
 	release static dist dist-test install install-program install-library uninstall header header-check fuse iproute2 nbd nginx python3 typos valgrind pkg-config musl
 
 # A change of user only where one is needed.
@@ -116,6 +117,20 @@ bench-server: fuse iproute2 nginx
 bench-nbd: nbd
 	cargo build --release --package forerun-cli
 	target/release/forerun bench nbd $(options)
+
+# Boots of Debian, as in `make bench-vm options='--bus ide,virtio --only forerun,local'`. Root makes the image.
+vm = target/bench-vm
+vm_image = crates/forerun-cli/programs/vm-image.sh
+bench-vm: nbd $(vm)/store/disk.raw
+	@command -v qemu-system-x86_64 >/dev/null || { $(install) qemu-system-x86; }
+	cargo build --release --package forerun-cli
+	target/release/forerun bench vm --folder $(vm) $(options)
+
+$(vm)/store/disk.raw: $(vm_image)
+	@PATH="$$PATH:/usr/sbin"; command -v mmdebstrap >/dev/null && command -v grub-mkimage >/dev/null && \
+		command -v sfdisk >/dev/null && command -v mke2fs >/dev/null && test -e /usr/lib/grub/i386-pc/boot.img || { \
+		$(install) mmdebstrap grub-common grub-pc-bin fdisk e2fsprogs; }
+	$(as_root) $(vm_image) $(vm)
 
 real-programs:
 	@command -v rbd-replay btt fio strace >/dev/null || { $(install) fio blktrace strace ceph-common; }

@@ -5,6 +5,7 @@
 //! clock by its time on the wire, and the next one leaves when real time has reached that clock.
 //! After a late timer, up to [`BURST`] of chunks that are due leave at once.
 
+use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -35,6 +36,15 @@ impl Default for Shape {
             connection_bytes_per_s: 80_000_000,
             total_bytes_per_s: 400_000_000,
         }
+    }
+}
+
+impl fmt::Display for Shape {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mb_s = |bytes_per_s| bytes_per_s / 1_000_000;
+        let (each, all) = (mb_s(self.connection_bytes_per_s), mb_s(self.total_bytes_per_s));
+        let latency = self.latency.as_millis();
+        write!(out, "An object store {latency} ms away, {each} MB/s per connection, {all} MB/s in all")
     }
 }
 

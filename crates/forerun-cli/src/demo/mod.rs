@@ -22,6 +22,7 @@ pub(crate) mod reader;
 pub(crate) mod session;
 mod soak;
 pub(crate) mod store;
+mod vm_bench;
 
 use std::error::Error;
 use std::path::PathBuf;
@@ -138,12 +139,9 @@ impl DemoCommand {
             wrong => format!("{wrong} READS RETURNED WRONG BYTES."),
         };
         format!(
-            "\nAn object store {} ms away, {} MB/s per connection, {} MB/s in all; {} of memory.\n\n{}\n\
+            "\n{shape}; {} of memory.\n\n{}\n\
              Each cell: MB/s (share of the link), bytes fetched ÷ bytes read, peak memory of the whole process.\n\
              {verdict}\n",
-            shape.latency.as_millis(),
-            shape.connection_bytes_per_s / 1_000_000,
-            shape.total_bytes_per_s / 1_000_000,
             show_size(self.memory),
             markdown::render(&header, &rows),
         )

@@ -18,6 +18,7 @@ use super::programs::ProgramsCommand;
 use super::reader::Pattern;
 use super::session::{Measured, Run, Session};
 use super::soak::SoakCommand;
+use super::vm_bench::VmBenchCommand;
 use super::{parse_bytes, parse_pattern};
 use crate::print::{show, tell};
 use crate::progress::Progress;
@@ -68,6 +69,7 @@ enum OtherBench {
     Attacks(AttacksCommand),
     Server(ServerBenchCommand),
     Nbd(NbdBenchCommand),
+    Vm(VmBenchCommand),
     Soak(SoakCommand),
 }
 
@@ -100,6 +102,7 @@ impl BenchCommand {
             Some(OtherBench::Attacks(attacks)) => return attacks.run(),
             Some(OtherBench::Server(server)) => return server.run(),
             Some(OtherBench::Nbd(nbd)) => return nbd.run(),
+            Some(OtherBench::Vm(vm)) => return vm.run(),
             Some(OtherBench::Soak(soak)) => return soak.run(),
             None => {}
         }

@@ -2,7 +2,7 @@
 
 use clap::ValueEnum;
 
-use super::block_server::BlockServer;
+use crate::demo::process::BlockServer;
 use crate::demo::reader::{in_turns, random, steps};
 
 const KIB: u64 = 1 << 10;

@@ -1,7 +1,6 @@
 //! `forerun bench nbd`: reads of network block devices on the demo's store, by Forerun and by nbdkit.
 
 mod block_client;
-mod block_server;
 mod disk_reads;
 mod nbd_goal;
 mod nbd_run;

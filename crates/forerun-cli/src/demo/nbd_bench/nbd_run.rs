@@ -9,12 +9,12 @@ use std::time::{Duration, Instant};
 use tokio::process::Command;
 
 use super::block_client::BlockClient;
-use super::block_server::BlockServer;
 use super::disk_reads::{DiskReads, Extent, IMAGE_BYTES, whole};
 use crate::demo::data::{Contents, Object};
 use crate::demo::link::Shape;
-use crate::demo::process::StoreProcess;
+use crate::demo::process::{BlockExport, BlockServer, StoreProcess};
 use crate::demo::processors::Processors;
+use crate::demo::store::BUCKET;
 
 /// Requests in flight while memory is filled.
 const FILL_DEPTH: usize = 4;
@@ -54,7 +54,9 @@ impl NbdBench {
     pub(super) async fn measure(&self, reads: DiskReads, server: BlockServer) -> Result<NbdRun, String> {
         let object = self.contents.object(reads.object()).ok_or("the demo's store has no such object")?;
         self.store.prepare(self.shape)?;
-        let process = server.start(self.store.address(), reads, object.size).await?;
+        let url = format!("http://{}/{BUCKET}/{}", self.store.address(), reads.object());
+        let export = BlockExport { url: &url, size: object.size, profile: None };
+        let process = server.start(export).await?;
         let socket = process.socket();
         let job = DiskJob { contents: Arc::clone(&self.contents), object, reads, server };
         let own: Vec<_> =

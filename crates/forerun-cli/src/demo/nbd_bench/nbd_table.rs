@@ -1,12 +1,12 @@
 //! The table of block devices, and the goals of Forerun.
 
-use super::block_server::BlockServer;
 use super::disk_reads::DiskReads;
 use super::nbd_goal::NbdGoal;
 use super::nbd_run::NbdRun;
 use crate::demo::link::Shape;
 use crate::demo::markdown::{self, figure};
 use crate::demo::median::median;
+use crate::demo::process::BlockServer;
 use crate::demo::processors::doubt;
 
 const HEADER: [&str; 8] =
@@ -124,11 +124,8 @@ pub(super) fn report(comparisons: &[NbdComparison], shape: Shape) -> String {
         false => "Every byte was checked and right.",
     };
     format!(
-        "\nAn object store {} ms away, {} MB/s per connection, {} MB/s in all.\n\n{}\n\
+        "\n{shape}.\n\n{}\n\
          Medians of seconds; the most of bytes and requests. `plain` is nbdkit without filters. {verdict}\n{}",
-        shape.latency.as_millis(),
-        shape.connection_bytes_per_s / 1_000_000,
-        shape.total_bytes_per_s / 1_000_000,
         markdown::render(&HEADER.map(str::to_owned), &rows),
         doubt(all().map(|one| one.processors_taken).fold(0.0, f64::max))
     )

@@ -1,5 +1,6 @@
 //! The processes of the demo: the store, and one mount or server at a time.
 
+mod block_server;
 mod cache_process;
 mod heard_process;
 mod listener;
@@ -12,6 +13,7 @@ use std::time::Duration;
 
 use tokio::process::Command;
 
+pub(crate) use block_server::{BlockExport, BlockServer};
 pub(crate) use cache_process::CacheProcess;
 pub(crate) use heard_process::{HeardProcess, end};
 pub(crate) use listener::start_listener;

@@ -1,22 +1,19 @@
 //! The servers of block devices, each in a process of its own.
 
-use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 
 use tempfile::TempDir;
 use tokio::net::UnixStream;
 use tokio::process::{Child, Command};
 
-use super::disk_reads::DiskReads;
-use crate::demo::process::{end, start_listener, this_program};
-use crate::demo::store::BUCKET;
+use super::{end, start_listener, this_program};
 
 /// Forerun's memory for data.
 const MEMORY: &str = "256MiB";
 
 /// A server to measure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum BlockServer {
+pub(crate) enum BlockServer {
     Forerun,
     /// nbdkit, which asks the store for each read.
     Curl,
@@ -28,9 +25,18 @@ pub(super) enum BlockServer {
     Memory,
 }
 
+/// The object to serve.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct BlockExport<'a> {
+    pub(crate) url: &'a str,
+    pub(crate) size: u64,
+    /// The profile that Forerun learns. nbdkit has none.
+    pub(crate) profile: Option<&'a Path>,
+}
+
 /// A server that listens.
 #[derive(Debug)]
-pub(super) struct BlockServerProcess {
+pub(crate) struct BlockServerProcess {
     child: Child,
     /// The socket, and the server's messages.
     folder: TempDir,
@@ -38,7 +44,7 @@ pub(super) struct BlockServerProcess {
 
 impl BlockServer {
     /// The name in the table.
-    pub(super) fn title(self) -> &'static str {
+    pub(crate) fn title(self) -> &'static str {
         match self {
             BlockServer::Forerun => "forerun",
             BlockServer::Curl => "nbdkit curl",
@@ -48,29 +54,24 @@ impl BlockServer {
         }
     }
 
-    /// Starts it, for the object of `reads`, which has `size` bytes and is in the store at `address`.
+    /// Starts it, as the server of `export`.
     ///
     /// # Errors
     /// The reason why it does not listen.
-    pub(super) async fn start(
-        self,
-        address: SocketAddr,
-        reads: DiskReads,
-        size: u64,
-    ) -> Result<BlockServerProcess, String> {
+    pub(crate) async fn start(self, export: BlockExport<'_>) -> Result<BlockServerProcess, String> {
         let folder = tempfile::tempdir().map_err(|error| format!("a folder for a socket: {error}"))?;
-        let url = format!("http://{address}/{BUCKET}/{}", reads.object());
         let socket = socket_in(folder.path());
-        let command = self.command(&socket, &url, size)?;
+        let command = self.command(&socket, export)?;
         let listens = async || UnixStream::connect(&socket).await.is_ok();
         let child = start_listener(command, &folder.path().join("log"), listens).await?;
         Ok(BlockServerProcess { child, folder })
     }
 
-    fn command(self, socket: &Path, url: &str, size: u64) -> Result<Command, String> {
+    fn command(self, socket: &Path, export: BlockExport<'_>) -> Result<Command, String> {
         if self == BlockServer::Forerun {
             let mut command = this_program()?;
-            command.args(["nbd", "--memory", MEMORY, "--unix"]).arg(socket).arg(url);
+            let learn = export.profile.iter().flat_map(|profile| ["--learn".as_ref(), profile.as_os_str()]);
+            command.args(["nbd", "--memory", MEMORY, "--unix"]).arg(socket).args(learn).arg(export.url);
             return Ok(command);
         }
         let mut command = Command::new("nbdkit");
@@ -82,8 +83,8 @@ impl BlockServer {
         };
         command.args(filters);
         match self {
-            BlockServer::Memory => command.args(["memory", &size.to_string()]),
-            _ => command.args(["--readonly", "curl", url]),
+            BlockServer::Memory => command.args(["memory", &export.size.to_string()]),
+            _ => command.args(["--readonly", "curl", export.url]),
         };
         if !filters.is_empty() {
             // Without it, the filter keeps nothing that is only read.
@@ -94,12 +95,12 @@ impl BlockServer {
 }
 
 impl BlockServerProcess {
-    pub(super) fn socket(&self) -> PathBuf {
+    pub(crate) fn socket(&self) -> PathBuf {
         socket_in(self.folder.path())
     }
 
     /// The process id, as long as the process runs.
-    pub(super) fn id(&self) -> Option<u32> {
+    pub(crate) fn id(&self) -> Option<u32> {
         self.child.id()
     }
 
@@ -107,7 +108,7 @@ impl BlockServerProcess {
     ///
     /// # Errors
     /// If it does not end.
-    pub(super) async fn stop(mut self) -> Result<(), String> {
+    pub(crate) async fn stop(mut self) -> Result<(), String> {
         end(&mut self.child).await.map_err(|error| format!("it {error}"))
     }
 }

@@ -128,7 +128,7 @@ bench-vm: nbd $(vm)/store/disk.raw
 
 $(vm)/store/disk.raw: $(vm_image)
 	@PATH="$$PATH:/usr/sbin"; command -v mmdebstrap >/dev/null && command -v grub-mkimage >/dev/null && \
-		command -v sfdisk >/dev/null && command -v mke2fs >/dev/null && test -e /usr/lib/grub/i386-pc/boot.img || { \
+		command -v sfdisk >/dev/null && command -v mkfs.ext4 >/dev/null && test -e /usr/lib/grub/i386-pc/boot.img || { \
 		$(install) mmdebstrap grub-common grub-pc-bin fdisk e2fsprogs; }
 	$(as_root) $(vm_image) $(vm)
 

@@ -28,7 +28,8 @@ echo "forerun-vm: grep $(wc -l <"$counts") files, $(sort "$counts" | sha256sum |
 rm "$counts"
 EOF
 
-# A shell prints the first line once all services of the machine have started.
+# A shell prints the first line once all services of the machine have started. No program asks for a login at this
+# console, since it would hang up the terminal while the shell has it.
 cat >"$files/usr/local/sbin/report" <<'EOF'
 #!/bin/sh
 echo 'forerun-vm: shell' >/dev/ttyS0
@@ -52,6 +53,7 @@ After=multi-user.target
 Wants=report.service
 EOF
 ln -s report.target "$files/etc/systemd/system/default.target"
+ln -s /dev/null "$files/etc/systemd/system/serial-getty@ttyS0.service"
 
 echo "LABEL=$label / ext4 defaults 0 0" >"$files/etc/fstab"
 echo forerun-vm >"$files/etc/hostname"
@@ -84,7 +86,7 @@ disk=$folder/store/disk.raw
 rm -f "$disk" "$disk.new"
 truncate --size "${disk_mib}M" "$disk.new"
 echo "$part_sector,,L,*" | /usr/sbin/sfdisk --quiet "$disk.new"
-/usr/sbin/mke2fs -q -t ext4 -O ^metadata_csum_seed -L "$label" -d "$work/root" \
+/usr/sbin/mkfs.ext4 -q -O ^metadata_csum_seed -L "$label" -d "$work/root" \
 	-E "offset=$((part_sector * 512)),lazy_itable_init=0,lazy_journal_init=0" "$disk.new" "$((disk_mib - 1))M"
 dd if=/usr/lib/grub/i386-pc/boot.img of="$disk.new" bs=440 count=1 conv=notrunc status=none
 dd if="$work/core.img" of="$disk.new" bs=512 seek=1 conv=notrunc status=none

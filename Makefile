@@ -14,7 +14,7 @@
 # `make real-programs` our traces
 # with the programs that replay them, `make nbd-programs` the NBD server with other clients,
 # `make memory-test` memory that follows a control group,
-# `make nbd-integrity` writes to it for minutes,
+# `make nbd-integrity` writes to it for minutes, `make ceph` the backend for Ceph's images with a cluster of one node,
 # `make fuzz` feeds the trace readers and adaptive rubbish.
 # `make test-shared` tests with recordings that are too large for the repository, in `../shared` or
 # in $FORERUN_SHARED. `make soak` tests for hours, and `make release-check` checks all that a release
@@ -26,7 +26,7 @@
 # `make dist` builds a .deb, a static tarball, an SBOM and their checksums in `dist/` (docs/packages.md).
 # `make dist-test` uses them in a fresh Debian and in empty roots, as root.
 
-.PHONY: demo test test-shared bench check release-check semver-check version-check gates ablate fidelity bench-kernel bench-programs bench-clients bench-fairness bench-attacks bench-server bench-nbd bench-vm real-programs nbd-programs memory-test nbd-integrity fuzz soak \
+.PHONY: demo test test-shared bench check release-check semver-check version-check gates ablate fidelity bench-kernel bench-programs bench-clients bench-fairness bench-attacks bench-server bench-nbd bench-vm real-programs nbd-programs ceph memory-test nbd-integrity fuzz soak \
 	release static dist dist-test install install-program install-library uninstall header header-check fuse iproute2 nbd nginx python3 typos valgrind pkg-config musl
 
 # A change of user only where one is needed.
@@ -138,6 +138,15 @@ real-programs:
 
 nbd-programs: nbd
 	cargo test --package forerun-cli --test nbd_programs -- --ignored
+
+# The services that the packages bring are not started: the tests run their own cluster.
+ceph:
+	@PATH="$$PATH:/usr/sbin"; test -e /usr/include/rbd/librbd.h && command -v ceph-mon ceph-osd rbd >/dev/null || { \
+		$(install) ceph-mon ceph-osd ceph-common librbd-dev librados-dev; }
+	cargo clippy --package forerun-backend --all-targets --features rbd -- -D warnings
+	cargo test --package forerun-backend --features rbd --lib rbd::
+	cargo test --package forerun-backend --features rbd --test rbd --no-run
+	crates/forerun-backend/tests/ceph/one-node.sh cargo test --package forerun-backend --features rbd --test rbd -- --ignored
 
 # Needs root and the memory controller of cgroup v1.
 memory-test:

@@ -19,6 +19,8 @@ mod meter;
 mod object;
 mod outage;
 mod path;
+#[cfg(feature = "rbd")]
+mod rbd;
 mod secrets;
 mod tls;
 mod tries;

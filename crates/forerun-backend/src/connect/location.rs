@@ -12,6 +12,8 @@ pub(super) enum Location {
     File(PathBuf),
     Http(Url),
     Store(StoreUrl),
+    #[cfg(feature = "rbd")]
+    Rbd(crate::rbd::RbdUrl),
 }
 
 /// Parses a URL, or a plain path if there is no `scheme://`.
@@ -27,6 +29,10 @@ pub(super) fn parse(text: &str) -> Result<Location> {
     if let Some(store) = store(text) {
         return Ok(Location::Store(store?));
     }
+    #[cfg(feature = "rbd")]
+    if let Some(image) = crate::rbd::RbdUrl::parse(text) {
+        return Ok(Location::Rbd(image?));
+    }
     let url = Url::parse(text).map_err(|error| invalid(&format!("{error}; a URL is scheme://host/path")))?;
     match url.scheme() {
         "file" => match url.to_file_path() {
@@ -34,8 +40,10 @@ pub(super) fn parse(text: &str) -> Result<Location> {
             Err(()) => Err(invalid("a file URL has three slashes: file:///path")),
         },
         "http" | "https" => Ok(Location::Http(url)),
+        // Parsed above with that feature.
+        "rbd" => Err(invalid("this program was built without Ceph; build it with `--features rbd`")),
         scheme => Err(invalid(&format!(
-            "{scheme}:// is not known; use a path, file://, http://, https://, s3://, gs:// or az://"
+            "{scheme}:// is not known; use a path, file://, http://, https://, s3://, gs://, az:// or rbd://"
         ))),
     }
 }

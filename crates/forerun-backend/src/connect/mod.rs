@@ -1,5 +1,7 @@
 //! From a URL to a backend with the usual layers.
 
+#[cfg(feature = "rbd")]
+mod ceph;
 mod choices;
 mod environment;
 mod headers;
@@ -48,6 +50,7 @@ impl Connected {
 /// | `s3://bucket/prefix/`, `s3://bucket/key` | an S3 bucket, a prefix or one object |
 /// | `gs://bucket/prefix` | the same of Google Cloud Storage |
 /// | `az://container/prefix`, `azure://`, `abfs://`, `abfss://` | the same of Azure Blob Storage |
+/// | `rbd://pool/`, `rbd://pool/image`, `rbd://pool/image@snapshot` | images of Ceph, with the feature `rbd` |
 ///
 /// Transient errors are retried as `options.retry` says.
 ///
@@ -67,6 +70,13 @@ pub async fn connect(url: &str, options: &ConnectOptions) -> Result<Connected> {
             options.refuse_headers(url)?;
             options.refuse_direct(url)?;
             store::store(&location, options).await
+        }
+        #[cfg(feature = "rbd")]
+        Location::Rbd(location) => {
+            options.refuse_remote_options(url)?;
+            options.refuse_headers(url)?;
+            options.refuse_direct(url)?;
+            ceph::connect_rbd(location, options).await
         }
         Location::File(path) => {
             options.refuse_remote_options(url)?;

@@ -1,0 +1,156 @@
+//! An open image, or a snapshot of one.
+
+use std::ffi::{CStr, c_char};
+use std::ptr;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use tokio::time::Instant;
+
+use super::blocking;
+use super::ffi::{self, CephTime};
+use super::pool::{Pool, c_string, check};
+use crate::{Entry, Error, ErrorKind, Result, Version};
+
+/// The longest identifier of an image, with its zero byte.
+const ID_BYTES_MAX: usize = 256;
+/// The time after which a read finds out again whether the image has changed. To open an image takes a few
+/// milliseconds. An image that is open for reading is not told of changes, not even that it was removed.
+const CHECK_INTERVAL: Duration = Duration::from_secs(1);
+
+/// An image that was opened for reading, as it was then.
+#[derive(Debug)]
+pub(super) struct Image {
+    handle: ffi::Handle,
+    pool: Arc<Pool>,
+    /// `IMAGE` or `IMAGE@SNAPSHOT`.
+    path: String,
+    pub(super) size: u64,
+    pub(super) version: Version,
+    modified: Option<SystemTime>,
+    check: Mutex<Check>,
+}
+
+/// The last finding about changes.
+#[derive(Debug)]
+struct Check {
+    at: Instant,
+    is_changed: bool,
+}
+
+// SAFETY: librbd allows the use of an image from any thread, and the handle is only read.
+unsafe impl Send for Image {}
+// SAFETY: as above.
+unsafe impl Sync for Image {}
+
+impl Drop for Image {
+    fn drop(&mut self) {
+        self.pool.close(self.handle);
+    }
+}
+
+impl Image {
+    /// Opens `path`, which is `IMAGE` or `IMAGE@SNAPSHOT`. Blocks.
+    pub(super) fn open(pool: &Arc<Pool>, path: &str) -> Result<Image> {
+        let (name, snapshot) = match path.split_once('@') {
+            Some((name, snapshot)) => (c_string(name)?, Some(c_string(snapshot)?)),
+            None => (c_string(path)?, None),
+        };
+        let mut handle = ptr::null_mut();
+        let pointer = snapshot.as_ref().map_or(ptr::null(), |snapshot| snapshot.as_ptr());
+        let at = Instant::now();
+        // SAFETY: the pool is open, the names end in zero or are null, and `handle` takes the result.
+        let code = unsafe { ffi::rbd_open_read_only(pool.io(), name.as_ptr(), &mut handle, pointer) };
+        check(code, || format!("{}{path}", pool.url))?;
+        let mut image = Image {
+            handle,
+            pool: Arc::clone(pool),
+            path: path.to_owned(),
+            size: 0,
+            version: Version("".into()),
+            modified: None,
+            check: Mutex::new(Check { at, is_changed: false }),
+        };
+        image.describe(snapshot.as_deref())?;
+        Ok(image)
+    }
+
+    /// The image's handle, valid as long as the image is borrowed.
+    pub(super) fn handle(&self) -> ffi::Handle {
+        self.handle
+    }
+
+    pub(super) fn url(&self) -> String {
+        format!("{}{}", self.pool.url, self.path)
+    }
+
+    pub(super) fn entry(&self) -> Result<Entry> {
+        let entry = Entry::described(&self.path, self.size, self.version.clone())?;
+        Ok(entry.with_modified(self.modified))
+    }
+
+    /// Asks for size, version and time.
+    fn describe(&mut self, snapshot: Option<&CStr>) -> Result<()> {
+        let check = |code| check(code, || self.url());
+        let mut size = 0;
+        // SAFETY: the image is open, and `size` takes the result.
+        check(unsafe { ffi::rbd_get_size(self.handle, &mut size) })?;
+        let mut id = [0_u8; ID_BYTES_MAX];
+        // SAFETY: the image is open, and `id` has as many bytes as said.
+        check(unsafe { ffi::rbd_get_id(self.handle, id.as_mut_ptr().cast::<c_char>(), id.len()) })?;
+        let id = CStr::from_bytes_until_nul(&id).map_or("".into(), CStr::to_string_lossy);
+        let mut time = CephTime::default();
+        let version = if let Some(snapshot) = snapshot {
+            let mut number = 0;
+            // SAFETY: the image is open, the name ends in zero, and `number` takes the result.
+            check(unsafe { ffi::rbd_snap_get_id(self.handle, snapshot.as_ptr(), &mut number) })?;
+            // SAFETY: the image is open, and `time` takes the result.
+            check(unsafe { ffi::rbd_snap_get_timestamp(self.handle, number, &mut time) })?;
+            format!("{id}@{number} {size}")
+        } else {
+            // SAFETY: the image is open, and `time` takes the result.
+            check(unsafe { ffi::rbd_get_modify_timestamp(self.handle, &mut time) })?;
+            format!("{id} {size} {}.{:09}", time.seconds, time.nanoseconds)
+        };
+        (self.size, self.version, self.modified) = (size, Version(version.into()), system_time(&time));
+        Ok(())
+    }
+
+    /// Finds out whether the image has changed, unless that was found out lately.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Changed`], or [`ErrorKind::NotFound`] if it is gone.
+    pub(super) async fn check_now_and_then(&self) -> Result<()> {
+        {
+            let mut check = self.check.lock().unwrap_or_else(PoisonError::into_inner);
+            if check.is_changed {
+                return Err(self.changed());
+            }
+            if check.at.elapsed() < CHECK_INTERVAL {
+                return Ok(());
+            }
+            // Other reads meanwhile leave it to this one.
+            check.at = Instant::now();
+        }
+        let (pool, path) = (Arc::clone(&self.pool), self.path.clone());
+        let now = blocking(move || Image::open(&pool, &path)).await;
+        let is_changed = match &now {
+            Ok(now) => now.version != self.version,
+            Err(error) => error.kind == ErrorKind::NotFound,
+        };
+        self.check.lock().unwrap_or_else(PoisonError::into_inner).is_changed |= is_changed;
+        now.and_then(|_| if is_changed { Err(self.changed()) } else { Ok(()) })
+    }
+
+    pub(super) fn changed(&self) -> Error {
+        let message = format!("{} changed while it was open; open it again, or read a snapshot", self.url());
+        Error::new(ErrorKind::Changed, message)
+    }
+}
+
+/// None for the time 0, which an image has that never had another one.
+fn system_time(time: &CephTime) -> Option<SystemTime> {
+    let seconds = u64::try_from(time.seconds).ok().filter(|seconds| *seconds > 0)?;
+    let nanoseconds = u32::try_from(time.nanoseconds).ok()?;
+    UNIX_EPOCH.checked_add(Duration::new(seconds, nanoseconds))
+}

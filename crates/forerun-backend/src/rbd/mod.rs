@@ -1,0 +1,198 @@
+//! Images of Ceph's block devices (RBD), through librbd.
+
+mod address;
+mod aio;
+mod errno;
+mod ffi;
+mod image;
+mod pool;
+
+use std::ops::Range;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use async_trait::async_trait;
+use bytes::Bytes;
+use futures::{StreamExt, TryStreamExt};
+
+pub(crate) use address::RbdUrl;
+
+use self::image::Image;
+use self::pool::Pool;
+use crate::{Backend, ByteStream, Entry, Error, ErrorKind, Result, Version, path};
+
+/// The largest piece. Pieces end at multiples of it, so that a piece is in one object of the cluster.
+const PIECE_BYTES_MAX: u64 = 1 << 20;
+/// Pieces of a fetch on their way at a time: an object of the usual 4 MiB.
+const PIECES_MAX: usize = 4;
+/// Images that stay open. Each takes some hundred kilobytes of memory.
+const OPEN_IMAGES_MAX: usize = 64;
+/// Images that a listing opens at a time.
+const LISTED_IMAGES_MAX: usize = 16;
+
+/// The images of one pool of a Ceph cluster, or of one namespace of it, as a directory.
+///
+/// Its files are images, called `IMAGE`, and their snapshots, called `IMAGE@SNAPSHOT`, which listings leave
+/// out. A snapshot's version is its number: its bytes never change. An image's version is its identifier,
+/// size and modification time, which Ceph renews once a minute while the image is written. So a read of
+/// an image during writes may mix older and newer blocks.
+#[derive(Clone, Debug)]
+pub(crate) struct RbdBackend {
+    pool: Arc<Pool>,
+    /// The images used last are at the end.
+    open: Arc<Mutex<Vec<(String, Arc<Image>)>>>,
+}
+
+impl RbdBackend {
+    /// Connects to the pool that `url` names.
+    pub(crate) async fn connect(url: &RbdUrl) -> Result<RbdBackend> {
+        let url = url.clone();
+        let pool = blocking(move || Pool::connect(&url)).await?;
+        Ok(RbdBackend { pool: Arc::new(pool), open: Arc::default() })
+    }
+
+    fn open_images(&self) -> MutexGuard<'_, Vec<(String, Arc<Image>)>> {
+        self.open.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Opens `path` as it is now.
+    async fn open_now(&self, path: &str) -> Result<Arc<Image>> {
+        let path = self.image_name(path)?.to_owned();
+        let pool = Arc::clone(&self.pool);
+        blocking(move || Image::open(&pool, &path)).await.map(Arc::new)
+    }
+
+    /// The name of the image `path`: images have no directories.
+    fn image_name<'p>(&self, path: &'p str) -> Result<&'p str> {
+        match path::components(path)?.as_slice() {
+            [name] => Ok(name),
+            _ => Err(Error::new(
+                ErrorKind::NotFound,
+                format!("there is no image {path:?} in {}", self.pool.url),
+            )),
+        }
+    }
+
+    fn keep_open(&self, path: &str, image: &Arc<Image>) {
+        let mut open = self.open_images();
+        open.retain(|(other, _)| other != path);
+        open.push((path.to_owned(), Arc::clone(image)));
+        if open.len() > OPEN_IMAGES_MAX {
+            open.remove(0);
+        }
+    }
+
+    /// `path` with `version`, opened now unless it is open already.
+    async fn open_version(&self, path: &str, version: &Version) -> Result<Arc<Image>> {
+        let has_version = |image: &Image| image.version == *version;
+        let known =
+            self.open_images().iter().find(|(other, _)| other == path).map(|(_, image)| Arc::clone(image));
+        let image = match known.filter(|image| has_version(image)) {
+            Some(image) => image,
+            None => self.open_now(path).await?,
+        };
+        self.keep_open(path, &image);
+        if has_version(&image) { Ok(image) } else { Err(image.changed()) }
+    }
+}
+
+#[async_trait]
+impl Backend for RbdBackend {
+    fn url(&self) -> String {
+        self.pool.url.clone()
+    }
+
+    async fn stat(&self, path: &str) -> Result<Entry> {
+        if path.is_empty() {
+            return Ok(Entry::directory(""));
+        }
+        let image = self.open_now(path).await?;
+        self.keep_open(path, &image);
+        image.entry()
+    }
+
+    async fn list(&self, path: &str) -> Result<Vec<Entry>> {
+        if !path.is_empty() {
+            self.stat(path).await?;
+            return Err(Error::not_a_directory(path));
+        }
+        let pool = Arc::clone(&self.pool);
+        let names = blocking(move || pool.names()).await?;
+        let names = names.into_iter().filter_map(|name| shown(&self.pool.url, name));
+        let entries = futures::stream::iter(names).map(|name| async move {
+            match self.open_now(&name).await {
+                Ok(image) => image.entry().map(Some),
+                // Removed since the names were read.
+                Err(error) if error.kind == ErrorKind::NotFound => Ok(None),
+                Err(error) => Err(error),
+            }
+        });
+        entries.buffered(LISTED_IMAGES_MAX).try_filter_map(async |entry| Ok(entry)).try_collect().await
+    }
+
+    async fn read_link(&self, path: &str) -> Result<Vec<u8>> {
+        self.stat(path).await?;
+        Err(Error::not_a_link(path))
+    }
+
+    async fn fetch(&self, path: &str, version: &Version, extent: Range<u64>) -> Result<ByteStream> {
+        let image = self.open_version(path, version).await?;
+        if extent.is_empty() || extent.end > image.size {
+            let message = format!("{} has no bytes {extent:?}", image.url());
+            return Err(Error::new(ErrorKind::Invalid, message));
+        }
+        let pieces = pieces(extent).map(move |extent| piece(Arc::clone(&image), extent));
+        let mut pieces = futures::stream::iter(pieces).buffered(PIECES_MAX);
+        // Awaits the first piece here, so that a changed image fails the fetch itself.
+        let first = pieces.next().await.transpose()?;
+        Ok(futures::stream::iter(first.map(Ok)).chain(pieces).boxed())
+    }
+}
+
+/// Reads `extent`. The check runs meanwhile, so that it delays no read on an idle cluster.
+async fn piece(image: Arc<Image>, extent: Range<u64>) -> Result<Bytes> {
+    let (bytes, ()) = futures::try_join!(aio::read(&image, extent), image.check_now_and_then())?;
+    Ok(bytes)
+}
+
+/// Cuts `extent` at multiples of [`PIECE_BYTES_MAX`].
+fn pieces(extent: Range<u64>) -> impl Iterator<Item = Range<u64>> {
+    let end = |start: u64| (start / PIECE_BYTES_MAX + 1) * PIECE_BYTES_MAX;
+    let starts = std::iter::successors(Some(extent.start), move |start| Some(end(*start)));
+    starts.take_while(move |start| *start < extent.end).map(move |start| start..end(start).min(extent.end))
+}
+
+/// The name of a listed image, unless no path can have it.
+fn shown(pool: &str, name: Vec<u8>) -> Option<String> {
+    let name = String::from_utf8(name).ok().filter(|name| path::is_name(name));
+    if name.is_none() {
+        tracing::warn!(target: "forerun::store", pool, "skipped an image: its name cannot be that of a file");
+    }
+    name
+}
+
+/// Runs the blocking `work` of librbd away from the async threads.
+async fn blocking<T: Send + 'static>(work: impl FnOnce() -> Result<T> + Send + 'static) -> Result<T> {
+    match tokio::task::spawn_blocking(work).await {
+        Ok(result) => result,
+        Err(stopped) => {
+            Err(Error::new(ErrorKind::Permanent, format!("an operation of librbd stopped: {stopped}")))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_extent_is_cut_at_the_borders_of_objects() {
+        const PIECE: u64 = PIECE_BYTES_MAX;
+        let cut = |extent| pieces(extent).collect::<Vec<_>>();
+        assert_eq!(cut(0..1), [0..1]);
+        assert_eq!(cut(5..PIECE), [5..PIECE]);
+        assert_eq!(
+            cut(PIECE - 1..2 * PIECE + 1),
+            [PIECE - 1..PIECE, PIECE..2 * PIECE, 2 * PIECE..2 * PIECE + 1]
+        );
+    }
+}

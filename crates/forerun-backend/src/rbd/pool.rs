@@ -1,0 +1,237 @@
+//! A connection to one pool of a cluster.
+
+use std::ffi::{CStr, CString, c_char};
+use std::ptr;
+use std::sync::mpsc::{self, Sender};
+
+use super::address::{CephClient, RbdUrl};
+use super::errno::{failed, not_connected};
+use super::ffi;
+use crate::http::IDLE_TIMEOUT;
+use crate::{Error, ErrorKind, Result};
+
+/// The options of librados that bound its waits, with its defaults: five minutes, and for ever.
+const TIMEOUTS: [(&CStr, f64); 3] =
+    [(c"client_mount_timeout", 300.0), (c"rados_mon_op_timeout", 0.0), (c"rados_osd_op_timeout", 0.0)];
+
+/// A connection to one pool, or to one namespace of it.
+///
+/// Closing an image and the connection blocks, and the last user may be a thread of librbd. So a thread
+/// of this connection closes them. It ends after the last image.
+#[derive(Debug)]
+pub(super) struct Pool {
+    /// Valid as long as `closing` exists.
+    io: ffi::Handle,
+    closing: Sender<OpenImage>,
+    /// The pool's URL, for messages.
+    pub(super) url: String,
+}
+
+// SAFETY: librados and librbd allow the use of a pool from any thread, and the handle is only read.
+unsafe impl Send for Pool {}
+// SAFETY: as above.
+unsafe impl Sync for Pool {}
+
+/// An image that is open at librbd.
+#[derive(Debug)]
+pub(super) struct OpenImage(pub(super) ffi::Handle);
+
+// SAFETY: librbd allows the use of an image from any thread.
+unsafe impl Send for OpenImage {}
+
+/// A connection to a cluster.
+struct Cluster(ffi::Handle);
+
+impl Drop for Cluster {
+    fn drop(&mut self) {
+        // SAFETY: `rados_create` made the handle, and this is its last use.
+        unsafe { ffi::rados_shutdown(self.0) }
+    }
+}
+
+/// A pool of a cluster.
+struct PoolHandle {
+    io: ffi::Handle,
+    /// Dropped after the pool.
+    _cluster: Cluster,
+}
+
+// SAFETY: as for `Pool`.
+unsafe impl Send for PoolHandle {}
+
+impl Drop for PoolHandle {
+    fn drop(&mut self) {
+        // SAFETY: `rados_ioctx_create` made the handle, all its images are closed, and this is its last use.
+        unsafe { ffi::rados_ioctx_destroy(self.io) }
+    }
+}
+
+impl Pool {
+    /// Connects to the pool that `url` names. Blocks for up to some ten seconds.
+    pub(super) fn connect(url: &RbdUrl) -> Result<Pool> {
+        let cluster = connect(&url.client)?;
+        let mut io = ptr::null_mut();
+        let name = c_string(&url.pool)?;
+        // SAFETY: the cluster is connected, the name ends in zero, and `io` takes the result.
+        let code = unsafe { ffi::rados_ioctx_create(cluster.0, name.as_ptr(), &mut io) };
+        check(code, || format!("the pool {:?}", url.pool))?;
+        let pool = PoolHandle { io, _cluster: cluster };
+        if let Some(namespace) = &url.namespace {
+            let namespace = c_string(namespace)?;
+            // SAFETY: the pool is open, no other thread has it yet, and the name ends in zero.
+            unsafe { ffi::rados_ioctx_set_namespace(io, namespace.as_ptr()) };
+        }
+        let (closing, closed) = mpsc::channel::<OpenImage>();
+        let close = move || {
+            for image in closed {
+                // SAFETY: `rbd_open_read_only` made the handle, and its owner gave up its last use.
+                unsafe { ffi::rbd_close(image.0) };
+            }
+            drop(pool);
+        };
+        std::thread::Builder::new().name("rbd-close".to_owned()).spawn(close).map_err(|error| {
+            let message = format!("cannot start a thread: {error}; raise the limit of threads");
+            Error::new(ErrorKind::Permanent, message).with_source(error)
+        })?;
+        Ok(Pool { io, closing, url: url.directory() })
+    }
+
+    /// The pool's handle, valid as long as the pool is borrowed.
+    pub(super) fn io(&self) -> ffi::Handle {
+        self.io
+    }
+
+    /// Closes `image`, soon and on another thread.
+    pub(super) fn close(&self, image: ffi::Handle) {
+        // The thread ends only after this sender.
+        let _ = self.closing.send(OpenImage(image));
+    }
+
+    /// The names of the images. Blocks.
+    pub(super) fn names(&self) -> Result<Vec<Vec<u8>>> {
+        // Images may be added between two calls.
+        const ROOM: usize = 64;
+        let mut specs = Vec::new();
+        loop {
+            let mut count = specs.len();
+            // SAFETY: the pool is open, and `specs` has room for `count` images.
+            let code = unsafe { ffi::rbd_list2(self.io, specs.as_mut_ptr(), &mut count) };
+            if code == -rustix::io::Errno::RANGE.raw_os_error() {
+                let none = ffi::ImageSpec { id: ptr::null_mut(), name: ptr::null_mut() };
+                specs.resize(count + ROOM, none);
+                continue;
+            }
+            check(code, || self.url.clone())?;
+            let specs = &mut specs[..count];
+            // SAFETY: librbd wrote `count` images, whose names end in zero.
+            let name = |spec: &ffi::ImageSpec| unsafe { CStr::from_ptr(spec.name) }.to_bytes().to_vec();
+            let names = specs.iter().map(name).collect();
+            // SAFETY: librbd allocated the strings of these images, and they are not used any more.
+            unsafe { ffi::rbd_image_spec_list_cleanup(specs.as_mut_ptr(), count) };
+            return Ok(names);
+        }
+    }
+}
+
+fn connect(client: &CephClient) -> Result<Cluster> {
+    let id = client.id.as_deref().unwrap_or("admin");
+    let mut cluster = ptr::null_mut();
+    let name = c_string(id)?;
+    // SAFETY: the name ends in zero, and `cluster` takes the result.
+    let code = unsafe { ffi::rados_create(&mut cluster, name.as_ptr()) };
+    check(code, || "librados".to_owned())?;
+    let cluster = Cluster(cluster);
+    read_settings(&cluster, client)?;
+    // The engine plans what is read ahead and keeps it: librbd would do both a second time.
+    set(&cluster, c"rbd_cache", c"false")?;
+    limit_waits(&cluster)?;
+    // SAFETY: the cluster was created and is not connected yet.
+    let code = unsafe { ffi::rados_connect(cluster.0) };
+    if code < 0 { Err(not_connected(id, code.into())) } else { Ok(cluster) }
+}
+
+fn read_settings(cluster: &Cluster, client: &CephClient) -> Result<()> {
+    let path = client.conf.as_ref().map(|conf| c_string(&conf.to_string_lossy())).transpose()?;
+    let pointer = path.as_ref().map_or(ptr::null(), |path| path.as_ptr());
+    // SAFETY: the cluster was created, and the path ends in zero or is null.
+    let code = unsafe { ffi::rados_conf_read_file(cluster.0, pointer) };
+    match &client.conf {
+        Some(conf) if code < 0 => {
+            let error = failed(&format!("cannot read Ceph's settings in {}", conf.display()), code.into());
+            Err(Error { kind: ErrorKind::Invalid, ..error })
+        }
+        // CEPH_ARGS may have all settings.
+        _ => Ok(()),
+    }
+}
+
+/// Bounds the waits that the user has not bounded.
+fn limit_waits(cluster: &Cluster) -> Result<()> {
+    let limit = c_string(&IDLE_TIMEOUT.as_secs().to_string())?;
+    for (option, default) in TIMEOUTS {
+        if seconds(cluster, option) == Some(default) {
+            set(cluster, option, &limit)?;
+        }
+    }
+    Ok(())
+}
+
+fn seconds(cluster: &Cluster, option: &CStr) -> Option<f64> {
+    let mut value = [0_u8; 64];
+    // SAFETY: the cluster was created, the option ends in zero, and the value has as many bytes as said.
+    let code = unsafe {
+        ffi::rados_conf_get(cluster.0, option.as_ptr(), value.as_mut_ptr().cast::<c_char>(), value.len())
+    };
+    let text = CStr::from_bytes_until_nul(&value).ok().filter(|_| code >= 0)?.to_str().ok()?;
+    text.trim_end_matches('s').parse().ok()
+}
+
+fn set(cluster: &Cluster, option: &CStr, value: &CStr) -> Result<()> {
+    // SAFETY: the cluster was created, and both strings end in zero.
+    let code = unsafe { ffi::rados_conf_set(cluster.0, option.as_ptr(), value.as_ptr()) };
+    check(code, || format!("the option {option:?} of Ceph"))
+}
+
+/// Turns a negative `code` into an error about `what`.
+pub(super) fn check(code: impl Into<i64>, what: impl FnOnce() -> String) -> Result<()> {
+    let code = code.into();
+    if code < 0 { Err(failed(&what(), code)) } else { Ok(()) }
+}
+
+pub(super) fn c_string(text: &str) -> Result<CString> {
+    CString::new(text).map_err(|_| Error::new(ErrorKind::Invalid, format!("{text:?} has a zero byte")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn created() -> Cluster {
+        let mut cluster = ptr::null_mut();
+        // SAFETY: `cluster` takes the result, and the client has its usual name.
+        assert_eq!(unsafe { ffi::rados_create(&mut cluster, ptr::null()) }, 0);
+        Cluster(cluster)
+    }
+
+    #[test]
+    fn waits_end_after_ten_seconds_unless_the_user_says_otherwise() {
+        let cluster = created();
+        limit_waits(&cluster).unwrap();
+        for (option, _) in TIMEOUTS {
+            assert_eq!(seconds(&cluster, option), Some(10.0), "{option:?}");
+        }
+        let cluster = created();
+        set(&cluster, c"rados_osd_op_timeout", c"45").unwrap();
+        limit_waits(&cluster).unwrap();
+        let waits = TIMEOUTS.map(|(option, _)| seconds(&cluster, option));
+        assert_eq!(waits, [Some(10.0), Some(10.0), Some(45.0)]);
+    }
+
+    #[test]
+    fn a_file_of_settings_that_is_missing_is_named() {
+        let client = CephClient { id: None, conf: Some("/no/such/ceph.conf".into()) };
+        let error = read_settings(&created(), &client).unwrap_err();
+        assert_eq!(error.kind, ErrorKind::Invalid);
+        assert!(error.message.contains("/no/such/ceph.conf: No such file"), "{error}");
+    }
+}

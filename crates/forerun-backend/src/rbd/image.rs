@@ -24,7 +24,7 @@ pub(super) struct Image {
     handle: ffi::Handle,
     pool: Arc<Pool>,
     /// `IMAGE` or `IMAGE@SNAPSHOT`.
-    path: String,
+    pub(super) path: String,
     pub(super) size: u64,
     pub(super) version: Version,
     modified: Option<SystemTime>,

@@ -24,7 +24,7 @@ use crate::{Backend, ByteStream, Entry, Error, ErrorKind, Result, Version, path}
 const PIECE_BYTES_MAX: u64 = 1 << 20;
 /// Pieces of a fetch on their way at a time: an object of the usual 4 MiB.
 const PIECES_MAX: usize = 4;
-/// Images that stay open. Each takes some hundred kilobytes of memory.
+/// Images that stay open. Each takes memory of librbd, and opening it again takes a few milliseconds.
 const OPEN_IMAGES_MAX: usize = 64;
 /// Images that a listing opens at a time.
 const LISTED_IMAGES_MAX: usize = 16;
@@ -39,7 +39,7 @@ const LISTED_IMAGES_MAX: usize = 16;
 pub(crate) struct RbdBackend {
     pool: Arc<Pool>,
     /// The images used last are at the end.
-    open: Arc<Mutex<Vec<(String, Arc<Image>)>>>,
+    open: Arc<Mutex<Vec<Arc<Image>>>>,
 }
 
 impl RbdBackend {
@@ -50,7 +50,7 @@ impl RbdBackend {
         Ok(RbdBackend { pool: Arc::new(pool), open: Arc::default() })
     }
 
-    fn open_images(&self) -> MutexGuard<'_, Vec<(String, Arc<Image>)>> {
+    fn open_images(&self) -> MutexGuard<'_, Vec<Arc<Image>>> {
         self.open.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -72,10 +72,10 @@ impl RbdBackend {
         }
     }
 
-    fn keep_open(&self, path: &str, image: &Arc<Image>) {
+    fn keep_open(&self, image: &Arc<Image>) {
         let mut open = self.open_images();
-        open.retain(|(other, _)| other != path);
-        open.push((path.to_owned(), Arc::clone(image)));
+        open.retain(|other| other.path != image.path);
+        open.push(Arc::clone(image));
         if open.len() > OPEN_IMAGES_MAX {
             open.remove(0);
         }
@@ -84,13 +84,12 @@ impl RbdBackend {
     /// `path` with `version`, opened now unless it is open already.
     async fn open_version(&self, path: &str, version: &Version) -> Result<Arc<Image>> {
         let has_version = |image: &Image| image.version == *version;
-        let known =
-            self.open_images().iter().find(|(other, _)| other == path).map(|(_, image)| Arc::clone(image));
+        let known = self.open_images().iter().find(|image| image.path == path).map(Arc::clone);
         let image = match known.filter(|image| has_version(image)) {
             Some(image) => image,
             None => self.open_now(path).await?,
         };
-        self.keep_open(path, &image);
+        self.keep_open(&image);
         if has_version(&image) { Ok(image) } else { Err(image.changed()) }
     }
 }
@@ -106,7 +105,7 @@ impl Backend for RbdBackend {
             return Ok(Entry::directory(""));
         }
         let image = self.open_now(path).await?;
-        self.keep_open(path, &image);
+        self.keep_open(&image);
         image.entry()
     }
 
@@ -187,12 +186,10 @@ mod tests {
     #[test]
     fn an_extent_is_cut_at_the_borders_of_objects() {
         const PIECE: u64 = PIECE_BYTES_MAX;
-        let cut = |extent| pieces(extent).collect::<Vec<_>>();
-        assert_eq!(cut(0..1), [0..1]);
-        assert_eq!(cut(5..PIECE), [5..PIECE]);
-        assert_eq!(
-            cut(PIECE - 1..2 * PIECE + 1),
-            [PIECE - 1..PIECE, PIECE..2 * PIECE, 2 * PIECE..2 * PIECE + 1]
-        );
+        let ends = |extent| pieces(extent).map(|piece| (piece.start, piece.end)).collect::<Vec<_>>();
+        assert_eq!(ends(0..1), [(0, 1)]);
+        assert_eq!(ends(5..PIECE), [(5, PIECE)]);
+        let three = [(PIECE - 1, PIECE), (PIECE, 2 * PIECE), (2 * PIECE, 2 * PIECE + 1)];
+        assert_eq!(ends(PIECE - 1..2 * PIECE + 1), three);
     }
 }

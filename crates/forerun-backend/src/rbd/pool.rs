@@ -34,7 +34,7 @@ unsafe impl Sync for Pool {}
 
 /// An image that is open at librbd.
 #[derive(Debug)]
-pub(super) struct OpenImage(pub(super) ffi::Handle);
+struct OpenImage(ffi::Handle);
 
 // SAFETY: librbd allows the use of an image from any thread.
 unsafe impl Send for OpenImage {}
@@ -155,14 +155,14 @@ fn read_settings(cluster: &Cluster, client: &CephClient) -> Result<()> {
     let pointer = path.as_ref().map_or(ptr::null(), |path| path.as_ptr());
     // SAFETY: the cluster was created, and the path ends in zero or is null.
     let code = unsafe { ffi::rados_conf_read_file(cluster.0, pointer) };
-    match &client.conf {
-        Some(conf) if code < 0 => {
-            let error = failed(&format!("cannot read Ceph's settings in {}", conf.display()), code.into());
-            Err(Error { kind: ErrorKind::Invalid, ..error })
-        }
-        // CEPH_ARGS may have all settings.
-        _ => Ok(()),
+    let is_missing = code == -rustix::io::Errno::NOENT.raw_os_error();
+    // CEPH_ARGS may have all settings.
+    if code >= 0 || (is_missing && client.conf.is_none()) {
+        return Ok(());
     }
+    let conf = client.conf.as_ref().map_or("ceph.conf".into(), |conf| conf.display().to_string());
+    let error = failed(&format!("cannot read Ceph's settings in {conf}"), code.into());
+    Err(Error { kind: ErrorKind::Invalid, ..error })
 }
 
 /// Bounds the waits that the user has not bounded.

@@ -10,6 +10,7 @@ use tokio::sync::oneshot;
 
 use super::ffi;
 use super::image::Image;
+use super::operation::Operation;
 use super::pool::check;
 use crate::{Error, ErrorKind, Result};
 
@@ -20,6 +21,7 @@ struct PendingRead {
     /// An image must not be closed during a read.
     image: Arc<Image>,
     answer: oneshot::Sender<(isize, Vec<u8>)>,
+    operation: Operation,
 }
 
 /// Reads the bytes `extent` of `image`.
@@ -42,7 +44,8 @@ pub(super) async fn read(image: &Arc<Image>, extent: Range<u64>) -> Result<Bytes
 fn submit(image: &Arc<Image>, offset: u64, len: usize) -> Result<oneshot::Receiver<(isize, Vec<u8>)>> {
     let (answer, answered) = oneshot::channel();
     let buffer = Vec::with_capacity(len);
-    let mut pending = Box::new(PendingRead { buffer, image: Arc::clone(image), answer });
+    let operation = Operation::begin()?;
+    let mut pending = Box::new(PendingRead { buffer, image: Arc::clone(image), answer, operation });
     let buffer = pending.buffer.as_mut_ptr().cast::<c_char>();
     let pending = Box::into_raw(pending);
     let mut completion = ptr::null_mut();
@@ -69,7 +72,8 @@ fn submit(image: &Arc<Image>, offset: u64, len: usize) -> Result<oneshot::Receiv
 /// Answers a read. librbd's thread must not wait here, nor close the image: see [`Pool`](super::pool::Pool).
 extern "C" fn completed(completion: ffi::Handle, argument: *mut c_void) {
     // SAFETY: `submit` gave this pointer to one completion, and librbd calls back once.
-    let PendingRead { buffer, image, answer } = *unsafe { Box::from_raw(argument.cast::<PendingRead>()) };
+    let pending = *unsafe { Box::from_raw(argument.cast::<PendingRead>()) };
+    let PendingRead { buffer, image, answer, operation } = pending;
     // SAFETY: the completion is valid during its callback, and has its value by then.
     let code = unsafe { ffi::rbd_aio_get_return_value(completion) };
     // SAFETY: this is our last use of the completion.
@@ -77,4 +81,6 @@ extern "C" fn completed(completion: ffi::Handle, argument: *mut c_void) {
     // Nobody may wait any more. Then the buffer ends here.
     let _ = answer.send((code, buffer));
     drop(image);
+    // The last user of an image begins another operation, which closes it.
+    drop(operation);
 }

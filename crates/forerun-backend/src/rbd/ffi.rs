@@ -28,6 +28,11 @@ pub(super) type Handle = *mut c_void;
 /// `rbd_callback_t`. A thread of librbd calls it, once for each completion.
 pub(super) type Callback = extern "C" fn(completion: Handle, argument: *mut c_void);
 
+unsafe extern "C" {
+    /// The process calls `function` when it exits, before it destroys the data of libraries.
+    pub(super) fn atexit(function: extern "C" fn()) -> c_int;
+}
+
 #[link(name = "rados")]
 unsafe extern "C" {
     /// `id` may be null for the client `admin`.

@@ -9,6 +9,7 @@ use tokio::time::Instant;
 
 use super::blocking;
 use super::ffi::{self, CephTime};
+use super::operation::Operation;
 use super::pool::{Pool, c_string, check};
 use crate::{Entry, Error, ErrorKind, Result, Version};
 
@@ -59,6 +60,7 @@ impl Image {
         let mut handle = ptr::null_mut();
         let pointer = snapshot.as_ref().map_or(ptr::null(), |snapshot| snapshot.as_ptr());
         let at = Instant::now();
+        let _operation = Operation::begin()?;
         // SAFETY: the pool is open, the names end in zero or are null, and `handle` takes the result.
         let code = unsafe { ffi::rbd_open_read_only(pool.io(), name.as_ptr(), &mut handle, pointer) };
         check(code, || format!("{}{path}", pool.url))?;

@@ -5,6 +5,7 @@ mod aio;
 mod errno;
 mod ffi;
 mod image;
+mod operation;
 mod pool;
 
 use std::ops::Range;

@@ -7,6 +7,7 @@ use std::sync::mpsc::{self, Sender};
 use super::address::{CephClient, RbdUrl};
 use super::errno::{failed, not_connected};
 use super::ffi;
+use super::operation::Operation;
 use crate::http::IDLE_TIMEOUT;
 use crate::{Error, ErrorKind, Result};
 
@@ -22,7 +23,7 @@ const TIMEOUTS: [(&CStr, f64); 3] =
 pub(super) struct Pool {
     /// Valid as long as `closing` exists.
     io: ffi::Handle,
-    closing: Sender<OpenImage>,
+    closing: Sender<Closing>,
     /// The pool's URL, for messages.
     pub(super) url: String,
 }
@@ -32,12 +33,16 @@ unsafe impl Send for Pool {}
 // SAFETY: as above.
 unsafe impl Sync for Pool {}
 
-/// An image that is open at librbd.
+/// An image to close, or the whole connection if there is none.
 #[derive(Debug)]
-struct OpenImage(ffi::Handle);
+struct Closing {
+    image: Option<ffi::Handle>,
+    /// Ends once this is closed.
+    operation: Operation,
+}
 
 // SAFETY: librbd allows the use of an image from any thread.
-unsafe impl Send for OpenImage {}
+unsafe impl Send for Closing {}
 
 /// A connection to a cluster.
 struct Cluster(ffi::Handle);
@@ -66,9 +71,16 @@ impl Drop for PoolHandle {
     }
 }
 
+impl Drop for Pool {
+    fn drop(&mut self) {
+        self.send(None);
+    }
+}
+
 impl Pool {
     /// Connects to the pool that `url` names. Blocks for up to some ten seconds.
     pub(super) fn connect(url: &RbdUrl) -> Result<Pool> {
+        let _operation = Operation::begin()?;
         let cluster = connect(&url.client)?;
         let mut io = ptr::null_mut();
         let name = c_string(&url.pool)?;
@@ -81,13 +93,19 @@ impl Pool {
             // SAFETY: the pool is open, no other thread has it yet, and the name ends in zero.
             unsafe { ffi::rados_ioctx_set_namespace(io, namespace.as_ptr()) };
         }
-        let (closing, closed) = mpsc::channel::<OpenImage>();
+        let (closing, closed) = mpsc::channel::<Closing>();
         let close = move || {
-            for image in closed {
+            let mut last = None;
+            for Closing { image, operation } in closed {
+                let Some(image) = image else {
+                    last = Some(operation);
+                    continue;
+                };
                 // SAFETY: `rbd_open_read_only` made the handle, and its owner gave up its last use.
-                unsafe { ffi::rbd_close(image.0) };
+                unsafe { ffi::rbd_close(image) };
             }
             drop(pool);
+            drop(last);
         };
         std::thread::Builder::new().name("rbd-close".to_owned()).spawn(close).map_err(|error| {
             let message = format!("cannot start a thread: {error}; raise the limit of threads");
@@ -103,14 +121,21 @@ impl Pool {
 
     /// Closes `image`, soon and on another thread.
     pub(super) fn close(&self, image: ffi::Handle) {
-        // The thread ends only after this sender.
-        let _ = self.closing.send(OpenImage(image));
+        self.send(Some(image));
+    }
+
+    fn send(&self, image: Option<ffi::Handle>) {
+        // An exit of the process closes everything. The thread ends only after this sender.
+        if let Ok(operation) = Operation::begin() {
+            let _ = self.closing.send(Closing { image, operation });
+        }
     }
 
     /// The names of the images. Blocks.
     pub(super) fn names(&self) -> Result<Vec<Vec<u8>>> {
         // Images may be added between two calls.
         const ROOM: usize = 64;
+        let _operation = Operation::begin()?;
         let mut specs = Vec::new();
         loop {
             let mut count = specs.len();

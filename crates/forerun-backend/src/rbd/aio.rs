@@ -53,8 +53,8 @@ fn submit(image: &Arc<Image>, offset: u64, len: usize) -> Result<oneshot::Receiv
     let mut code =
         unsafe { ffi::rbd_aio_create_completion(pending.cast::<c_void>(), completed, &mut completion) };
     if code >= 0 {
-        // SAFETY: the image is open until the read is complete, and the buffer has room for `len` bytes and lives
-        // until then, because `pending` owns both.
+        // SAFETY: `pending` owns the image and the buffer, which has room for `len` bytes. `completed` drops it
+        // when the read is complete.
         code = unsafe { ffi::rbd_aio_read(image.handle(), offset, len, buffer, completion) };
         if code < 0 {
             // SAFETY: the completion was created, and librbd did not take it.

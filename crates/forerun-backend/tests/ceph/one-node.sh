@@ -1,6 +1,6 @@
 #!/bin/sh
-# Runs a command beside a Ceph cluster, which ends with it: a monitor and an OSD that keeps its objects
-# in memory, both on the loopback address. It needs ceph-mon, ceph-osd and ceph-common of Debian, and
+# Runs a command beside a Ceph cluster, which ends with it. The cluster is a monitor and an OSD on the
+# loopback address, and keeps its objects in memory. It needs ceph-mon, ceph-osd and ceph-common of Debian, and
 # leaves no file behind.
 #
 # Usage: one-node.sh COMMAND [ARGUMENT...]

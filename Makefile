@@ -141,7 +141,7 @@ nbd-programs: nbd
 
 # The services that the packages bring are not started: the tests run their own cluster.
 ceph:
-	@PATH="$$PATH:/usr/sbin"; test -e /usr/include/rbd/librbd.h && command -v ceph-mon ceph-osd rbd >/dev/null || { \
+	@PATH="$$PATH:/usr/sbin"; test -e /usr/include/rbd/librbd.h && command -v ceph-mon >/dev/null && command -v ceph-osd >/dev/null && command -v rbd >/dev/null || { \
 		$(install) ceph-mon ceph-osd ceph-common librbd-dev librados-dev; }
 	cargo clippy --package forerun-backend --all-targets --features rbd -- -D warnings
 	cargo test --package forerun-backend --features rbd --lib rbd::

@@ -2,6 +2,7 @@
 
 mod address;
 mod aio;
+mod cluster;
 mod errno;
 mod ffi;
 mod image;

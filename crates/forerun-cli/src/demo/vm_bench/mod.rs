@@ -3,6 +3,8 @@
 mod boot_console;
 mod boot_image;
 mod boot_source;
+mod machine_parts;
+mod qemu_monitor;
 mod virtual_machine;
 mod vm_goal;
 mod vm_run;
@@ -17,7 +19,7 @@ use clap::ValueEnum;
 
 use self::boot_image::BootImage;
 use self::boot_source::BootSource;
-use self::virtual_machine::Bus;
+use self::machine_parts::Bus;
 use self::vm_run::{VmBench, VmRun};
 use self::vm_table::VmComparison;
 use super::link::Shape;

@@ -5,47 +5,20 @@ use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::time::Duration;
 
-use clap::ValueEnum;
 use tempfile::TempDir;
-use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader};
-use tokio::net::UnixStream;
+use tokio::io::{AsyncBufReadExt, BufReader};
 use tokio::process::{Child, ChildStdout, Command};
 use tokio::time::{Instant, timeout_at};
 
 use super::boot_console::{BootConsole, BootStep};
+use super::machine_parts::{Accelerator, BootDisk, Bus};
+use super::qemu_monitor::QemuMonitor;
 use crate::demo::process::end;
+use crate::scratch::scratch;
 
 const MEMORY_MIB: &str = "1024";
-/// The machine's writes must cost no disk any time.
-const MEMORY_FILES: &str = "/dev/shm";
 /// The file system writes blocks of this size. A larger cluster would make QEMU read the rest of it.
 const CLUSTER: &str = "cluster_size=4096";
-/// QEMU answers its monitor in milliseconds.
-const MONITOR_TIME_MAX: Duration = Duration::from_secs(30);
-
-/// The connection of the machine to its disk.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(super) enum Bus {
-    /// The disk of an old computer, which reads sector by sector until Linux runs
-    Ide,
-    /// A disk of virtual machines
-    Virtio,
-}
-
-/// The processor of the machine.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Accelerator {
-    Kvm,
-    Emulation,
-}
-
-/// The bytes that the machine boots from.
-#[derive(Clone, Debug)]
-pub(super) enum BootDisk {
-    File(PathBuf),
-    /// The socket of a server.
-    Socket(PathBuf),
-}
 
 /// A machine that runs.
 #[derive(Debug)]
@@ -56,52 +29,6 @@ pub(super) struct VirtualMachine {
     console: BootConsole,
     /// The socket of the monitor, the file that takes the writes, and QEMU's messages.
     folder: TempDir,
-}
-
-impl Bus {
-    /// The name in the table.
-    pub(super) fn title(self) -> &'static str {
-        match self {
-            Bus::Ide => "IDE",
-            Bus::Virtio => "virtio",
-        }
-    }
-
-    fn device(self) -> &'static str {
-        match self {
-            Bus::Ide => "ide-hd,bus=ide.0,drive=disk",
-            Bus::Virtio => "virtio-blk-pci,drive=disk",
-        }
-    }
-}
-
-impl Accelerator {
-    /// The name in the table's caption.
-    pub(super) fn title(self) -> &'static str {
-        match self {
-            Accelerator::Kvm => "KVM",
-            Accelerator::Emulation => "QEMU's emulation (tcg)",
-        }
-    }
-
-    fn options(self) -> [&'static str; 4] {
-        match self {
-            Accelerator::Kvm => ["-accel", "kvm", "-cpu", "host"],
-            Accelerator::Emulation => ["-accel", "tcg,thread=single", "-cpu", "max"],
-        }
-    }
-}
-
-impl BootDisk {
-    /// The node of QEMU's with these bytes.
-    fn node(&self) -> String {
-        // A comma would end the name.
-        let escaped = |path: &Path| path.display().to_string().replace(',', ",,");
-        match self {
-            BootDisk::File(path) => format!("driver=file,filename={}", escaped(path)),
-            BootDisk::Socket(path) => format!("driver=nbd,server.type=unix,server.path={}", escaped(path)),
-        }
-    }
 }
 
 impl VirtualMachine {
@@ -115,8 +42,7 @@ impl VirtualMachine {
         bus: Bus,
         accelerator: Accelerator,
     ) -> Result<VirtualMachine, String> {
-        let folder = tempfile::tempdir_in(MEMORY_FILES).or_else(|_| tempfile::tempdir());
-        let folder = folder.map_err(|error| format!("a folder for a virtual machine: {error}"))?;
+        let folder = scratch()?;
         let writes = folder.path().join("writes");
         make_writes_file(&writes, size).await?;
         let log = File::create(log_in(folder.path())).map_err(|error| format!("a log of QEMU: {error}"))?;
@@ -124,8 +50,7 @@ impl VirtualMachine {
         command.process_group(0).kill_on_drop(true);
         command.args(["-nodefaults", "-no-user-config", "-no-reboot", "-display", "none", "-vga", "std"]);
         command.args(["-machine", "pc", "-smp", "1", "-m", MEMORY_MIB]).args(accelerator.options());
-        command.args(["-serial", "stdio", "-qmp"]);
-        command.arg(format!("unix:{},server=on,wait=off", monitor_in(folder.path()).display()));
+        command.args(["-serial", "stdio", "-qmp"]).arg(QemuMonitor::within(folder.path()).option());
         command.args(["-blockdev", &format!("node-name=base,read-only=on,{}", disk.node())]);
         let writes = format!(
             "driver=qcow2,node-name=disk,backing=base,file.driver=file,file.filename={}",
@@ -177,33 +102,9 @@ impl VirtualMachine {
         }
     }
 
-    /// The bytes that the machine has read from its disk.
-    ///
-    /// # Errors
-    /// If QEMU does not tell.
-    pub(super) async fn read_bytes(&self) -> Result<u64, String> {
-        let asked = timeout_at(Instant::now() + MONITOR_TIME_MAX, self.ask("query-blockstats")).await;
-        let answer = asked.map_err(|_| "QEMU's monitor does not answer".to_owned())?;
-        let answer = answer.map_err(|error| format!("QEMU's monitor: {error}"))?;
-        read_bytes_in(&answer).ok_or_else(|| format!("QEMU's monitor tells of no reads: {answer}"))
-    }
-
-    /// The answer of the monitor to `command`, one line of JSON.
-    async fn ask(&self, command: &str) -> std::io::Result<String> {
-        let (input, mut output) = UnixStream::connect(monitor_in(self.folder.path())).await?.into_split();
-        let mut lines = BufReader::new(input).lines();
-        lines.next_line().await?;
-        for command in ["qmp_capabilities", command] {
-            output.write_all(format!("{{\"execute\": \"{command}\"}}\n").as_bytes()).await?;
-        }
-        lines.next_line().await?;
-        // Events may come before the answer.
-        while let Some(line) = lines.next_line().await? {
-            if !line.contains("\"event\": ") {
-                return Ok(line);
-            }
-        }
-        Err(std::io::ErrorKind::UnexpectedEof.into())
+    /// The monitor of QEMU.
+    pub(super) fn monitor(&self) -> QemuMonitor {
+        QemuMonitor::within(self.folder.path())
     }
 
     /// Turns it off.
@@ -237,40 +138,13 @@ fn missing(program: &str, error: &std::io::Error) -> String {
     format!("{program} does not start: {error}; try `make bench-vm`")
 }
 
-fn monitor_in(folder: &Path) -> PathBuf {
-    folder.join("monitor")
-}
-
 fn log_in(folder: &Path) -> PathBuf {
     folder.join("log")
-}
-
-/// The bytes read from all devices, in an answer to `query-blockstats`. None if it tells of no device.
-fn read_bytes_in(answer: &str) -> Option<u64> {
-    let after = answer.split("\"rd_bytes\": ").skip(1);
-    let each: Option<Vec<u64>> =
-        after.map(|rest| rest.split([',', '}']).next()?.trim().parse().ok()).collect();
-    each.filter(|each| !each.is_empty()).map(|each| each.iter().sum())
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn counts_the_reads_of_all_devices() {
-        let one =
-            |bytes| format!("{{\"stats\": {{\"wr_bytes\": 9, \"rd_bytes\": {bytes}}}, \"qdev\": \"x\"}}");
-        assert_eq!(read_bytes_in(&format!("{{\"return\": [{}, {}]}}", one("4096"), one("512"))), Some(4608));
-        assert_eq!(read_bytes_in(&format!("{{\"return\": [{}, {}]}}", one("4096"), one("none"))), None);
-        assert_eq!(read_bytes_in("{\"error\": {}}"), None);
-    }
-
-    #[test]
-    fn disks_are_named_as_qemu_wants_them() {
-        assert_eq!(BootDisk::File("a,b".into()).node(), "driver=file,filename=a,,b");
-        assert_eq!(BootDisk::Socket("/s".into()).node(), "driver=nbd,server.type=unix,server.path=/s");
-    }
 
     /// A machine whose console is the output of `script`.
     fn machine(script: &str) -> VirtualMachine {

@@ -10,7 +10,8 @@ use tempfile::TempDir;
 use super::boot_console::BootStep;
 use super::boot_image::{BootImage, IMAGE_KEY};
 use super::boot_source::BootSource;
-use super::virtual_machine::{Accelerator, BootDisk, Bus, VirtualMachine};
+use super::machine_parts::{Accelerator, BootDisk, Bus};
+use super::virtual_machine::VirtualMachine;
 use crate::demo::link::Shape;
 use crate::demo::process::{BlockExport, StoreProcess};
 use crate::demo::processors::Processors;
@@ -139,7 +140,7 @@ async fn watch(
                     boot,
                     grep: time.saturating_sub(boot),
                     is_right: result == expected,
-                    read_bytes: machine.read_bytes().await?,
+                    read_bytes: machine.monitor().read_bytes().await?,
                     fetched_bytes: 0,
                     request_count: 0,
                     processors_taken: processors_taken().unwrap_or_default(),

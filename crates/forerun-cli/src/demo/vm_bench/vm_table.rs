@@ -1,7 +1,7 @@
 //! The table of boots.
 
 use super::boot_source::BootSource;
-use super::virtual_machine::{Accelerator, Bus};
+use super::machine_parts::{Accelerator, Bus};
 use super::vm_goal::VmGoal;
 use super::vm_run::VmRun;
 use crate::demo::link::Shape;

@@ -13,6 +13,7 @@
 # `make bench-nbd` network block devices beside nbdkit, `make bench-vm` boots of a virtual machine from them,
 # `make real-programs` our traces
 # with the programs that replay them, `make nbd-programs` the NBD server with other clients,
+# `make nbd-guest` with the kernel of a virtual machine,
 # `make memory-test` memory that follows a control group,
 # `make nbd-integrity` writes to it for minutes, `make ceph` the backend for Ceph's images with a cluster of one node,
 # `make fuzz` feeds the trace readers and adaptive rubbish.
@@ -26,8 +27,8 @@
 # `make dist` builds a .deb, a static tarball, an SBOM and their checksums in `dist/` (docs/packages.md).
 # `make dist-test` uses them in a fresh Debian and in empty roots, as root.
 
-.PHONY: demo test test-shared bench check release-check semver-check version-check gates ablate fidelity bench-kernel bench-programs bench-clients bench-fairness bench-attacks bench-server bench-nbd bench-vm real-programs nbd-programs ceph memory-test nbd-integrity fuzz soak \
-	release static dist dist-test install install-program install-library uninstall header header-check fuse iproute2 nbd nginx python3 typos valgrind pkg-config musl
+.PHONY: demo test test-shared bench check release-check semver-check version-check gates ablate fidelity bench-kernel bench-programs bench-clients bench-fairness bench-attacks bench-server bench-nbd bench-vm real-programs nbd-programs nbd-guest ceph memory-test nbd-integrity fuzz soak \
+	release static dist dist-test install install-program install-library uninstall header header-check fuse iproute2 nbd qemu nginx python3 typos valgrind pkg-config musl
 
 # A change of user only where one is needed.
 as_root = $(if $(filter 0,$(shell id -u)),,sudo)
@@ -121,8 +122,7 @@ bench-nbd: nbd
 # Boots of Debian, as in `make bench-vm options='--bus ide,virtio --only forerun,local'`. Root makes the image.
 vm = target/bench-vm
 vm_image = crates/forerun-cli/programs/vm-image.sh
-bench-vm: nbd $(vm)/store/disk.raw
-	@command -v qemu-system-x86_64 >/dev/null || { $(install) qemu-system-x86; }
+bench-vm: nbd qemu $(vm)/store/disk.raw
 	cargo build --release --package forerun-cli
 	target/release/forerun bench vm --folder $(vm) $(options)
 
@@ -137,7 +137,11 @@ real-programs:
 	cargo test --package forerun-trace --test real_programs
 
 nbd-programs: nbd
-	cargo test --package forerun-cli --test nbd_programs -- --ignored
+	cargo test --package forerun-cli --test nbd_programs -- --ignored --skip guest::
+
+# The kernel's own client, in the virtual machine of bench-vm.
+nbd-guest: nbd qemu $(vm)/store/disk.raw
+	PATH="$$PATH:/usr/sbin" FORERUN_VM=$(abspath $(vm)) cargo test --package forerun-cli --test nbd_programs -- --ignored guest::
 
 # The services that the packages bring are not started: the tests run their own cluster.
 ceph:
@@ -320,6 +324,9 @@ python3:
 # Clients and servers of others.
 nbd:
 	@command -v nbdkit >/dev/null && command -v nbdcopy >/dev/null && command -v qemu-img >/dev/null && command -v openssl >/dev/null || { $(install) nbdkit libnbd-bin qemu-utils openssl; }
+
+qemu:
+	@command -v qemu-system-x86_64 >/dev/null || { $(install) qemu-system-x86; }
 
 # Counts instructions, and checks how C uses memory.
 valgrind:

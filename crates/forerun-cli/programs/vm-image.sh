@@ -1,8 +1,10 @@
 #!/bin/sh
-# Makes the disk image that `forerun bench vm` boots: vm-image.sh FOLDER
+# Makes the disk image that `forerun bench vm` and the test of `make nbd-guest` boot: vm-image.sh FOLDER
 #
 # FOLDER/store/disk.raw has a boot loader, a kernel and Debian 12. FOLDER/expected has the line that the machine
-# is to print after it has read /usr. Root runs it. It needs mmdebstrap, grub-pc-bin, fdisk and e2fsprogs.
+# is to print after it has read /usr. FOLDER/vmlinuz and FOLDER/initrd.img are the disk's kernel and initial RAM
+# disk, for a machine that needs other options than the boot loader's. Root runs it. It needs mmdebstrap,
+# grub-pc-bin, fdisk and e2fsprogs.
 set -eu
 
 folder=$1
@@ -62,8 +64,11 @@ echo forerun-vm >"$files/etc/hostname"
 echo MODULES=list >"$files/etc/initramfs-tools/conf.d/modules-of-forerun"
 printf '%s\n' ata_piix ata_generic sd_mod virtio_pci virtio_blk >"$files/etc/initramfs-tools/modules"
 
+# The client of NBD is for `make nbd-guest`. Its hooks would put it into the initial RAM disk, and no machine boots
+# by it.
 mmdebstrap --quiet --mode=root --variant=minbase \
-	--include=linux-image-cloud-amd64,initramfs-tools,systemd-sysv,udev,dbus,iproute2,cron \
+	--include=linux-image-cloud-amd64,initramfs-tools,systemd-sysv,udev,dbus,iproute2,cron,nbd-client \
+	--dpkgopt='path-exclude=/usr/share/initramfs-tools/*nbd*' \
 	--dpkgopt='path-exclude=/usr/share/man/*' --dpkgopt='path-exclude=/usr/share/locale/*' \
 	--essential-hook="cp --recursive --no-dereference --preserve=mode '$files/.' \"\$1/\"" \
 	bookworm "$work/root"
@@ -92,5 +97,6 @@ dd if=/usr/lib/grub/i386-pc/boot.img of="$disk.new" bs=440 count=1 conv=notrunc 
 dd if="$work/core.img" of="$disk.new" bs=512 seek=1 conv=notrunc status=none
 [ "$(stat --format=%s "$work/core.img")" -lt $(((part_sector - 1) * 512)) ]
 
+cp "$work/root/vmlinuz" "$work/root/initrd.img" "$folder"
 mv "$folder/expected.new" "$folder/expected"
 mv "$disk.new" "$disk"

@@ -1,7 +1,5 @@
 //! Images that QEMU has made, compared with what QEMU reads of them.
 
-use std::io::{BufRead, BufReader};
-
 use super::*;
 
 /// The bytes of a disk, which is no whole number of clusters.
@@ -66,8 +64,7 @@ impl Folder {
         server.current_dir(self.0.path()).args(["nbd", "--memory", "32MiB", "--format", "qcow2"]);
         server.arg("--unix").arg(&socket);
         with(&mut server);
-        let server = Process(server.arg(format!("disk={url}")).stderr(Stdio::null()).spawn().unwrap());
-        wait_for(&socket);
+        let server = Serving::start(server.arg(format!("disk={url}")));
         let uri = format!("nbd+unix:///disk?socket={}", socket.display());
         let copied = copy.to_str().unwrap();
         for options in
@@ -98,24 +95,13 @@ impl Folder {
     }
 }
 
-/// A web server of the folder.
-fn web(folder: &Folder) -> (Process, String) {
+/// A web server of the folder, and its URL.
+fn web(folder: &Folder) -> (Serving, String) {
     let mut server = forerun();
     server.current_dir(folder.0.path()).args(["serve", "--public", "--http", "127.0.0.1:0", "all=."]);
-    let mut child = server.stderr(Stdio::piped()).spawn().unwrap();
-    let mut greeting = String::new();
-    BufReader::new(child.stderr.take().unwrap()).read_line(&mut greeting).unwrap();
-    let address = greeting
-        .split(" (buckets")
-        .next()
-        .unwrap()
-        .split("http://")
-        .last()
-        .unwrap()
-        .split(' ')
-        .next()
-        .unwrap();
-    (Process(child), format!("http://{}/all", address.trim_end_matches('/')))
+    let serving = Serving::start(&mut server);
+    let url = format!("http://{}/all", serving.address("http://"));
+    (serving, url)
 }
 
 #[test]

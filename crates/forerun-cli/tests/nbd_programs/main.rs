@@ -2,7 +2,11 @@
 //! them and runs this; elsewhere it is left out.
 
 mod bench;
+mod guest;
 mod images;
+#[allow(dead_code, reason = "each test program uses its part")]
+#[path = "../program/serving.rs"]
+mod serving;
 #[allow(dead_code, reason = "each test program uses its part")]
 #[path = "../support/mod.rs"]
 mod support;
@@ -16,6 +20,7 @@ use std::process::{Child, Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use serving::Serving;
 use support::program::{forerun, output_within};
 use support::{Store, pattern};
 use tempfile::TempDir;
@@ -46,17 +51,15 @@ struct Served {
     /// The same bytes as a file.
     image: PathBuf,
     unit: usize,
-    _server: Process,
+    server: Serving,
 }
 
 impl Served {
     /// Runs `server`, whose socket is still missing, as the server of `image` in `folder`.
     fn start((folder, image): (TempDir, PathBuf), unit: usize, mut server: Command) -> Served {
         let socket = folder.path().join("nbd");
-        let child = server.arg("--unix").arg(&socket).stderr(Stdio::null()).spawn().unwrap();
-        let served = Served { folder, image, unit, _server: Process(child) };
-        wait_for(&socket);
-        served
+        let server = Serving::start(server.arg("--unix").arg(&socket));
+        Served { folder, image, unit, server }
     }
 
     /// Of a local file, with holes. Paths in `options` are relative to its folder.

@@ -40,8 +40,7 @@ fn images_are_served_until_a_signal_comes() {
         assert!(serving.greeting.contains(word), "{word} is not in {}", serving.greeting);
     }
     assert_eq!(names(&socket), ["a.img", "b.img"]);
-    let address = serving.greeting.split("nbd://").nth(1).unwrap().split(' ').next().unwrap();
-    let mut client = Client::tcp(address);
+    let mut client = Client::tcp(serving.address("nbd://"));
     assert_eq!(client.go("b.img").0, 5000);
     assert_eq!(client.read(0, 5000).unwrap(), vec![2; 5000]);
     client.request(READ, 0, 0, 5000);

@@ -26,6 +26,12 @@ impl Serving {
         serving
     }
 
+    /// The address after `scheme` in its greeting, as in `127.0.0.1:40000`.
+    pub(crate) fn address(&self, scheme: &str) -> &str {
+        let (_, rest) = self.greeting.split_once(scheme).unwrap_or_else(|| panic!("{}", self.greeting));
+        rest.split([' ', ',', '/']).next().unwrap()
+    }
+
     /// Asks it to end: its status, and what it said after its greeting.
     pub(crate) fn end(mut self) -> (Option<i32>, String) {
         send(self.child.id(), Signal::TERM);

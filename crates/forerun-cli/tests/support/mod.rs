@@ -14,4 +14,6 @@ mod store;
 pub(crate) use bytes::pattern;
 #[allow(unused_imports, reason = "each test program uses its part")]
 pub(crate) use mounted::{Mounted, mount};
+#[allow(unused_imports, reason = "each test program uses its part")]
+pub(crate) use program::send;
 pub(crate) use store::Store;

@@ -28,7 +28,7 @@
 # `make dist-test` uses them in a fresh Debian and in empty roots, as root.
 
 .PHONY: demo test test-shared bench check release-check semver-check version-check gates ablate fidelity bench-kernel bench-programs bench-clients bench-fairness bench-attacks bench-server bench-nbd bench-vm real-programs nbd-programs nbd-guest ceph memory-test nbd-integrity fuzz soak \
-	release static dist dist-test install install-program install-library uninstall header header-check fuse iproute2 nbd qemu nginx python3 typos valgrind pkg-config musl
+	release static dist dist-test install install-program install-library uninstall header header-check fuse iproute2 mkfs nbd qemu nginx python3 typos valgrind pkg-config musl
 
 # A change of user only where one is needed.
 as_root = $(if $(filter 0,$(shell id -u)),,sudo)
@@ -41,7 +41,7 @@ demo: fuse
 # Tests that need root are ignored by `cargo test`, and run here where the user is root.
 # On a fresh machine nothing is built twice, and without records for that builds take less time.
 test: export CARGO_INCREMENTAL ?= 0
-test: check typos fuse iproute2 nginx python3 valgrind pkg-config
+test: check typos fuse iproute2 mkfs nginx python3 valgrind pkg-config
 	cargo test --workspace
 	@test $$(id -u) != 0 || cargo test --workspace --test program -- --ignored
 	cargo test --package forerun-lab --features ablate --test ablate
@@ -73,15 +73,14 @@ fidelity: fuse
 	cargo build --release --package forerun-cli
 	target/release/forerun lab fidelity
 
-bench-kernel: fuse
-	@command -v mkfs.ext4 losetup >/dev/null || { $(install) e2fsprogs mount; }
+bench-kernel: fuse mkfs
 	cargo build --release --package forerun-cli
 	$(as_root) target/release/forerun bench-kernel
 
 # More options, as in `make bench-programs options='--only load-file --repeat 1'`.
 programs = target/bench-programs
-bench-programs: fuse $(programs)/venv/installed
-	@command -v rclone >/dev/null && command -v mkfs.erofs >/dev/null || { $(install) rclone erofs-utils; }
+bench-programs: fuse mkfs $(programs)/venv/installed
+	@command -v rclone >/dev/null || { $(install) rclone; }
 	cargo build --release --package forerun-cli
 	target/release/forerun bench programs --folder $(programs) $(options)
 
@@ -336,6 +335,12 @@ valgrind:
 musl:
 	@test -d "$$(rustc --print target-libdir --target $(static_target))" || rustup target add $(static_target)
 	@command -v musl-gcc >/dev/null || { $(install) musl-tools; }
+
+# Images of file systems, and the loop devices that mount them.
+mkfs:
+	@PATH="$$PATH:/usr/sbin"; command -v mkfs.erofs >/dev/null && command -v mksquashfs >/dev/null && \
+		command -v mkfs.ext4 >/dev/null && command -v losetup >/dev/null || { \
+		$(install) erofs-utils squashfs-tools e2fsprogs mount; }
 
 iproute2:
 	@PATH="$$PATH:/usr/sbin"; command -v ip >/dev/null || { $(install) iproute2; }

@@ -27,6 +27,7 @@ mod helper;
 mod learn;
 mod lists;
 mod log;
+mod loops;
 #[allow(dead_code, reason = "each test program uses its part")]
 #[path = "../../../forerun-serve/tests/nbd/images/maker.rs"]
 mod maker;

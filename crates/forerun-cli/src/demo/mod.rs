@@ -19,6 +19,7 @@ pub(crate) mod process;
 pub(crate) mod processors;
 mod programs;
 pub(crate) mod reader;
+mod rounds;
 pub(crate) mod session;
 mod soak;
 pub(crate) mod store;

@@ -16,6 +16,7 @@ use self::disk_reads::DiskReads;
 use self::nbd_run::{NbdBench, NbdRun};
 use self::nbd_table::NbdComparison;
 use super::link::Shape;
+use super::rounds::rounds;
 use super::session::{on_threads_of_its_own, stop_asked};
 use crate::print::{show, tell};
 use crate::progress::Progress;
@@ -73,19 +74,16 @@ impl NbdBenchCommand {
         Ok(comparisons)
     }
 
-    /// Measures all servers in turn, and again: a disturbance then costs each of them one run. Each round
-    /// begins with another server.
+    /// Measures all servers in rounds.
     async fn measure(&self, bench: &NbdBench, reads: DiskReads) -> Result<NbdComparison, String> {
         let servers = reads.servers();
         let mut runs: Vec<Vec<NbdRun>> = vec![Vec::new(); servers.len()];
-        for turn in 0..self.repeat as usize {
-            for place in (0..servers.len()).map(|index| (turn + index) % servers.len()) {
-                let server = servers[place];
-                let failed = |error: String| format!("{}, {}: {error}", reads.title(), server.title());
-                let run = bench.measure(reads, server).await.map_err(failed)?;
-                tell(&format!("{}, {}: {:.3} s", reads.title(), server.title(), run.elapsed.as_secs_f64()));
-                runs[place].push(run);
-            }
+        for place in rounds(self.repeat, servers.len()) {
+            let name = format!("{}, {}", reads.title(), servers[place].title());
+            let run = bench.measure(reads, servers[place]).await;
+            let run = run.map_err(|error| format!("{name}: {error}"))?;
+            tell(&format!("{name}: {:.3} s", run.elapsed.as_secs_f64()));
+            runs[place].push(run);
         }
         Ok(NbdComparison::of(reads, servers, &runs))
     }

@@ -4,13 +4,11 @@ use super::catalog::Program;
 use super::contender::Contender;
 use super::outcome::Summary;
 use super::program_bench::{ProgramBench, RunOutcome};
+use crate::demo::rounds::rounds;
 use crate::print::tell;
 
 impl ProgramBench {
-    /// Runs all contenders in turn, and again: a disturbance then costs each of them one run.
-    ///
-    /// Each round begins with another contender. A virtual machine gets memory from its host at the
-    /// first touch, and the first program of a round pays for that.
+    /// Runs all contenders in rounds.
     ///
     /// # Errors
     /// A step that failed, other than the program.
@@ -31,17 +29,15 @@ impl ProgramBench {
             }
         };
         let mut outcomes = vec![Vec::new(); contenders.len()];
-        for turn in 0..repeat as usize {
-            for place in (0..contenders.len()).map(|index| (turn + index) % contenders.len()) {
-                let (contender, outcomes) = (&contenders[place], &mut outcomes[place]);
-                if matches!(outcomes.last(), Some(RunOutcome::TooSlow | RunOutcome::Failed(_))) {
-                    continue;
-                }
-                let outcome = self.measure(row, *contender).await;
-                let outcome = outcome.map_err(|error| failed(format!("{}: {error}", contender.name())))?;
-                tell(&format!("{}, {}: {}", row.name, contender.name(), brief(&outcome)));
-                outcomes.push(outcome);
+        for place in rounds(repeat, contenders.len()) {
+            let (contender, outcomes) = (&contenders[place], &mut outcomes[place]);
+            if matches!(outcomes.last(), Some(RunOutcome::TooSlow | RunOutcome::Failed(_))) {
+                continue;
             }
+            let outcome = self.measure(row, *contender).await;
+            let outcome = outcome.map_err(|error| failed(format!("{}: {error}", contender.name())))?;
+            tell(&format!("{}, {}: {}", row.name, contender.name(), brief(&outcome)));
+            outcomes.push(outcome);
         }
         let summaries = outcomes.iter().map(|outcomes| Summary::of(outcomes, &checksum));
         Ok(contenders.into_iter().zip(summaries).collect())

@@ -23,6 +23,7 @@ use self::machine_parts::Bus;
 use self::vm_run::{VmBench, VmRun};
 use self::vm_table::VmComparison;
 use super::link::Shape;
+use super::rounds::rounds;
 use super::session::{on_threads_of_its_own, stop_asked};
 use crate::print::{show, tell};
 use crate::progress::Progress;
@@ -94,7 +95,7 @@ impl VmBenchCommand {
         Ok(comparisons)
     }
 
-    /// Boots from all `sources` in turn, and again. Each round begins with another one.
+    /// Boots from all `sources` in rounds.
     async fn measure(
         &self,
         bench: &VmBench,
@@ -103,15 +104,13 @@ impl VmBenchCommand {
         progress: &Progress,
     ) -> Result<VmComparison, String> {
         let mut runs: Vec<Vec<VmRun>> = vec![Vec::new(); sources.len()];
-        for turn in 0..self.repeat as usize {
-            for place in (0..sources.len()).map(|index| (turn + index) % sources.len()) {
-                let name = format!("{}, {}", bus.title(), sources[place].title());
-                let run = bench.measure(sources[place], bus).await;
-                let run = run.map_err(|error| format!("{name}: {error}"))?;
-                tell(&format!("{name}: {:.1} s, {:.1} s", run.boot.as_secs_f64(), run.grep.as_secs_f64()));
-                runs[place].push(run);
-                progress.advance();
-            }
+        for place in rounds(self.repeat, sources.len()) {
+            let name = format!("{}, {}", bus.title(), sources[place].title());
+            let run = bench.measure(sources[place], bus).await;
+            let run = run.map_err(|error| format!("{name}: {error}"))?;
+            tell(&format!("{name}: {:.1} s, {:.1} s", run.boot.as_secs_f64(), run.grep.as_secs_f64()));
+            runs[place].push(run);
+            progress.advance();
         }
         Ok(VmComparison::of(bus, sources, &runs))
     }

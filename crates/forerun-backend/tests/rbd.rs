@@ -121,6 +121,27 @@ async fn an_image_and_its_snapshot_have_the_bytes_of_rbd_export() {
 
 #[tokio::test(flavor = "multi_thread")]
 #[ignore = "needs a cluster: make ceph"]
+async fn a_broken_image_is_left_out_of_the_listing_and_names_its_error() {
+    let _cluster = CLUSTER.lock().await;
+    let space = namespace("broken");
+    for name in ["broken", "whole"] {
+        import(&format!("{space}/{name}"), b"bytes");
+    }
+    let info = String::from_utf8(rbd(&["info", &format!("{space}/broken")])).unwrap();
+    let id = info.lines().find_map(|line| line.trim().strip_prefix("id: ")).unwrap();
+    // The size has eight bytes otherwise.
+    let (header, set) = (format!("rbd_header.{id}"), ["-p", "images", "-N", "broken", "setomapval"]);
+    run("rados", &[&set[..], &[&header, "size", "?"]].concat(), b"");
+    let backend = reader(&format!("{space}/")).await.backend;
+    let listed: Vec<String> = backend.list("").await.unwrap().into_iter().map(|entry| entry.path).collect();
+    assert_eq!(listed, ["whole"]);
+    let error = backend.stat("broken").await.unwrap_err();
+    assert_eq!(error.kind, ErrorKind::Permanent, "{error}");
+    assert!(error.message.contains("rbd://images/broken/broken"), "{error}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+#[ignore = "needs a cluster: make ceph"]
 async fn a_resized_or_removed_image_is_noticed() {
     let _cluster = CLUSTER.lock().await;
     let space = namespace("changes");
@@ -185,8 +206,9 @@ async fn a_cluster_that_stalls_is_an_error_and_comes_back() {
     let entry = backend.stat("disk").await.unwrap();
     let osd = std::env::var("OSD_PID").unwrap();
     run("kill", &["-STOP", &osd], b"");
-    let stalled = conformance::fetch(&*backend, &entry, 0..10).await;
+    let (stalled, listed) = tokio::join!(conformance::fetch(&*backend, &entry, 0..10), backend.list(""));
     run("kill", &["-CONT", &osd], b"");
+    assert_eq!(listed.unwrap_err().kind, ErrorKind::Unreachable, "not an empty pool");
     let error = stalled.unwrap_err();
     assert_eq!(error.kind, ErrorKind::Unreachable, "{error}");
     assert!(error.message.contains("ceph -s"), "{error}");

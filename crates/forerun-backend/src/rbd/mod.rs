@@ -120,12 +120,8 @@ impl Backend for RbdBackend {
         let names = blocking(move || pool.names()).await?;
         let names = names.into_iter().filter_map(|name| shown(&self.pool.url, name));
         let entries = futures::stream::iter(names).map(|name| async move {
-            match self.open_now(&name).await {
-                Ok(image) => image.entry().map(Some),
-                // Removed since the names were read.
-                Err(error) if error.kind == ErrorKind::NotFound => Ok(None),
-                Err(error) => Err(error),
-            }
+            let entry = self.open_now(&name).await.and_then(|image| image.entry());
+            entry.map_or_else(leave_out, |entry| Ok(Some(entry)))
         });
         entries.buffered(LISTED_IMAGES_MAX).try_filter_map(async |entry| Ok(entry)).try_collect().await
     }
@@ -169,6 +165,21 @@ fn shown(pool: &str, name: Vec<u8>) -> Option<String> {
         tracing::warn!(target: "forerun::store", pool, "skipped an image: its name cannot be that of a file");
     }
     name
+}
+
+/// Leaves an image out of a listing because of `error`: the other images are readable without it.
+///
+/// # Errors
+/// The same error if it is about the cluster. A listing without images would look like an empty pool.
+fn leave_out(error: Error) -> Result<Option<Entry>> {
+    if error.is_transient() || error.kind == ErrorKind::Interrupted {
+        return Err(error);
+    }
+    // An image that was removed since the names were read is no surprise.
+    if error.kind != ErrorKind::NotFound {
+        tracing::warn!(target: "forerun::store", %error, "left an image out of the listing");
+    }
+    Ok(None)
 }
 
 /// Runs the blocking `work` of librbd away from the async threads.

@@ -132,7 +132,7 @@ $(vm)/store/disk.raw: $(vm_image)
 	$(as_root) $(vm_image) $(vm)
 
 real-programs:
-	@command -v rbd-replay btt fio strace >/dev/null || { $(install) fio blktrace strace ceph-common; }
+	@command -v rbd-replay >/dev/null && command -v btt >/dev/null && command -v fio >/dev/null && command -v strace >/dev/null || { $(install) fio blktrace strace ceph-common; }
 	cargo test --package forerun-trace --test real_programs
 
 nbd-programs: nbd

@@ -2,22 +2,27 @@
 
 use std::ffi::{CStr, c_char};
 use std::ptr;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
+use futures::FutureExt;
+use futures::future::{BoxFuture, Shared};
 use tokio::time::Instant;
 
-use super::blocking;
 use super::ffi::{self, CephTime};
 use super::operation::Operation;
 use super::pool::{Pool, c_string, check};
+use super::stopped;
 use crate::{Entry, Error, ErrorKind, Result, Version};
 
 /// The longest identifier of an image, with its zero byte.
 const ID_BYTES_MAX: usize = 256;
-/// The time after which a read finds out again whether the image has changed. To open an image takes a few
-/// milliseconds. An image that is open for reading is not told of changes, not even that it was removed.
+/// The time after which a read begins to find out again whether the image has changed. An image that is open for
+/// reading is not told of changes, not even that it was removed.
 const CHECK_INTERVAL: Duration = Duration::from_secs(1);
+/// The age of a finding that a read does not trust any more: it waits for the next one. A check opens the image, which
+/// takes a dozen operations one after another. So reads without a pause never wait for it.
+const FINDING_AGE_MAX: Duration = Duration::from_secs(2);
 
 /// An image that was opened for reading, as it was then.
 #[derive(Debug)]
@@ -32,11 +37,12 @@ pub(super) struct Image {
     check: Mutex<Check>,
 }
 
-/// The last finding about changes.
+/// The last finding about changes, and the check on its way.
 #[derive(Debug)]
 struct Check {
     at: Instant,
     is_changed: bool,
+    next: Option<Shared<BoxFuture<'static, Result<()>>>>,
 }
 
 // SAFETY: librbd allows the use of an image from any thread, and the handle is only read.
@@ -71,7 +77,7 @@ impl Image {
             size: 0,
             version: Version("".into()),
             modified: None,
-            check: Mutex::new(Check { at, is_changed: false }),
+            check: Mutex::new(Check { at, is_changed: false, next: None }),
         };
         image.describe(snapshot.as_deref())?;
         Ok(image)
@@ -122,26 +128,43 @@ impl Image {
     ///
     /// # Errors
     /// [`ErrorKind::Changed`], or [`ErrorKind::NotFound`] if it is gone.
-    pub(super) async fn check_now_and_then(&self) -> Result<()> {
-        {
-            let mut check = self.check.lock().unwrap_or_else(PoisonError::into_inner);
+    pub(super) async fn check_now_and_then(self: &Arc<Image>) -> Result<()> {
+        let next = {
+            let mut check = self.lock_check();
             if check.is_changed {
                 return Err(self.changed());
             }
-            if check.at.elapsed() < CHECK_INTERVAL {
+            let age = check.at.elapsed();
+            if age < CHECK_INTERVAL {
                 return Ok(());
             }
-            // Other reads meanwhile leave it to this one.
-            check.at = Instant::now();
-        }
-        let (pool, path) = (Arc::clone(&self.pool), self.path.clone());
-        let now = blocking(move || Image::open(&pool, &path)).await;
-        let is_changed = match &now {
-            Ok(now) => now.version != self.version,
-            Err(error) => error.kind == ErrorKind::NotFound,
+            let next = check.next.get_or_insert_with(|| self.begin_check()).clone();
+            if age < FINDING_AGE_MAX {
+                return Ok(());
+            }
+            next
         };
-        self.check.lock().unwrap_or_else(PoisonError::into_inner).is_changed |= is_changed;
-        now.and_then(|_| if is_changed { Err(self.changed()) } else { Ok(()) })
+        next.await
+    }
+
+    /// Begins a check, which goes on even if nobody waits for it.
+    fn begin_check(self: &Arc<Image>) -> Shared<BoxFuture<'static, Result<()>>> {
+        let (image, at) = (Arc::clone(self), Instant::now());
+        let opened = tokio::task::spawn_blocking(move || {
+            let now = Image::open(&image.pool, &image.path);
+            let mut check = image.lock_check();
+            check.next = None;
+            match &now {
+                Ok(now) => (check.at, check.is_changed) = (at, now.version != image.version),
+                Err(error) => check.is_changed |= error.kind == ErrorKind::NotFound,
+            }
+            if check.is_changed { now.and(Err(image.changed())) } else { now.map(drop) }
+        });
+        opened.map(|ended| ended.unwrap_or_else(|error| Err(stopped(&error)))).boxed().shared()
+    }
+
+    fn lock_check(&self) -> MutexGuard<'_, Check> {
+        self.check.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     pub(super) fn changed(&self) -> Error {

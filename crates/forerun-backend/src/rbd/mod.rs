@@ -15,6 +15,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use async_trait::async_trait;
 use bytes::Bytes;
 use futures::{StreamExt, TryStreamExt};
+use tokio::task::JoinError;
 
 pub(crate) use address::RbdUrl;
 
@@ -145,7 +146,7 @@ impl Backend for RbdBackend {
     }
 }
 
-/// Reads `extent`. The check runs meanwhile, so that it delays no read on an idle cluster.
+/// Reads `extent`. The check runs beside it.
 async fn piece(image: Arc<Image>, extent: Range<u64>) -> Result<Bytes> {
     let (bytes, ()) = futures::try_join!(aio::read(&image, extent), image.check_now_and_then())?;
     Ok(bytes)
@@ -184,12 +185,11 @@ fn leave_out(error: Error) -> Result<Option<Entry>> {
 
 /// Runs the blocking `work` of librbd away from the async threads.
 async fn blocking<T: Send + 'static>(work: impl FnOnce() -> Result<T> + Send + 'static) -> Result<T> {
-    match tokio::task::spawn_blocking(work).await {
-        Ok(result) => result,
-        Err(stopped) => {
-            Err(Error::new(ErrorKind::Permanent, format!("an operation of librbd stopped: {stopped}")))
-        }
-    }
+    tokio::task::spawn_blocking(work).await.unwrap_or_else(|error| Err(stopped(&error)))
+}
+
+fn stopped(error: &JoinError) -> Error {
+    Error::new(ErrorKind::Permanent, format!("an operation of librbd stopped: {error}"))
 }
 
 #[cfg(test)]

@@ -1,8 +1,8 @@
 //! A connection to one pool of a cluster.
 
 use std::ffi::{CStr, CString};
-use std::ptr;
 use std::sync::mpsc::{self, Sender};
+use std::{mem, ptr};
 
 use super::address::RbdUrl;
 use super::cluster::Cluster;
@@ -90,8 +90,11 @@ impl Pool {
                 // SAFETY: `rbd_open_read_only` made the handle, and its owner gave up its last use.
                 unsafe { ffi::rbd_close(image) };
             }
-            drop(pool);
-            drop(last);
+            match last {
+                Some(_operation) => drop(pool),
+                // The process exits, and its data of librados may be gone already.
+                None => mem::forget(pool),
+            }
         };
         std::thread::Builder::new().name("rbd-close".to_owned()).spawn(close).map_err(|error| {
             let message = format!("cannot start a thread: {error}; raise the limit of threads");
@@ -111,7 +114,7 @@ impl Pool {
     }
 
     fn send(&self, image: Option<ffi::Handle>) {
-        // An exit of the process closes everything. The thread ends only after this sender.
+        // An exit of the process ends everything. The thread ends only after this sender.
         if let Ok(operation) = Operation::begin() {
             let _ = self.closing.send(Closing { image, operation });
         }

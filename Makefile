@@ -11,6 +11,7 @@
 # `make bench-attacks` what a bad
 # server costs other readers, `make bench-server` (as root) web servers with a thousand slow clients,
 # `make bench-nbd` network block devices beside nbdkit, `make bench-vm` boots of a virtual machine from them,
+# `make bench-ceph` images of Ceph beside librbd's own readahead,
 # `make real-programs` our traces
 # with the programs that replay them, `make nbd-programs` the NBD server with other clients,
 # `make nbd-guest` with the kernel of a virtual machine,
@@ -27,7 +28,7 @@
 # `make dist` builds a .deb, a static tarball, an SBOM and their checksums in `dist/` (docs/packages.md).
 # `make dist-test` uses them in a fresh Debian and in empty roots, as root.
 
-.PHONY: demo test test-shared bench check release-check semver-check version-check gates ablate fidelity bench-kernel bench-programs bench-clients bench-fairness bench-attacks bench-server bench-nbd bench-vm real-programs nbd-programs nbd-guest ceph memory-test nbd-integrity fuzz soak \
+.PHONY: demo test test-shared bench check release-check semver-check version-check gates ablate fidelity bench-kernel bench-programs bench-clients bench-fairness bench-attacks bench-server bench-nbd bench-vm bench-ceph real-programs nbd-programs nbd-guest ceph ceph-packages memory-test nbd-integrity fuzz soak \
 	release static dist dist-test install install-program install-library uninstall header header-check fuse iproute2 mkfs nbd qemu nginx python3 typos valgrind pkg-config musl
 
 # A change of user only where one is needed.
@@ -143,13 +144,22 @@ nbd-guest: nbd qemu $(vm)/store/disk.raw
 	PATH="$$PATH:/usr/sbin" FORERUN_VM=$(abspath $(vm)) cargo test --package forerun-cli --test nbd_programs -- --ignored guest::
 
 # The services that the packages bring are not started: the tests run their own cluster.
-ceph:
+ceph-packages:
 	@PATH="$$PATH:/usr/sbin"; test -e /usr/include/rbd/librbd.h && command -v ceph-mon >/dev/null && command -v ceph-osd >/dev/null && command -v rbd >/dev/null || { \
 		$(install) ceph-mon ceph-osd ceph-common librbd-dev librados-dev; }
+
+one_node = crates/forerun-backend/tests/ceph/one-node.sh
+ceph: ceph-packages
 	cargo clippy --package forerun-backend --all-targets --features rbd -- -D warnings
 	cargo test --package forerun-backend --features rbd --lib rbd::
 	cargo test --package forerun-backend --features rbd --test rbd --no-run
-	crates/forerun-backend/tests/ceph/one-node.sh cargo test --package forerun-backend --features rbd --test rbd -- --ignored
+	$(one_node) cargo test --package forerun-backend --features rbd --test rbd -- --ignored
+
+# Beside the readahead of librbd, as in `make bench-ceph recordings='samples/boot-ide.frt.gz samples/boot-virtio.frt.gz'`.
+runs ?= 5
+bench-ceph: ceph-packages
+	cargo build --release --package forerun-cli --features rbd
+	$(one_node) crates/forerun-backend/tests/ceph/replay.sh target/release/forerun $(runs) $(recordings)
 
 # Needs root and the memory controller of cgroup v1.
 memory-test:

@@ -8,13 +8,13 @@
 //! * `sizes.rs`: size and number of fetches;
 //! * `worth.rs`: the bytes that a wait is worth;
 //! * `costs.rs`: all costs that a policy asks for, in bytes;
-//! * `patience.rs`: when a fetch is late.
+//! * `lateness.rs`: when a fetch is late.
 
 mod costs;
 mod estimates;
 mod kind;
+mod lateness;
 mod measure;
-mod patience;
 mod rates;
 mod sizes;
 mod switching;

@@ -16,7 +16,7 @@ use tokio::task::JoinSet;
 
 use crate::accepting::{Accepting, Client};
 use crate::beginning::Beginning;
-use crate::sending::{Impatient, Untaken};
+use crate::sending::{Untaken, WriteTimeout};
 use crate::{Limits, Listener, Tls};
 
 /// The most bytes of the head of a request. The server buffers at most this much of an answer before it reads
@@ -106,7 +106,7 @@ impl Limits {
         http2.max_concurrent_streams(STREAMS_MAX).max_send_buf_size(HEAD_BYTES_MAX);
         http2.keep_alive_interval(self.idle).keep_alive_timeout(self.idle);
         // The bytes of answers are counted apart. Heads, and bytes that TLS has encrypted, wait in the stream alone.
-        let io = TokioIo::new(Beginning::new(Impatient::new(stream, self.stall), self.idle));
+        let io = TokioIo::new(Beginning::new(WriteTimeout::new(stream, self.stall), self.idle));
         let untaken = Arc::new(Untaken::default());
         let of_answers = Arc::clone(&untaken);
         let answer = service_fn(move |request| {

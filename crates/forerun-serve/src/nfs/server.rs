@@ -10,7 +10,7 @@ use super::connection::{Connection, End};
 use super::tree::Tree;
 use crate::accepting::{Accepting, Client};
 use crate::metrics::RequestTimes;
-use crate::sending::Impatient;
+use crate::sending::WriteTimeout;
 use crate::{Buckets, Limits, Listener};
 
 /// Serves buckets as exports to clients.
@@ -81,7 +81,7 @@ impl Server {
         mut ended: watch::Receiver<bool>,
     ) -> impl Future<Output = ()> + Send + 'static {
         let Client { stream, peer, permit } = client;
-        let stream = Impatient::new(stream, self.limits.stall);
+        let stream = WriteTimeout::new(stream, self.limits.stall);
         let (tree, requests) = (Arc::clone(&self.tree), self.requests.clone());
         let connection = Connection::new(stream, peer, tree, self.limits.idle, requests);
         let stop = async move {

@@ -4,7 +4,6 @@
 //! the client takes them ([`Sender`]). A client that takes none stops only itself: its bytes go back to the
 //! engine, and are read again once it goes on (`outbox`).
 
-mod impatient;
 mod lent;
 mod outbox;
 mod outgoing;
@@ -12,13 +11,14 @@ mod patience;
 mod pool;
 mod sender;
 mod untaken;
+mod write_timeout;
 
-pub(crate) use impatient::Impatient;
 pub(crate) use lent::Lent;
 pub(crate) use outgoing::Outgoing;
 pub(crate) use pool::Pool;
 pub(crate) use sender::{Content, Halt, Sender};
 pub(crate) use untaken::Untaken;
+pub(crate) use write_timeout::WriteTimeout;
 
 /// The most bytes that the engine reads at once without copying them.
 pub(crate) const PIECE_BYTES_MAX: u32 = 1 << 20;

@@ -10,18 +10,18 @@ use tokio::time::{Instant, Sleep};
 
 /// A stream whose writes fail once the other side has taken nothing for a while.
 #[derive(Debug)]
-pub(crate) struct Impatient<S> {
+pub(crate) struct WriteTimeout<S> {
     stream: S,
-    patience: Duration,
+    limit: Duration,
     timer: Pin<Box<Sleep>>,
     /// A write waits, and the timer runs.
     is_waiting: bool,
 }
 
-impl<S> Impatient<S> {
+impl<S> WriteTimeout<S> {
     /// Called within a runtime.
-    pub(crate) fn new(stream: S, patience: Duration) -> Impatient<S> {
-        Impatient { stream, patience, timer: Box::pin(tokio::time::sleep(patience)), is_waiting: false }
+    pub(crate) fn new(stream: S, limit: Duration) -> WriteTimeout<S> {
+        WriteTimeout { stream, limit, timer: Box::pin(tokio::time::sleep(limit)), is_waiting: false }
     }
 
     fn judge<T>(&mut self, context: &mut Context<'_>, result: Poll<io::Result<T>>) -> Poll<io::Result<T>> {
@@ -31,7 +31,7 @@ impl<S> Impatient<S> {
         }
         if !self.is_waiting {
             self.is_waiting = true;
-            self.timer.as_mut().reset(Instant::now() + self.patience);
+            self.timer.as_mut().reset(Instant::now() + self.limit);
         }
         match self.timer.as_mut().poll(context) {
             Poll::Ready(()) => Poll::Ready(Err(io::ErrorKind::TimedOut.into())),
@@ -40,7 +40,7 @@ impl<S> Impatient<S> {
     }
 }
 
-impl<S: AsyncRead + Unpin> AsyncRead for Impatient<S> {
+impl<S: AsyncRead + Unpin> AsyncRead for WriteTimeout<S> {
     fn poll_read(
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,
@@ -50,7 +50,7 @@ impl<S: AsyncRead + Unpin> AsyncRead for Impatient<S> {
     }
 }
 
-impl<S: AsyncWrite + Unpin> AsyncWrite for Impatient<S> {
+impl<S: AsyncWrite + Unpin> AsyncWrite for WriteTimeout<S> {
     fn poll_write(
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,
@@ -93,7 +93,7 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn a_side_that_takes_nothing_is_given_up_and_a_slow_one_is_not() {
         let (near, mut far) = tokio::io::duplex(10);
-        let mut near = Impatient::new(near, Duration::from_secs(60));
+        let mut near = WriteTimeout::new(near, Duration::from_secs(60));
         let writing = tokio::spawn(async move {
             near.write_all(&[1; 100]).await.unwrap();
             near.write_all(&[1; 100]).await

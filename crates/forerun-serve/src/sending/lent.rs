@@ -3,11 +3,13 @@
 use forerun::Lease;
 use tokio::sync::OwnedSemaphorePermit;
 
+use super::PIECE_BYTES_MAX;
+
 /// Bytes of a read.
 #[derive(Debug)]
 pub(crate) struct Lent {
     bytes: Bytes,
-    _permit: OwnedSemaphorePermit,
+    permit: OwnedSemaphorePermit,
 }
 
 #[derive(Debug)]
@@ -19,11 +21,11 @@ enum Bytes {
 
 impl Lent {
     pub(crate) fn leased(lease: Lease<'static>, permit: OwnedSemaphorePermit) -> Lent {
-        Lent { bytes: Bytes::Leased(lease), _permit: permit }
+        Lent { bytes: Bytes::Leased(lease), permit }
     }
 
     pub(crate) fn gathered(bytes: Vec<u8>, permit: OwnedSemaphorePermit) -> Lent {
-        Lent { bytes: Bytes::Gathered(bytes), _permit: permit }
+        Lent { bytes: Bytes::Gathered(bytes), permit }
     }
 
     pub(crate) fn len(&self) -> usize {
@@ -42,11 +44,21 @@ impl Lent {
         lease.into_iter().flat_map(Lease::slices).chain(gathered)
     }
 
-    /// A copy of the bytes.
-    pub(crate) fn to_vec(&self) -> Vec<u8> {
-        let mut bytes = Vec::with_capacity(self.len());
-        self.slices().for_each(|slice| bytes.extend_from_slice(slice));
+    /// A copy of at most `most` bytes behind the first `skip`.
+    pub(crate) fn copy(&self, mut skip: usize, most: usize) -> Vec<u8> {
+        let mut bytes = Vec::with_capacity(most.min(self.len().saturating_sub(skip)));
+        for slice in self.slices() {
+            let skipped = skip.min(slice.len());
+            skip -= skipped;
+            let len = (slice.len() - skipped).min(most - bytes.len());
+            bytes.extend_from_slice(&slice[skipped..][..len]);
+        }
         bytes
+    }
+
+    /// Whether others may have to wait for such memory.
+    pub(crate) fn is_scarce(&self) -> bool {
+        self.permit.semaphore().available_permits() < PIECE_BYTES_MAX as usize
     }
 
     /// Whether a client can be told of zeros instead.

@@ -15,7 +15,7 @@ use super::sender::Content;
 /// Replies in the order in which they are sent.
 ///
 /// A lease is memory that other readers need, so none waits for a client. [`Outbox::let_go`] copies the
-/// piece that the client is in the midst of. All others go back to the
+/// bytes that the client takes next, but not many. All others go back to the
 /// engine. They are read again once the client takes bytes again.
 #[derive(Debug)]
 pub(super) struct Outbox<C> {
@@ -53,7 +53,7 @@ impl<C: Content> Outbox<C> {
     }
 
     /// The object and the extent that the first reply lacks.
-    pub(super) fn lacks(&self) -> Option<(&C, u64, u64)> {
+    pub(super) fn lacks(&self) -> Option<(&C, u64, u32)> {
         self.queue.front()?.lacks()
     }
 
@@ -82,21 +82,18 @@ impl<C: Content> Outbox<C> {
         true
     }
 
-    /// Whether it keeps memory from others.
-    pub(super) fn has_leases(&self) -> bool {
-        self.queue.iter().any(|outgoing| matches!(outgoing.held, Held::Lent(..)))
+    /// The first memory that it keeps from others.
+    pub(super) fn kept(&self) -> Option<&Lent> {
+        self.queue.iter().find_map(|outgoing| match &outgoing.held {
+            Held::Lent(lent, _) => Some(lent),
+            _ => None,
+        })
     }
 
     /// Gives the memory back.
     pub(super) fn let_go(&mut self) {
         for (number, outgoing) in self.queue.iter_mut().enumerate() {
-            let Held::Lent(lent, sent) = &outgoing.held else { continue };
-            outgoing.held = if number == 0 || outgoing.is_started() {
-                let mut bytes = lent.to_vec();
-                Held::Copied(bytes.split_off(*sent), 0)
-            } else {
-                Held::Nothing
-            };
+            outgoing.let_go(number == 0);
         }
     }
 

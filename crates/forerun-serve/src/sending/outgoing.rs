@@ -2,10 +2,17 @@
 
 use std::io::IoSlice;
 
+use super::PIECE_BYTES_MAX;
 use super::lent::Lent;
 
 /// Pieces of memory that one call sends.
 const SLICES_MAX: usize = 64;
+
+/// The most bytes that are copied for a client that takes none.
+const COPIED_BYTES_MAX: u32 = 64 << 10;
+
+/// No disk has larger sectors.
+const SECTOR_BYTES_MAX: u64 = 4096;
 
 /// Zeros behind the bytes of a reply.
 const PADDING: [u8; 3] = [0; 3];
@@ -20,6 +27,8 @@ pub(crate) struct Outgoing<C> {
     pub(super) offset: u64,
     left: u64,
     pub(super) held: Held,
+    /// The most bytes to read at once.
+    piece_bytes: u32,
     /// Zeros that are not sent yet.
     padding: usize,
     /// The object; none if the reply has no bytes of one.
@@ -41,8 +50,18 @@ pub(super) enum Held {
 impl<C> Outgoing<C> {
     /// A reply without bytes of an object.
     pub(crate) fn head(head: Vec<u8>, is_last: bool, weight: u32) -> Outgoing<C> {
-        let (head_sent, held) = (0, Held::Nothing);
-        Outgoing { head, head_sent, offset: 0, left: 0, held, padding: 0, content: None, is_last, weight }
+        Outgoing {
+            head,
+            head_sent: 0,
+            offset: 0,
+            left: 0,
+            held: Held::Nothing,
+            piece_bytes: PIECE_BYTES_MAX,
+            padding: 0,
+            content: None,
+            is_last,
+            weight,
+        }
     }
 
     /// The same with `len` bytes of `content` from `offset` on, the first of which are `lent`.
@@ -64,9 +83,24 @@ impl<C> Outgoing<C> {
     }
 
     /// The object and the extent of the bytes that it needs before it can go on.
-    pub(super) fn lacks(&self) -> Option<(&C, u64, u64)> {
+    pub(super) fn lacks(&self) -> Option<(&C, u64, u32)> {
         let content = self.content.as_ref().filter(|_| self.left > 0)?;
-        matches!(self.held, Held::Nothing).then_some((content, self.offset, self.left))
+        let len = self.left.min(u64::from(self.piece_bytes)) as u32;
+        matches!(self.held, Held::Nothing).then_some((content, self.offset, len))
+    }
+
+    /// Gives memory back. If it `is_next` to be sent, it has a copy of its first bytes from then on. So nothing
+    /// is read again before the client takes some. After that it reads no more at once than such a client takes.
+    pub(super) fn let_go(&mut self, is_next: bool) {
+        let Held::Lent(lent, sent) = &self.held else { return };
+        self.held = if is_next || self.is_started() {
+            // The rest begins with a sector: none is put together from before and after a write.
+            let most = COPIED_BYTES_MAX - (self.offset % SECTOR_BYTES_MAX) as u32;
+            self.piece_bytes = COPIED_BYTES_MAX;
+            Held::Copied(lent.copy(*sent, most as usize), 0)
+        } else {
+            Held::Nothing
+        };
     }
 
     pub(super) fn is_started(&self) -> bool {

@@ -10,6 +10,8 @@ use tokio::time::{Instant, Sleep};
 /// A client that reads takes a socket's worth of bytes in less time. A fetch of another client, which waits
 /// for memory, takes longer.
 const PATIENCE: Duration = Duration::from_millis(50);
+/// The same while others wait for such memory. They wait so long for each of many clients that take none.
+const PATIENCE_SCARCE: Duration = Duration::from_millis(2);
 
 /// Ends once a client has taken nothing for [`PATIENCE`] although there is something for it.
 #[derive(Debug)]
@@ -30,11 +32,13 @@ impl Patience {
         (self.is_running, self.is_over) = (false, false);
     }
 
-    /// The client takes nothing now. True once it has for too long, until it is renewed.
-    pub(super) fn is_over(&mut self, context: &mut Context<'_>) -> bool {
+    /// The client takes nothing now, and memory may be scarce. True once it has for too long, until it is
+    /// renewed.
+    pub(super) fn is_over(&mut self, is_scarce: bool, context: &mut Context<'_>) -> bool {
         if !self.is_running && !self.is_over {
             self.is_running = true;
-            self.timer.as_mut().reset(Instant::now() + PATIENCE);
+            let patience = if is_scarce { PATIENCE_SCARCE } else { PATIENCE };
+            self.timer.as_mut().reset(Instant::now() + patience);
         }
         self.is_over = self.is_over || self.timer.as_mut().poll(context).is_ready();
         self.is_over

@@ -8,7 +8,6 @@ use forerun::{Error, Result};
 use futures::future::BoxFuture;
 use tokio::io::AsyncWrite;
 
-use super::PIECE_BYTES_MAX;
 use super::lent::Lent;
 use super::outbox::{Outbox, Sent};
 use super::outgoing::Outgoing;
@@ -16,7 +15,7 @@ use super::patience::Patience;
 
 /// The bytes of a reply, which can be read again.
 pub(crate) trait Content {
-    /// Reads `len` bytes from `offset` on, at most [`PIECE_BYTES_MAX`].
+    /// Reads `len` bytes from `offset` on, at most [`super::PIECE_BYTES_MAX`].
     fn read(&self, offset: u64, len: u32) -> BoxFuture<'static, Result<Lent>>;
 
     /// The reply instead, if the bytes from `offset` on cannot be read.
@@ -84,7 +83,9 @@ impl<C: Content> Sender<C> {
             }
             Poll::Pending => {
                 // Only memory that is kept makes it of account how long this lasts.
-                if self.outbox.has_leases() && self.patience.is_over(context) {
+                if let Some(kept) = self.outbox.kept()
+                    && self.patience.is_over(kept.is_scarce(), context)
+                {
                     self.outbox.let_go();
                 }
                 Ok(None)
@@ -110,7 +111,6 @@ impl<C: Content> Sender<C> {
     /// Reads the bytes that the first reply lacks.
     fn refill(&mut self, context: &mut Context<'_>) -> std::result::Result<Poll<()>, Halt> {
         let Some((content, offset, len)) = self.outbox.lacks() else { return Ok(Poll::Ready(())) };
-        let len = len.min(u64::from(PIECE_BYTES_MAX)) as u32;
         let refill = self.refill.get_or_insert_with(|| content.read(offset, len));
         let Poll::Ready(result) = refill.as_mut().poll(context) else { return Ok(Poll::Pending) };
         self.refill = None;

@@ -149,11 +149,13 @@ ceph-packages:
 		$(install) ceph-mon ceph-osd ceph-common librbd-dev librados-dev; }
 
 one_node = crates/forerun-backend/tests/ceph/one-node.sh
-ceph: ceph-packages
+ceph: ceph-packages nbd
 	cargo clippy --package forerun-backend --all-targets --features rbd -- -D warnings
 	cargo test --package forerun-backend --features rbd --lib rbd::
 	cargo test --package forerun-backend --features rbd --test rbd --no-run
+	cargo build --package forerun-cli --features rbd
 	$(one_node) cargo test --package forerun-backend --features rbd --test rbd -- --ignored
+	$(one_node) crates/forerun-backend/tests/ceph/written.sh target/debug/forerun
 
 # Beside the readahead of librbd, as in `make bench-ceph recordings='samples/boot-ide.frt.gz samples/boot-virtio.frt.gz'`.
 runs ?= 5

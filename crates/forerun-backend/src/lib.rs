@@ -1,7 +1,7 @@
 //! Backends: the sources of Forerun's bytes.
 //!
-//! A [`Backend`] is a read-only tree of objects. It describes objects, and streams extents of one
-//! *version* of an object. Layers ([`layer`]) are backends around a backend: retry, delay,
+//! A [`Backend`] is a tree of objects to read. It describes objects, and streams extents of one
+//! *version* of an object. Some can also open one object for writes ([`Writable`]). Layers ([`layer`]) are backends around a backend: retry, delay,
 //! bandwidth, faults. [`connect`] turns a URL into a backend with the usual layers.
 
 mod apart;
@@ -24,10 +24,12 @@ mod rbd;
 mod secrets;
 mod tls;
 mod tries;
+mod writable;
 
 use std::fmt::Debug;
 use std::fs::File;
 use std::ops::Range;
+use std::sync::Arc;
 
 use async_trait::async_trait;
 use bytes::Bytes;
@@ -44,6 +46,7 @@ pub use meter::Meter;
 pub use object::ObjectBackend;
 pub use secrets::{warn_if_others_read, without_secrets};
 pub use tries::TryCounts;
+pub use writable::{Writable, Zeroing};
 
 /// The types of HTTP requests and answers, for [`ConnectOptions::http`].
 pub use object_store::client::{
@@ -116,6 +119,17 @@ pub trait Backend: Debug + Send + Sync + 'static {
     /// * [`ErrorKind::Changed`] if the object has another version now.
     /// * [`ErrorKind::NotFound`] if it is gone.
     async fn open_local(&self, _path: &str, _version: &Version) -> Result<Option<File>> {
+        Ok(None)
+    }
+
+    /// The object `path`, which had `version` when it was opened, for a caller that changes it. None if the
+    /// backend changes no objects itself.
+    ///
+    /// # Errors
+    /// * [`ErrorKind::Changed`] if the object has another version now.
+    /// * [`ErrorKind::Denied`] if the caller may not change it, or if somebody else does.
+    /// * [`ErrorKind::Invalid`] if nobody can change it.
+    async fn open_writable(&self, _path: &str, _version: &Version) -> Result<Option<Arc<dyn Writable>>> {
         Ok(None)
     }
 }

@@ -2,15 +2,19 @@
 //!
 //! They are ignored otherwise: they need the daemons of Ceph.
 
+use std::error::Error as _;
 use std::io::Write;
+use std::ops::Range;
 use std::process::{Command, Stdio};
+use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
 use forerun_backend::{
-    Backend, ConnectOptions, Connected, Entry, Environment, ErrorKind, RetryOptions, conformance, connect,
+    Backend, ConnectOptions, Connected, Entry, Environment, Error, ErrorKind, RetryOptions, Writable,
+    Zeroing, conformance, connect,
 };
-use futures::StreamExt;
+use futures::{StreamExt, TryStreamExt};
 use tokio::sync::Mutex;
 
 /// One test stops the cluster for a while.
@@ -138,6 +142,136 @@ async fn a_broken_image_is_left_out_of_the_listing_and_names_its_error() {
     let error = backend.stat("broken").await.unwrap_err();
     assert_eq!(error.kind, ErrorKind::Permanent, "{error}");
     assert!(error.message.contains("rbd://images/broken/broken"), "{error}");
+}
+
+/// Opens `image` for writes, as the administrator.
+async fn writer(image: &str) -> Result<Arc<dyn Writable>, Error> {
+    open_writable(&format!("rbd://{image}")).await
+}
+
+async fn open_writable(url: &str) -> Result<Arc<dyn Writable>, Error> {
+    let Connected { backend, object, .. } = connect(url, &options()).await.unwrap();
+    let entry = backend.stat(&object.unwrap()).await.unwrap();
+    Ok(backend.open_writable(&entry.path, &entry.version).await?.expect("images can be written"))
+}
+
+async fn bytes_of(image: &dyn Writable, extent: Range<u64>) -> Vec<u8> {
+    let pieces: Vec<Bytes> = image.fetch(extent).await.unwrap().try_collect().await.unwrap();
+    pieces.concat()
+}
+
+/// A step of `a_written_image_equals_a_model`: one operation in each part of the image, all at once.
+async fn change(
+    image: &dyn Writable,
+    model: &mut [u8],
+    parts: usize,
+    random: &mut impl FnMut(usize) -> usize,
+) {
+    let part_bytes = model.len() / parts;
+    let operations = model.chunks_mut(part_bytes).take(parts).enumerate().map(|(part, bytes)| {
+        let len_max = [20, 5000, 300_000][random(3)];
+        let len = 1 + random(len_max);
+        let begin = random(part_bytes - len);
+        let extent = (part * part_bytes + begin) as u64..(part * part_bytes + begin + len) as u64;
+        let (kind, fill, bytes) = (random(6), random(256) as u8, &mut bytes[begin..][..len]);
+        async move {
+            match kind {
+                0 => {
+                    image.discard(extent.clone()).await.unwrap();
+                    let found = bytes_of(image, extent).await;
+                    let is_right =
+                        found.iter().zip(&*bytes).all(|(found, before)| [0, *before].contains(found));
+                    assert!(is_right, "a discarded byte is neither a zero nor as before");
+                    bytes.copy_from_slice(&found);
+                }
+                1 | 2 => {
+                    let zeroing = Zeroing { has_space: kind == 1, is_fast: kind == 2 };
+                    image.write_zeroes(extent, zeroing).await.unwrap();
+                    bytes.fill(0);
+                }
+                _ => {
+                    let written: Vec<u8> = (0..len).map(|at| (at as u8).wrapping_mul(31) ^ fill).collect();
+                    bytes.copy_from_slice(&written);
+                    image.write(extent.start, written.into()).await.unwrap();
+                }
+            }
+        }
+    });
+    futures::future::join_all(operations.collect::<Vec<_>>()).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+#[ignore = "needs a cluster: make ceph"]
+async fn a_written_image_equals_a_model() {
+    let _cluster = CLUSTER.lock().await;
+    let image = format!("{}/disk", namespace("written"));
+    import(&image, &large());
+    let written = writer(&image).await.unwrap();
+    let (mut model, mut state) = (large().to_vec(), 1_u64);
+    let mut random = |below: usize| {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (state >> 33) as usize % below
+    };
+    for _ in 0..60 {
+        change(&*written, &mut model, 8, &mut random).await;
+        let begin = random(model.len() - 1);
+        let len = 1 + random((model.len() - begin).min(2_000_000));
+        let found = bytes_of(&*written, begin as u64..(begin + len) as u64).await;
+        assert!(found == model[begin..][..len], "{begin} {len}");
+    }
+    written.flush().await.unwrap();
+    assert!(rbd(&["export", "--no-progress", &image, "-"]) == model, "as other clients see it");
+    // The image is open until its last operation ends, even if nobody waits for that.
+    for at in 0..100_u64 {
+        let bytes = Bytes::from(vec![at as u8; 5000]);
+        model[at as usize * 5000..][..5000].fill(at as u8);
+        let _ = futures::poll!(written.write(at * 5000, bytes));
+    }
+    written.flush().await.unwrap();
+    drop(written);
+    assert!(rbd(&["export", "--no-progress", &image, "-"]) == model, "writes that nobody awaited");
+    let zeroing = Zeroing { has_space: true, is_fast: true };
+    let again = writer_after_another(&image).await;
+    let error = again.write_zeroes(0..10, zeroing).await.unwrap_err();
+    let system = error.source().and_then(|source| source.downcast_ref::<std::io::Error>()).unwrap();
+    assert_eq!(system.kind(), std::io::ErrorKind::Unsupported, "{error}");
+}
+
+/// Opens `image` once the writer before has closed it.
+async fn writer_after_another(image: &str) -> Arc<dyn Writable> {
+    for _ in 0..100 {
+        if let Ok(written) = writer(image).await {
+            return written;
+        }
+        // Images are closed on a thread of their own.
+        tokio::time::sleep(Duration::from_millis(50)).await;
+    }
+    panic!("{image} stays locked");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+#[ignore = "needs a cluster: make ceph"]
+async fn an_image_that_cannot_be_written_says_why() {
+    let _cluster = CLUSTER.lock().await;
+    let space = namespace("unwritable");
+    let disk = format!("{space}/disk");
+    import(&disk, b"old bytes");
+    rbd(&["snap", "create", "--no-progress", &format!("{disk}@monday")]);
+    rbd(&["create", "--size", "1M", "--image-feature", "layering", &format!("{space}/unlocked")]);
+    let first = writer(&disk).await.unwrap();
+    for (place, kind, said) in [
+        ("disk@monday", ErrorKind::Invalid, "is a snapshot"),
+        ("unlocked", ErrorKind::Invalid, "rbd feature enable"),
+        ("disk", ErrorKind::Denied, "another client has its lock"),
+        ("disk?id=reader", ErrorKind::Denied, "osd 'profile rbd'"),
+    ] {
+        let error = open_writable(&format!("rbd://{space}/{place}")).await.unwrap_err();
+        assert_eq!(error.kind, kind, "{place}: {error}");
+        assert!(error.message.contains(said), "{place}: {error}");
+    }
+    // The first one still writes.
+    first.write(0, Bytes::from_static(b"new")).await.unwrap();
+    assert_eq!(rbd(&["export", "--no-progress", &disk, "-"]), b"new bytes");
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -5,7 +5,7 @@ use std::fs::File;
 use std::future::Future;
 use std::sync::Arc;
 
-use forerun_backend::{Entry, Error, ErrorKind, Kind, Result, without_secrets};
+use forerun_backend::{Entry, Error, ErrorKind, Kind, Result, Writable, without_secrets};
 use forerun_engine::{ClientId, Counters, Usage};
 
 use crate::Reader;
@@ -124,6 +124,20 @@ impl Forerun {
     pub async fn open_local(&self, entry: &Entry) -> Result<Option<File>> {
         let (backend, entry) = (Arc::clone(&self.shared.driver.backend), entry.clone());
         let opened = async move { backend.open_local(&entry.path, &entry.version).await };
+        self.shared.runtime.run(opened).await
+    }
+
+    /// The object that `entry` describes, for a caller that changes it. None if its storage can only be read, or if
+    /// it is a local file, which [`Forerun::open_local`] opens.
+    ///
+    /// This instance does not learn of the changes: its readers may still have older bytes.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Changed`] if the object has another version by now, [`ErrorKind::Denied`] if it may not be changed,
+    /// or [`ErrorKind::Invalid`] if nobody can change it.
+    pub async fn open_writable(&self, entry: &Entry) -> Result<Option<Arc<dyn Writable>>> {
+        let (backend, entry) = (Arc::clone(&self.shared.driver.backend), entry.clone());
+        let opened = async move { backend.open_writable(&entry.path, &entry.version).await };
         self.shared.runtime.run(opened).await
     }
 

@@ -101,7 +101,7 @@ pub use cursor::Cursor;
 
 pub use forerun_backend::{
     Backend, ByteStream, ConnectOptions, Durations, Entry, Error, ErrorKind, Kind, Meter, Result,
-    RetryOptions, TryCounts, Version, without_secrets,
+    RetryOptions, TryCounts, Version, Writable, Zeroing, without_secrets,
 };
 pub use forerun_engine::{
     AccountReport, Advice, ByClass, Class, ClassCounters, ClientId, Counters, CustomPolicy, DeviceEstimate,

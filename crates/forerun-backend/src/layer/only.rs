@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 
-use crate::{Backend, ByteStream, Entry, Error, ErrorKind, Result, TryCounts, Version, path};
+use crate::{Backend, ByteStream, Entry, Error, ErrorKind, Result, TryCounts, Version, Writable, path};
 
 /// A directory that holds one object of another backend and nothing else.
 #[derive(Debug)]
@@ -80,6 +80,11 @@ impl Backend for Only {
     async fn open_local(&self, path: &str, version: &Version) -> Result<Option<File>> {
         self.check(path)?;
         self.inner.open_local(&self.path, version).await
+    }
+
+    async fn open_writable(&self, path: &str, version: &Version) -> Result<Option<Arc<dyn Writable>>> {
+        self.check(path)?;
+        self.inner.open_writable(&self.path, version).await
     }
 }
 

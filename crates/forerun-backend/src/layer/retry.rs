@@ -12,7 +12,9 @@ use tokio::time::Instant;
 
 use crate::bounds::{PROGRESS_BYTES_MIN, Pace};
 use crate::tries::{Retries, Tries};
-use crate::{Backend, ByteStream, Entry, Error, ErrorKind, Result, RetryOptions, TryCounts, Version};
+use crate::{
+    Backend, ByteStream, Entry, Error, ErrorKind, Result, RetryOptions, TryCounts, Version, Writable,
+};
 
 /// Retries requests after transient errors, with growing pauses. A stream that breaks or stalls is
 /// resumed where it broke, in the same version. Its count of tries restarts with each 4 KiB that
@@ -82,6 +84,10 @@ impl Backend for Retry {
 
     async fn open_local(&self, path: &str, version: &Version) -> Result<Option<File>> {
         self.retries.repeat(|| self.inner.open_local(path, version)).await
+    }
+
+    async fn open_writable(&self, path: &str, version: &Version) -> Result<Option<Arc<dyn Writable>>> {
+        self.retries.repeat(|| self.inner.open_writable(path, version)).await
     }
 }
 

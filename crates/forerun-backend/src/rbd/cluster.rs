@@ -10,9 +10,20 @@ use super::pool::{c_string, check};
 use crate::http::IDLE_TIMEOUT;
 use crate::{Error, ErrorKind, Result};
 
+/// The option of librados that bounds the wait for an operation on an image.
+const OPERATION_TIMEOUT: &CStr = c"rados_osd_op_timeout";
 /// The options of librados that bound its waits, with its defaults: five minutes, and for ever.
 const TIMEOUTS: [(&CStr, f64); 3] =
-    [(c"client_mount_timeout", 300.0), (c"rados_mon_op_timeout", 0.0), (c"rados_osd_op_timeout", 0.0)];
+    [(c"client_mount_timeout", 300.0), (c"rados_mon_op_timeout", 0.0), (OPERATION_TIMEOUT, 0.0)];
+
+/// The operations that a connection is for.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Access {
+    Read,
+    /// Reads and writes. Each waits for the cluster as long as it takes. A write that librados gives up may still be
+    /// done, and nobody would know.
+    Write,
+}
 
 /// A connection to a cluster.
 pub(super) struct Cluster(pub(super) ffi::Handle);
@@ -26,7 +37,7 @@ impl Drop for Cluster {
 
 impl Cluster {
     /// Connects to the cluster of `client`'s settings. Blocks.
-    pub(super) fn connect(client: &CephClient) -> Result<Cluster> {
+    pub(super) fn connect(client: &CephClient, access: Access) -> Result<Cluster> {
         let id = client.id.as_deref().unwrap_or("admin");
         let mut cluster = ptr::null_mut();
         let name = c_string(id)?;
@@ -37,7 +48,7 @@ impl Cluster {
         read_settings(&cluster, client)?;
         // The engine plans what is read ahead and keeps it: librbd would do both a second time.
         set(&cluster, c"rbd_cache", c"false")?;
-        limit_waits(&cluster)?;
+        limit_waits(&cluster, access)?;
         // SAFETY: the cluster was created and is not connected yet.
         let code = unsafe { ffi::rados_connect(cluster.0) };
         if code < 0 { Err(not_connected(id, code.into())) } else { Ok(cluster) }
@@ -60,10 +71,11 @@ fn read_settings(cluster: &Cluster, client: &CephClient) -> Result<()> {
 }
 
 /// Bounds the waits that the user has not bounded.
-fn limit_waits(cluster: &Cluster) -> Result<()> {
+fn limit_waits(cluster: &Cluster, access: Access) -> Result<()> {
     let limit = c_string(&IDLE_TIMEOUT.as_secs().to_string())?;
     for (option, default) in TIMEOUTS {
-        if seconds(cluster, option) == Some(default) {
+        let is_limited = access == Access::Read || option != OPERATION_TIMEOUT;
+        if is_limited && seconds(cluster, option) == Some(default) {
             set(cluster, option, &limit)?;
         }
     }
@@ -99,16 +111,17 @@ mod tests {
 
     #[test]
     fn waits_end_after_ten_seconds_unless_the_user_says_otherwise() {
-        let cluster = created();
-        limit_waits(&cluster).unwrap();
-        for (option, _) in TIMEOUTS {
-            assert_eq!(seconds(&cluster, option), Some(10.0), "{option:?}");
+        let waits = |access, own: Option<&CStr>| {
+            let cluster = created();
+            own.iter().for_each(|own| set(&cluster, OPERATION_TIMEOUT, own).unwrap());
+            limit_waits(&cluster, access).unwrap();
+            TIMEOUTS.map(|(option, _)| seconds(&cluster, option).unwrap())
+        };
+        assert_eq!(waits(Access::Read, None), [10.0, 10.0, 10.0]);
+        assert_eq!(waits(Access::Write, None), [10.0, 10.0, 0.0], "a write is not given up");
+        for access in [Access::Read, Access::Write] {
+            assert_eq!(waits(access, Some(c"45")), [10.0, 10.0, 45.0]);
         }
-        let cluster = created();
-        set(&cluster, c"rados_osd_op_timeout", c"45").unwrap();
-        limit_waits(&cluster).unwrap();
-        let waits = TIMEOUTS.map(|(option, _)| seconds(&cluster, option));
-        assert_eq!(waits, [Some(10.0), Some(10.0), Some(45.0)]);
     }
 
     #[test]

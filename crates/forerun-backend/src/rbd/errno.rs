@@ -11,6 +11,7 @@ pub(super) fn failed(what: &str, code: i64) -> Error {
     const READS: &str =
         "; the client needs the capabilities mon 'profile rbd' and osd 'profile rbd-read-only'";
     const STATE: &str = "; see the state of the cluster with `ceph -s`";
+    const LOCKED: &str = "; another client has its lock (`rbd status`, `rbd lock ls`), so end that one";
     const BLOCKED: &str =
         "; the cluster blocks this client (`ceph osd blocklist ls`), so start the program again";
     let errno = errno_of(code);
@@ -19,6 +20,7 @@ pub(super) fn failed(what: &str, code: i64) -> Error {
         Errno::PERM | Errno::ACCESS => (ErrorKind::Denied, READS),
         Errno::TIMEDOUT | Errno::NOTCONN | Errno::HOSTUNREACH => (ErrorKind::Unreachable, STATE),
         Errno::AGAIN | Errno::BUSY | Errno::INTR => (ErrorKind::Transient, ""),
+        Errno::ROFS => (ErrorKind::Denied, LOCKED),
         Errno::SHUTDOWN => (ErrorKind::Permanent, BLOCKED),
         _ => (ErrorKind::Permanent, ""),
     };
@@ -37,6 +39,18 @@ pub(super) fn not_connected(id: &str, code: i64) -> Error {
         Errno::NOENT | Errno::INVAL => explained(ErrorKind::Invalid, &what, errno, SETTINGS),
         Errno::PERM | Errno::ACCESS => explained(ErrorKind::Denied, &what, errno, KEY),
         _ => failed(&what, code),
+    }
+}
+
+/// The error of opening the image `what` for writes, with the negative `code`.
+pub(super) fn not_writable(what: &str, code: i64) -> Error {
+    const WRITES: &str = "; the client needs the capabilities mon 'profile rbd' and osd 'profile rbd'";
+    const FEATURE: &str = "; it needs the feature exclusive-lock, which `rbd feature enable` gives it";
+    let errno = errno_of(code);
+    match errno {
+        Errno::PERM | Errno::ACCESS => explained(ErrorKind::Denied, what, errno, WRITES),
+        Errno::INVAL => explained(ErrorKind::Invalid, what, errno, FEATURE),
+        _ => failed(what, code),
     }
 }
 
@@ -62,6 +76,7 @@ mod tests {
             (Errno::PERM, ErrorKind::Denied, "profile rbd-read-only"),
             (Errno::TIMEDOUT, ErrorKind::Unreachable, "ceph -s"),
             (Errno::SHUTDOWN, ErrorKind::Permanent, "blocklist"),
+            (Errno::ROFS, ErrorKind::Denied, "rbd lock ls"),
             (Errno::IO, ErrorKind::Permanent, "rbd://vms/disk"),
         ] {
             let error = failed("rbd://vms/disk", -i64::from(errno.raw_os_error()));
@@ -69,6 +84,20 @@ mod tests {
             assert!(error.message.contains(advice), "{error}");
         }
         assert_eq!(failed("x", i64::MIN).kind, ErrorKind::Permanent);
+    }
+
+    #[test]
+    fn an_image_that_cannot_be_written_names_what_is_missing() {
+        for (errno, kind, advice) in [
+            (Errno::PERM, ErrorKind::Denied, "osd 'profile rbd'"),
+            (Errno::INVAL, ErrorKind::Invalid, "rbd feature enable"),
+            (Errno::ROFS, ErrorKind::Denied, "rbd lock ls"),
+            (Errno::NOENT, ErrorKind::NotFound, "No such file"),
+        ] {
+            let error = not_writable("rbd://vms/disk", -i64::from(errno.raw_os_error()));
+            assert_eq!(error.kind, kind, "{error}");
+            assert!(error.message.contains(advice), "{error}");
+        }
     }
 
     #[test]

@@ -25,6 +25,11 @@ pub(super) struct ImageSpec {
 /// `rados_t`, `rados_ioctx_t`, `rbd_image_t` and `rbd_completion_t`.
 pub(super) type Handle = *mut c_void;
 
+/// `RBD_LOCK_MODE_EXCLUSIVE`.
+pub(super) const LOCK_MODE_EXCLUSIVE: c_int = 0;
+/// `RBD_WRITE_ZEROES_FLAG_THICK_PROVISION`: the zeros take space.
+pub(super) const ZEROS_WITH_SPACE: c_int = 1;
+
 /// `rbd_callback_t`. A thread of librbd calls it, once for each completion.
 pub(super) type Callback = extern "C" fn(completion: Handle, argument: *mut c_void);
 
@@ -68,6 +73,15 @@ unsafe extern "C" {
         image: *mut Handle,
         snapshot: *const c_char,
     ) -> c_int;
+    /// The same for an image that is read and written. It registers the client as a watcher of the image.
+    pub(super) fn rbd_open(
+        io: Handle,
+        name: *const c_char,
+        image: *mut Handle,
+        snapshot: *const c_char,
+    ) -> c_int;
+    /// Takes the lock, and keeps it until the image is closed. Blocks.
+    pub(super) fn rbd_lock_acquire(image: Handle, mode: c_int) -> c_int;
     pub(super) fn rbd_close(image: Handle) -> c_int;
     pub(super) fn rbd_get_size(image: Handle, size: *mut u64) -> c_int;
     /// Writes the identifier with its zero byte to `id`, which has `size` bytes.
@@ -88,7 +102,26 @@ unsafe extern "C" {
         buffer: *mut c_char,
         completion: Handle,
     ) -> c_int;
-    /// The count of bytes that were read, or a negative error number.
+    /// As [`rbd_aio_read`].
+    pub(super) fn rbd_aio_write(
+        image: Handle,
+        offset: u64,
+        len: usize,
+        buffer: *const c_char,
+        completion: Handle,
+    ) -> c_int;
+    /// Leaves bytes as they are where it frees no space.
+    pub(super) fn rbd_aio_discard(image: Handle, offset: u64, len: u64, completion: Handle) -> c_int;
+    pub(super) fn rbd_aio_write_zeroes(
+        image: Handle,
+        offset: u64,
+        len: usize,
+        completion: Handle,
+        flags: c_int,
+        operation_flags: c_int,
+    ) -> c_int;
+    pub(super) fn rbd_aio_flush(image: Handle, completion: Handle) -> c_int;
+    /// 0 or the count of bytes that were read, or a negative error number.
     pub(super) fn rbd_aio_get_return_value(completion: Handle) -> isize;
     /// Allowed in the callback.
     pub(super) fn rbd_aio_release(completion: Handle);

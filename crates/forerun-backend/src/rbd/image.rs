@@ -9,6 +9,7 @@ use futures::FutureExt;
 use futures::future::{BoxFuture, Shared};
 use tokio::time::Instant;
 
+use super::errno::not_writable;
 use super::ffi::{self, CephTime};
 use super::operation::Operation;
 use super::pool::{Pool, c_string, check};
@@ -24,7 +25,7 @@ const CHECK_INTERVAL: Duration = Duration::from_secs(1);
 /// takes a dozen operations one after another. So reads without a pause never wait for it.
 const FINDING_AGE_MAX: Duration = Duration::from_secs(2);
 
-/// An image that was opened for reading, as it was then.
+/// An image as it was when it was opened.
 #[derive(Debug)]
 pub(super) struct Image {
     handle: ffi::Handle,
@@ -65,11 +66,42 @@ impl Image {
         };
         let mut handle = ptr::null_mut();
         let pointer = snapshot.as_ref().map_or(ptr::null(), |snapshot| snapshot.as_ptr());
-        let at = Instant::now();
-        let _operation = Operation::begin()?;
+        let (at, _operation) = (Instant::now(), Operation::begin()?);
         // SAFETY: the pool is open, the names end in zero or are null, and `handle` takes the result.
         let code = unsafe { ffi::rbd_open_read_only(pool.io(), name.as_ptr(), &mut handle, pointer) };
         check(code, || format!("{}{path}", pool.url))?;
+        Image::of(pool, path, handle, snapshot.as_deref(), at)
+    }
+
+    /// Opens `path` for writes, and locks it until it is closed. Blocks.
+    pub(super) fn open_writable(pool: &Arc<Pool>, path: &str) -> Result<Image> {
+        let url = || format!("{}{path}", pool.url);
+        if path.contains('@') {
+            let message = format!("{} is a snapshot, which cannot be written; name its image", url());
+            return Err(Error::new(ErrorKind::Invalid, message));
+        }
+        let check = |code: i32| if code < 0 { Err(not_writable(&url(), code.into())) } else { Ok(()) };
+        let name = c_string(path)?;
+        let mut handle = ptr::null_mut();
+        let (at, _operation) = (Instant::now(), Operation::begin()?);
+        // SAFETY: the pool is open, the names end in zero or are null, and `handle` takes the result.
+        let code = unsafe { ffi::rbd_open(pool.io(), name.as_ptr(), &mut handle, ptr::null()) };
+        check(code)?;
+        let image = Image::of(pool, path, handle, None, at)?;
+        // SAFETY: the image is open.
+        let code = unsafe { ffi::rbd_lock_acquire(handle, ffi::LOCK_MODE_EXCLUSIVE) };
+        check(code)?;
+        Ok(image)
+    }
+
+    /// The image `path` of `pool`, which is open as `handle` since `at`.
+    fn of(
+        pool: &Arc<Pool>,
+        path: &str,
+        handle: ffi::Handle,
+        snapshot: Option<&CStr>,
+        at: Instant,
+    ) -> Result<Image> {
         let mut image = Image {
             handle,
             pool: Arc::clone(pool),
@@ -79,7 +111,7 @@ impl Image {
             modified: None,
             check: Mutex::new(Check { at, is_changed: false, next: None }),
         };
-        image.describe(snapshot.as_deref())?;
+        image.describe(snapshot)?;
         Ok(image)
     }
 

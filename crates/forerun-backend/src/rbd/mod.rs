@@ -8,6 +8,7 @@ mod ffi;
 mod image;
 mod operation;
 mod pool;
+mod writable_image;
 
 use std::ops::Range;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -19,9 +20,11 @@ use tokio::task::JoinError;
 
 pub(crate) use address::RbdUrl;
 
+use self::cluster::Access;
 use self::image::Image;
 use self::pool::Pool;
-use crate::{Backend, ByteStream, Entry, Error, ErrorKind, Result, Version, path};
+use self::writable_image::WritableImage;
+use crate::{Backend, ByteStream, Entry, Error, ErrorKind, Result, Version, Writable, path};
 
 /// The largest piece. Pieces end at multiples of it, so that a piece is in one object of the cluster.
 const PIECE_BYTES_MAX: u64 = 1 << 20;
@@ -40,6 +43,7 @@ const LISTED_IMAGES_MAX: usize = 16;
 /// an image during writes may mix older and newer blocks.
 #[derive(Clone, Debug)]
 pub(crate) struct RbdBackend {
+    url: RbdUrl,
     pool: Arc<Pool>,
     /// The images used last are at the end.
     open: Arc<Mutex<Vec<Arc<Image>>>>,
@@ -48,9 +52,8 @@ pub(crate) struct RbdBackend {
 impl RbdBackend {
     /// Connects to the pool that `url` names.
     pub(crate) async fn connect(url: &RbdUrl) -> Result<RbdBackend> {
-        let url = url.clone();
-        let pool = blocking(move || Pool::connect(&url)).await?;
-        Ok(RbdBackend { pool: Arc::new(pool), open: Arc::default() })
+        let pool = connect(url, Access::Read).await?;
+        Ok(RbdBackend { url: url.clone(), pool, open: Arc::default() })
     }
 
     fn open_images(&self) -> MutexGuard<'_, Vec<Arc<Image>>> {
@@ -144,6 +147,21 @@ impl Backend for RbdBackend {
         let first = pieces.next().await.transpose()?;
         Ok(futures::stream::iter(first.map(Ok)).chain(pieces).boxed())
     }
+
+    async fn open_writable(&self, path: &str, version: &Version) -> Result<Option<Arc<dyn Writable>>> {
+        let name = self.image_name(path)?.to_owned();
+        let pool = connect(&self.url, Access::Write).await?;
+        let image = Arc::new(blocking(move || Image::open_writable(&pool, &name)).await?);
+        if image.version != *version {
+            return Err(image.changed());
+        }
+        Ok(Some(Arc::new(WritableImage(image))))
+    }
+}
+
+async fn connect(url: &RbdUrl, access: Access) -> Result<Arc<Pool>> {
+    let url = url.clone();
+    blocking(move || Pool::connect(&url, access)).await.map(Arc::new)
 }
 
 /// Reads `extent`. The check runs beside it.

@@ -5,7 +5,7 @@ use std::sync::mpsc::{self, Sender};
 use std::{mem, ptr};
 
 use super::address::RbdUrl;
-use super::cluster::Cluster;
+use super::cluster::{Access, Cluster};
 use super::errno::failed;
 use super::ffi;
 use super::operation::Operation;
@@ -65,9 +65,9 @@ impl Drop for Pool {
 
 impl Pool {
     /// Connects to the pool that `url` names. Blocks for up to some ten seconds.
-    pub(super) fn connect(url: &RbdUrl) -> Result<Pool> {
+    pub(super) fn connect(url: &RbdUrl, access: Access) -> Result<Pool> {
         let _operation = Operation::begin()?;
-        let cluster = Cluster::connect(&url.client)?;
+        let cluster = Cluster::connect(&url.client, access)?;
         let mut io = ptr::null_mut();
         let name = c_string(&url.pool)?;
         // SAFETY: the cluster is connected, the name ends in zero, and `io` takes the result.

@@ -50,6 +50,7 @@ osd pool default pg num = 8
 osd crush chooseleaf type = 0
 mon allow pool size one = true
 mon data avail crit = 0
+osd client watch timeout = 5
 auth allow insecure global id reclaim = false
 EOF
 export CEPH_CONF="$dir/ceph.conf"

@@ -84,9 +84,9 @@ pub(crate) struct NbdCommand {
     #[arg(long, value_name = "FILE", conflicts_with = "writable")]
     overlay: Option<PathBuf>,
 
-    /// Let clients write to the objects, which must be local files
+    /// Let clients write to the objects, which must be local files or images of Ceph
     ///
-    /// No other program may change the files meanwhile.
+    /// No other program may change them meanwhile.
     #[arg(long)]
     writable: bool,
 

@@ -5,7 +5,7 @@ use std::error::Error;
 use std::sync::Arc;
 
 use forerun::{Forerun, Options};
-use forerun_serve::nbd::{Exports, Overlay, Source, WritableFile, WrittenSource};
+use forerun_serve::nbd::{Exports, Overlay, Source, WritableObject, WrittenSource};
 
 use super::{ImageFormat, NbdCommand};
 use crate::servers::{NamedUrl, Upstreams};
@@ -83,10 +83,10 @@ async fn open(
     let new = |forerun: &Forerun| Source::new(forerun.clone(), named.name.clone());
     if command.writable {
         let found = Forerun::connect(&named.url, options.clone().with_learn(None)).await?;
-        let file = Arc::new(WritableFile::open(&found).await?);
-        let backend = Arc::new(WrittenSource(Arc::clone(&file)));
+        let object = Arc::new(WritableObject::open(&found).await?);
+        let backend = Arc::new(WrittenSource(Arc::clone(&object)));
         let forerun = Forerun::over(backend, options.clone())?;
-        let source = new(&forerun).with_file(file);
+        let source = new(&forerun).with_writable(object);
         return Ok((forerun, source));
     }
     let forerun = Forerun::connect(&named.url, options.clone()).await?;

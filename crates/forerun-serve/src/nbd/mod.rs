@@ -27,7 +27,7 @@ mod server;
 mod url_exports;
 
 pub use client::OPERATIONS;
-pub use direct::{WritableFile, WrittenSource};
+pub use direct::{WritableObject, WrittenSource};
 pub use exports::Exports;
 pub use overlay::Overlay;
 pub use server::Server;

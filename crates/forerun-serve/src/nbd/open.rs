@@ -7,10 +7,10 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use bytes::Bytes;
-use forerun::{Entry, Error, ErrorKind, Forerun, Result};
+use forerun::{Entry, Error, ErrorKind, Forerun, Result, Zeroing};
 use tokio::sync::OwnedSemaphorePermit;
 
-use super::changes::{Changes, Zeroing};
+use super::changes::Changes;
 use super::disk::Disk;
 use super::image::{Image, Images};
 use super::protocol::{BlockSizes, Export, export_flags};

@@ -5,7 +5,7 @@ use std::sync::{Arc, Weak};
 use forerun::{ClientId, Entry, ErrorKind, Forerun, Kind, Result};
 
 use super::changes::Changes;
-use super::direct::WritableFile;
+use super::direct::WritableObject;
 use super::exports::LISTED_MAX;
 use super::image::{Image, Images};
 use super::open::{OpenExport, Shares};
@@ -65,10 +65,10 @@ impl Source {
         Source { only: Some(object.to_owned()), changes: Changes::Overlay(Arc::new(overlay)), ..self }
     }
 
-    /// Only `file`, which clients may write.
+    /// Only `object`, which clients may write.
     #[must_use]
-    pub fn with_file(self, file: Arc<WritableFile>) -> Source {
-        Source { only: Some(file.name().to_owned()), changes: Changes::Direct(file), ..self }
+    pub fn with_writable(self, object: Arc<WritableObject>) -> Source {
+        Source { only: Some(object.name().to_owned()), changes: Changes::Direct(object), ..self }
     }
 
     /// The name of the only export; none if it is a tree.

@@ -8,7 +8,7 @@ use std::sync::{Arc, OnceLock};
 use forerun::{Error, ErrorKind, Result};
 use tokio::sync::Mutex;
 
-use super::{file_error, on_disk};
+use super::{file_error, to_its_end};
 
 /// The order of writes and flushes of one file.
 #[derive(Debug)]
@@ -43,7 +43,7 @@ impl Flushes {
     /// another share the next one.
     pub(in super::super) async fn flush(
         self: &Arc<Flushes>,
-        work: impl FnOnce(&Flushes) -> Result<()> + Send + 'static,
+        work: impl Future<Output = Result<()>> + Send + 'static,
     ) -> Result<()> {
         let wanted = self.written.load(Ordering::SeqCst);
         let turn = Arc::clone(&self.turn).lock_owned().await;
@@ -52,11 +52,11 @@ impl Flushes {
             return Ok(());
         }
         let flushes = Arc::clone(self);
-        on_disk(move || {
+        to_its_end(async move {
             // A flush that nobody waits for any more keeps its turn to its end.
             let _turn = turn;
             let covered = flushes.written.load(Ordering::SeqCst);
-            work(&flushes)?;
+            work.await?;
             flushes.flushed.store(covered, Ordering::SeqCst);
             Ok(())
         })
@@ -89,7 +89,7 @@ mod tests {
         let runs = Arc::new(Counter::new(0));
         let run = || {
             let runs = Arc::clone(&runs);
-            move |_: &Flushes| {
+            async move {
                 *runs.lock().unwrap() += 1;
                 Ok(())
             }
@@ -109,14 +109,15 @@ mod tests {
     async fn a_write_during_a_flush_waits_for_the_next() {
         let flushes = Flushes::new("a".into());
         flushes.count_write();
+        let during = Arc::clone(&flushes);
         flushes
-            .flush(|flushes| {
-                flushes.count_write();
+            .flush(async move {
+                during.count_write();
                 Ok(())
             })
             .await
             .unwrap();
-        let done = flushes.flush(|_| Err(Error::new(ErrorKind::Permanent, "it ran"))).await;
+        let done = flushes.flush(async { Err(Error::new(ErrorKind::Permanent, "it ran")) }).await;
         assert_eq!(done.unwrap_err().message, "it ran", "the write came after the flush began");
         assert!(flushes.check().is_ok(), "nothing is lost: the next flush may succeed");
     }

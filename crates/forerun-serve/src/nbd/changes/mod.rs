@@ -9,11 +9,11 @@ use std::path::Path;
 use std::sync::Arc;
 
 use bytes::Bytes;
-use forerun::{Error, ErrorKind, Result};
+use forerun::{Error, ErrorKind, Result, Zeroing};
 use rustix::io::Errno;
 use tokio::task::JoinError;
 
-use super::direct::WritableFile;
+use super::direct::WritableObject;
 use super::disk::Disk;
 use super::overlay::Overlay;
 use super::protocol::export_flags;
@@ -29,17 +29,8 @@ pub(super) enum Changes {
     Refused,
     /// Beside the object, which stays as it is.
     Overlay(Arc<Overlay>),
-    /// To the object itself, a file of this system.
-    Direct(Arc<WritableFile>),
-}
-
-/// How zeros are written.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Zeroing {
-    /// They have space of their own, for later writes.
-    pub(super) has_space: bool,
-    /// It fails if it would take as long as other bytes.
-    pub(super) is_fast: bool,
+    /// To the object itself.
+    Direct(Arc<WritableObject>),
 }
 
 impl Changes {
@@ -67,7 +58,7 @@ impl Changes {
         match self {
             Changes::Refused => Err(refused()),
             Changes::Overlay(overlay) => overlay.write(disk, offset, bytes, held).await,
-            Changes::Direct(file) => file.write(disk.object()?, offset, bytes, held).await,
+            Changes::Direct(object) => object.write(disk.object()?, offset, bytes, held).await,
         }
     }
 
@@ -76,7 +67,7 @@ impl Changes {
         match self {
             Changes::Refused => Err(refused()),
             Changes::Overlay(overlay) => overlay.trim(offset, len).await,
-            Changes::Direct(file) => file.trim(disk.object()?, offset, len).await,
+            Changes::Direct(object) => object.trim(disk.object()?, offset, len).await,
         }
     }
 
@@ -91,7 +82,7 @@ impl Changes {
         match self {
             Changes::Refused => Err(refused()),
             Changes::Overlay(overlay) => overlay.write_zeroes(disk, offset, len, zeroing).await,
-            Changes::Direct(file) => file.write_zeroes(disk.object()?, offset, len, zeroing).await,
+            Changes::Direct(object) => object.write_zeroes(disk.object()?, offset, len, zeroing).await,
         }
     }
 
@@ -100,7 +91,7 @@ impl Changes {
         match self {
             Changes::Refused => Ok(()),
             Changes::Overlay(overlay) => overlay.flush().await,
-            Changes::Direct(file) => file.flush().await,
+            Changes::Direct(object) => object.flush().await,
         }
     }
 }
@@ -113,9 +104,18 @@ fn refused() -> Error {
 pub(super) async fn on_disk<T: Send + 'static>(
     work: impl FnOnce() -> Result<T> + Send + 'static,
 ) -> Result<T> {
-    let stopped =
-        |stopped: JoinError| Error::new(ErrorKind::Permanent, format!("a file operation stopped: {stopped}"));
     tokio::task::spawn_blocking(work).await.map_err(stopped)?
+}
+
+/// Awaits `work`, which goes on to its end even if nobody waits for it any more.
+pub(super) async fn to_its_end<T: Send + 'static>(
+    work: impl Future<Output = Result<T>> + Send + 'static,
+) -> Result<T> {
+    tokio::spawn(work).await.map_err(stopped)?
+}
+
+fn stopped(error: JoinError) -> Error {
+    Error::new(ErrorKind::Permanent, format!("a write stopped: {error}"))
 }
 
 /// The error of the file `path`, of which `failed` says what failed.

@@ -6,10 +6,10 @@ use std::task::{Context, Poll};
 use std::time::Instant;
 
 use bytes::Bytes;
+use forerun::Zeroing;
 use futures::FutureExt;
 use tokio::io::{AsyncRead, AsyncWrite};
 
-use super::super::changes::Zeroing;
 use super::super::protocol::{Command, Refusal, Request};
 use super::connection::Connection;
 use super::work::{self, Ended, Finished, Piece};

@@ -1,65 +1,60 @@
-//! A local file whose exports may be written.
+//! An object whose exports may be written: a local file, or an object whose backend writes it ([`Writable`]).
 //!
-//! The engine reads the file through the same descriptor that writes go to ([`Backend`] of
-//! [`WritableFile`]). Its version never changes, so a write of this server is no change of the object. After
+//! The engine reads the object through the same handle that writes go to ([`Backend`](forerun::Backend) of
+//! [`WrittenSource`]). Its version never changes, so a write of this server is no change of the object. After
 //! each write the engine forgets the bytes, also those of fetches in flight ([`Reader::invalidate`]).
 
+mod local_file;
 mod source;
 
 pub use source::WrittenSource;
 
 use std::fs::File;
-use std::os::fd::{AsRawFd, OwnedFd};
-use std::os::unix::fs::FileExt;
+use std::future::Future;
 use std::path::PathBuf;
 use std::sync::Arc;
 
 use bytes::Bytes;
-use forerun::{Entry, Error, ErrorKind, Extent, Forerun, Reader, Result};
+use forerun::{Entry, Error, ErrorKind, Extent, Forerun, Reader, Result, Writable, Zeroing};
 
-use super::changes::{Flushes, Zeroing, file_error, on_disk, punch, slow, write_zeros, zero_in_place};
+use self::local_file::LocalFile;
+use super::changes::{Flushes, to_its_end};
 
-/// A file that this server may change. It must be the only one that does.
+/// An object that this server may change. It must be the only one that does.
 #[derive(Debug)]
-pub struct WritableFile {
-    file: File,
-    /// For messages.
-    path: PathBuf,
+pub struct WritableObject {
+    storage: Arc<dyn Writable>,
+    /// The object as a file of this system, if it is one.
+    file: Option<File>,
     url: String,
     entry: Entry,
     flushes: Arc<Flushes>,
 }
 
-impl WritableFile {
-    /// The one object of `forerun`, a local file.
+impl WritableObject {
+    /// The one object of `forerun`.
     ///
     /// # Errors
-    /// If it is no local file, if it may not be written, or if another server writes it.
-    pub async fn open(forerun: &Forerun) -> Result<WritableFile> {
+    /// If its storage can only be read, if it may not be written, or if another server writes it.
+    pub async fn open(forerun: &Forerun) -> Result<WritableObject> {
         let refused = |why: &str| {
-            let message = format!("{} cannot be written: {why}; name a local file", forerun.url());
+            let message =
+                format!("{} cannot be written: {why}; name a local file or an image of Ceph", forerun.url());
             Error::new(ErrorKind::Invalid, message)
         };
         let Some(object) = forerun.object() else { return Err(refused("it is a directory")) };
         let entry = forerun.stat(object).await?;
-        let Some(found) = forerun.open_local(&entry).await? else {
-            return Err(refused("it is not a file of this system"));
-        };
         let (url, path) = (forerun.url(), PathBuf::from(object));
-        // The file that was found, and no other that took its name meanwhile.
-        let found = OwnedFd::from(found);
-        let again = format!("/proc/self/fd/{}", found.as_raw_fd());
-        let file = File::options().read(true).write(true).open(again);
-        let file = file.map_err(|error| file_error(&path, "it cannot be opened for writing", error))?;
-        if let Err(error) = file.try_lock() {
-            let message =
-                format!("{object}: the file cannot be locked: {error}; end the server that writes it");
-            return Err(Error::new(ErrorKind::Denied, message));
-        }
-        // The engine plans the readahead, as for other files. Without this advice reads are only slower.
-        let _ = rustix::fs::fadvise(&file, 0, None, rustix::fs::Advice::Random);
         let flushes = Flushes::new(path.clone());
-        Ok(WritableFile { file, path, url, entry, flushes })
+        if let Some(storage) = forerun.open_writable(&entry).await? {
+            return Ok(WritableObject { storage, file: None, url, entry, flushes });
+        }
+        let Some(found) = forerun.open_local(&entry).await? else {
+            return Err(refused("its storage can only be read"));
+        };
+        let file = LocalFile::open(path, found, Arc::clone(&flushes))?;
+        let descriptor = file.descriptor()?;
+        Ok(WritableObject { storage: Arc::new(file), file: Some(descriptor), url, entry, flushes })
     }
 
     /// The name of the only export.
@@ -67,78 +62,66 @@ impl WritableFile {
         &self.entry.path
     }
 
+    /// Writes `bytes`, and drops `held` once they are not needed any more.
     pub(super) async fn write(
-        self: &Arc<WritableFile>,
+        self: &Arc<WritableObject>,
         reader: &Reader,
         offset: u64,
         bytes: Bytes,
         held: impl Send + 'static,
     ) -> Result<()> {
-        let len = bytes.len() as u64;
-        let write = move |file: &WritableFile| {
+        let (extent, storage) = (Extent::new(offset, bytes.len() as u64), Arc::clone(&self.storage));
+        let write = async move {
             let _held = held;
-            file.file.write_all_at(&bytes, offset).map_err(|error| file.failed("the bytes", error))
+            storage.write(offset, bytes).await
         };
-        self.change(reader, Extent::new(offset, len), write).await
+        self.change(reader, extent, write).await
     }
 
-    pub(super) async fn trim(self: &Arc<WritableFile>, reader: &Reader, offset: u64, len: u32) -> Result<()> {
-        let len = u64::from(len);
-        // A file system that gives no space back may leave the bytes as they are.
-        let trim = move |file: &WritableFile| {
-            punch(&file.file, offset, len).map(|_| ()).map_err(|error| file.failed("the zeros", error))
-        };
-        self.change(reader, Extent::new(offset, len), trim).await
+    pub(super) async fn trim(
+        self: &Arc<WritableObject>,
+        reader: &Reader,
+        offset: u64,
+        len: u32,
+    ) -> Result<()> {
+        let (extent, storage) = (Extent::new(offset, u64::from(len)), Arc::clone(&self.storage));
+        self.change(reader, extent, async move { storage.discard(offset..extent.end()).await }).await
     }
 
     pub(super) async fn write_zeroes(
-        self: &Arc<WritableFile>,
+        self: &Arc<WritableObject>,
         reader: &Reader,
         offset: u64,
         len: u32,
         zeroing: Zeroing,
     ) -> Result<()> {
-        let len = u64::from(len);
-        let write = move |file: &WritableFile| {
-            let failed = |error| file.failed("the zeros", error);
-            let is_done = (!zeroing.has_space && punch(&file.file, offset, len).map_err(failed)?)
-                || zero_in_place(&file.file, offset, len).map_err(failed)?;
-            if is_done {
-                return Ok(());
-            }
-            if zeroing.is_fast {
-                return Err(slow());
-            }
-            write_zeros(&file.file, offset, len).map_err(failed)
-        };
-        self.change(reader, Extent::new(offset, len), write).await
+        let (extent, storage) = (Extent::new(offset, u64::from(len)), Arc::clone(&self.storage));
+        let write = async move { storage.write_zeroes(offset..extent.end(), zeroing).await };
+        self.change(reader, extent, write).await
     }
 
     /// Makes all writes last that have ended.
-    pub(super) async fn flush(self: &Arc<WritableFile>) -> Result<()> {
-        let file = Arc::clone(self);
-        self.flushes.flush(move |flushes| flushes.sync(&file.file)).await
+    pub(super) async fn flush(self: &Arc<WritableObject>) -> Result<()> {
+        let storage = Arc::clone(&self.storage);
+        self.flushes.flush(async move { storage.flush().await }).await
     }
 
-    /// Changes the bytes of `extent` by `write`. Even if it fails, some may be changed.
+    /// Changes the bytes of `extent` by `write`. Even if it fails, some may be changed. The engine forgets the old
+    /// bytes although nobody may wait any more.
     async fn change(
-        self: &Arc<WritableFile>,
+        self: &Arc<WritableObject>,
         reader: &Reader,
         extent: Extent,
-        write: impl FnOnce(&WritableFile) -> Result<()> + Send + 'static,
+        write: impl Future<Output = Result<()>> + Send + 'static,
     ) -> Result<()> {
         self.flushes.check()?;
-        let (file, reader) = (Arc::clone(self), reader.clone());
-        on_disk(move || {
-            let done = write(&file);
+        let (object, reader) = (Arc::clone(self), reader.clone());
+        to_its_end(async move {
+            let done = write.await;
             reader.invalidate(extent);
-            file.flushes.count_write();
+            object.flushes.count_write();
             done
         })
         .await
-    }
-
-    fn failed(&self, subject: &str, error: std::io::Error) -> Error {
-        file_error(&self.path, &format!("{subject} cannot be written"), error)
     }
 }

@@ -5,11 +5,9 @@ use std::os::unix::fs::FileExt;
 use std::sync::Arc;
 
 use bytes::{Bytes, BytesMut};
-use forerun::{Error, Result};
+use forerun::{Error, Result, Zeroing};
 
-use super::super::changes::{
-    Claim, Zeroing, file_error, on_disk, punch, reserve, slow, write_zeros, zero_in_place,
-};
+use super::super::changes::{Claim, file_error, on_disk, punch, reserve, slow, write_zeros, zero_in_place};
 use super::super::disk::Disk;
 use super::Overlay;
 use super::layout::{BLOCK_BYTES, Layout, SLOT_BYTES, start_of};
@@ -74,23 +72,24 @@ impl Overlay {
     /// Makes all writes last that have ended.
     pub(in super::super) async fn flush(self: &Arc<Overlay>) -> Result<()> {
         let overlay = Arc::clone(self);
-        let work = move |flushes: &super::Flushes| {
-            // Marks that are taken now have their bytes in the file, which `sync` waits for.
-            let taken = overlay.marks.lock().take();
-            flushes.sync(&overlay.file)?;
-            if taken.is_empty() {
-                return Ok(());
-            }
-            let written = taken.iter().try_for_each(|taken| slots::write(&overlay.file, taken));
-            if let Err(error) = written {
-                overlay.marks.lock().give_back(&taken, false);
-                return Err(overlay.failed("the map cannot be written", error));
-            }
-            flushes.sync(&overlay.file)?;
-            overlay.marks.lock().give_back(&taken, true);
-            Ok(())
-        };
-        self.flushes.flush(work).await
+        self.flushes.flush(on_disk(move || overlay.sync())).await
+    }
+
+    fn sync(&self) -> Result<()> {
+        // Marks that are taken now have their bytes in the file, which `Flushes::sync` waits for.
+        let taken = self.marks.lock().take();
+        self.flushes.sync(&self.file)?;
+        if taken.is_empty() {
+            return Ok(());
+        }
+        let written = taken.iter().try_for_each(|taken| slots::write(&self.file, taken));
+        if let Err(error) = written {
+            self.marks.lock().give_back(&taken, false);
+            return Err(self.failed("the map cannot be written", error));
+        }
+        self.flushes.sync(&self.file)?;
+        self.marks.lock().give_back(&taken, true);
+        Ok(())
     }
 
     /// Writes `bytes` to blocks that nobody else changes while `held` is kept.

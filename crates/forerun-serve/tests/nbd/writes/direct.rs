@@ -69,14 +69,14 @@ fn files_that_cannot_be_written_say_so() {
     let path = folder.path().join("disk.img");
     fs::write(&path, pattern(5000, 1)).unwrap();
     let runtime = Runtime::new().unwrap();
-    let refusal = |forerun: &Forerun| runtime.block_on(WritableFile::open(forerun)).unwrap_err().message;
+    let refusal = |forerun: &Forerun| runtime.block_on(WritableObject::open(forerun)).unwrap_err().message;
     let of = |path: &Path| Forerun::connect_blocking(path.to_str().unwrap(), options()).unwrap();
     let served = serve_file(&path, options());
     let said = refusal(&of(&path));
     assert!(said.contains("end the server that writes it"), "{said}");
     served.end();
     let said = refusal(&of(folder.path()));
-    assert!(said.contains("it is a directory; name a local file"), "{said}");
+    assert!(said.contains("it is a directory; name a local file or an image of Ceph"), "{said}");
     let said = refusal(&base(vec![1; 10]).1);
     assert!(said.contains("it is a directory"), "{said}");
     fs::set_permissions(&path, fs::Permissions::from_mode(0o444)).unwrap();

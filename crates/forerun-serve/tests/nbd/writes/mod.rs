@@ -9,7 +9,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use forerun::{Entry, Forerun, Options};
-use forerun_serve::nbd::{Overlay, Source, WritableFile, WrittenSource};
+use forerun_serve::nbd::{Overlay, Source, WritableObject, WrittenSource};
 use tokio::runtime::Runtime;
 
 use super::client::Client;
@@ -53,10 +53,10 @@ fn serve(storage: &Arc<Storage>, forerun: &Forerun, path: &Path) -> Served {
 fn serve_file(path: &Path, options: Options) -> Served {
     let url = path.to_str().unwrap();
     let found = Forerun::connect_blocking(url, options.clone()).unwrap();
-    let file = Runtime::new().unwrap().block_on(WritableFile::open(&found)).unwrap();
+    let file = Runtime::new().unwrap().block_on(WritableObject::open(&found)).unwrap();
     let file = Arc::new(file);
     let backend = Arc::new(WrittenSource(Arc::clone(&file)));
     let forerun = Forerun::over(backend, options).unwrap();
-    let source = Source::new(forerun.clone(), None).with_file(file);
+    let source = Source::new(forerun.clone(), None).with_writable(file);
     Served::source(engine(16 << 20, &[]).0, forerun, source)
 }

@@ -139,7 +139,8 @@ fn after_item(rest: &str) -> &str {
         at += token(&rest[at..]).len;
         match c {
             '{' => depth += 1,
-            '}' if depth == 1 => break,
+            // At no depth it ends what a last field is in.
+            '}' if depth <= 1 => break,
             '}' => depth -= 1,
             ';' if depth == 0 => break,
             _ => {}
@@ -183,6 +184,7 @@ mod tests {
             "#[cfg(test)]\nmod t { fn f() { g(\"}\", \"a b c d\") } }\n#[cfg(test)]\nmod u;\nf(\"e f g h\")",
             &[(5, "e f g h")],
         );
+        check("struct S {\n#[cfg(test)]\nf: T,\n}\nf(\"a b c d\")", &[(5, "a b c d")]);
         let is = |path: &str| is_program(Path::new(path));
         assert!(is("crates/a/src/b/c.rs"));
         assert!(!is("crates/a/src/b/tests.rs") && !is("crates/a/tests/b.rs") && !is("crates/a/benches/b.rs"));

@@ -1,6 +1,5 @@
 //! Flushes: one at a time, each for all writes that have ended before it.
 
-use std::fs::File;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
@@ -8,7 +7,7 @@ use std::sync::{Arc, OnceLock};
 use forerun::{Error, ErrorKind, Result};
 use tokio::sync::Mutex;
 
-use super::{file_error, to_its_end};
+use super::{ChangedFile, file_error, to_its_end};
 
 /// The order of writes and flushes of one file.
 #[derive(Debug)]
@@ -65,7 +64,7 @@ impl Flushes {
 
     /// Waits until the bytes of `file` last. If that fails, the system may have dropped some of them, and
     /// would not tell again: all later writes and flushes fail.
-    pub(in super::super) fn sync(&self, file: &File) -> Result<()> {
+    pub(in super::super) fn sync(&self, file: &ChangedFile) -> Result<()> {
         file.sync_data().map_err(|error| {
             let failed = "the disk did not take bytes that were written, and no more are written until \
                           this server is started again";

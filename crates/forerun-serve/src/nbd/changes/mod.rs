@@ -1,8 +1,8 @@
 //! The writes of clients, and the file that keeps them.
 
+mod changed_file;
 mod claims;
 mod flushes;
-mod zeros;
 
 use std::io;
 use std::path::Path;
@@ -18,9 +18,11 @@ use super::disk::Disk;
 use super::overlay::Overlay;
 use super::protocol::export_flags;
 
+pub(super) use changed_file::ChangedFile;
+#[cfg(test)]
+pub(super) use changed_file::FileStep;
 pub(super) use claims::{Claim, Claims};
 pub(super) use flushes::Flushes;
-pub(super) use zeros::{punch, reserve, write_zeros, zero_in_place};
 
 /// Where the writes of an export go.
 #[derive(Clone, Debug)]

@@ -12,7 +12,7 @@ use bytes::Bytes;
 use forerun::{ByteStream, Error, ErrorKind, Result, Writable, Zeroing};
 use futures::StreamExt;
 
-use super::super::changes::{Flushes, file_error, on_disk, punch, slow, write_zeros, zero_in_place};
+use super::super::changes::{ChangedFile, Flushes, file_error, on_disk, slow};
 
 /// A piece of a fetch. A reader of its first bytes does not wait for all of a large fetch.
 const FETCH_PIECE_BYTES: u64 = 1 << 20;
@@ -23,7 +23,7 @@ pub(super) struct LocalFile(Arc<LockedFile>);
 
 #[derive(Debug)]
 struct LockedFile {
-    file: File,
+    file: ChangedFile,
     /// For messages.
     path: PathBuf,
     flushes: Arc<Flushes>,
@@ -47,7 +47,7 @@ impl LocalFile {
         }
         // The engine plans the readahead, as for other files. Without this advice reads are only slower.
         let _ = rustix::fs::fadvise(&file, 0, None, rustix::fs::Advice::Random);
-        Ok(LocalFile(Arc::new(LockedFile { file, path, flushes })))
+        Ok(LocalFile(Arc::new(LockedFile { file: ChangedFile::new(file), path, flushes })))
     }
 
     /// Another descriptor of the file.
@@ -91,22 +91,22 @@ impl Writable for LocalFile {
     async fn discard(&self, extent: Range<u64>) -> Result<()> {
         let (offset, len) = (extent.start, extent.end - extent.start);
         // A file system that gives no space back may leave the bytes as they are.
-        self.run(move |open| punch(&open.file, offset, len).map(drop).map_err(open.failed("the zeros"))).await
+        self.run(move |open| open.file.punch(offset, len).map(drop).map_err(open.failed("the zeros"))).await
     }
 
     async fn write_zeroes(&self, extent: Range<u64>, zeroing: Zeroing) -> Result<()> {
         let (offset, len) = (extent.start, extent.end - extent.start);
         let write = move |open: &LockedFile| {
             let (file, failed) = (&open.file, || open.failed("the zeros"));
-            let is_done = (!zeroing.has_space && punch(file, offset, len).map_err(failed())?)
-                || zero_in_place(file, offset, len).map_err(failed())?;
+            let is_done = (!zeroing.has_space && file.punch(offset, len).map_err(failed())?)
+                || file.zero_in_place(offset, len).map_err(failed())?;
             if is_done {
                 return Ok(());
             }
             if zeroing.is_fast {
                 return Err(slow());
             }
-            write_zeros(file, offset, len).map_err(failed())
+            file.write_zeros(offset, len).map_err(failed())
         };
         self.run(write).await
     }

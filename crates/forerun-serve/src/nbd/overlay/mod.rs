@@ -19,6 +19,8 @@ mod create;
 mod head;
 mod layout;
 mod marks;
+#[cfg(test)]
+mod power_failure;
 mod reads;
 mod slots;
 mod states;
@@ -31,7 +33,7 @@ use std::sync::Arc;
 use forerun::{Entry, Error, ErrorKind, Result};
 use parking_lot::Mutex;
 
-use super::changes::{Claims, Flushes, file_error};
+use super::changes::{ChangedFile, Claims, Flushes, file_error};
 use head::Base;
 use layout::Layout;
 use marks::Marks;
@@ -39,7 +41,7 @@ use marks::Marks;
 /// Writes beside their base, in a file.
 #[derive(Debug)]
 pub struct Overlay {
-    file: File,
+    file: ChangedFile,
     path: PathBuf,
     base: Base,
     layout: Layout,
@@ -76,6 +78,7 @@ impl Overlay {
         }
         let layout = Layout::new(base.size);
         let marks = Mutex::new(slots::load(&file, path, &layout)?);
+        let file = ChangedFile::new(file);
         let (path, claims, flushes) = (path.to_owned(), Arc::default(), Flushes::new(path.to_owned()));
         Ok(Overlay { file, path, base, layout, marks, claims, flushes })
     }

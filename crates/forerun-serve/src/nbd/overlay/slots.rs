@@ -6,7 +6,7 @@ use std::path::Path;
 
 use forerun::{Error, ErrorKind, Result};
 
-use super::super::changes::file_error;
+use super::super::changes::{ChangedFile, file_error};
 use super::layout::{Layout, SLOT_BYTES, SLOT_HEAD_BYTES};
 use super::marks::{Marks, Taken};
 use super::states::States;
@@ -51,7 +51,7 @@ pub(super) fn load(file: &File, path: &Path, layout: &Layout) -> Result<Marks> {
 }
 
 /// Writes a page to the older one of its slots.
-pub(super) fn write(file: &File, taken: &Taken) -> std::io::Result<()> {
+pub(super) fn write(file: &ChangedFile, taken: &Taken) -> std::io::Result<()> {
     let slot = taken.generation % 2 * SLOT_BYTES as u64;
     file.write_all_at(&encode(taken), Layout::slots_offset(taken.page) + slot)
 }
@@ -94,20 +94,20 @@ mod tests {
     use super::super::states::State;
     use super::*;
 
-    fn file(layout: &Layout) -> File {
-        let file = tempfile::tempfile().unwrap();
+    fn file(layout: &Layout) -> ChangedFile {
+        let file = ChangedFile::new(tempfile::tempfile().unwrap());
         file.set_len(layout.file_bytes()).unwrap();
         file
     }
 
-    fn flush(file: &File, marks: &mut Marks) {
+    fn flush(file: &ChangedFile, marks: &mut Marks) {
         let taken = marks.take();
         taken.iter().for_each(|taken| write(file, taken).unwrap());
         marks.give_back(&taken, true);
     }
 
     /// Marks as `count` flushes leave them: each has marked one more block of both pages.
-    fn flushed(file: &File, count: u64) -> Marks {
+    fn flushed(file: &ChangedFile, count: u64) -> Marks {
         let mut marks = Marks::default();
         for block in 0..count {
             marks.set(block..block + 1, State::Data);

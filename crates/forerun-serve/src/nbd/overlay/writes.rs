@@ -1,13 +1,12 @@
 //! Writes to an overlay.
 
 use std::ops::Range;
-use std::os::unix::fs::FileExt;
 use std::sync::Arc;
 
 use bytes::{Bytes, BytesMut};
 use forerun::{Error, Result, Zeroing};
 
-use super::super::changes::{Claim, file_error, on_disk, punch, reserve, slow, write_zeros, zero_in_place};
+use super::super::changes::{Claim, file_error, on_disk, slow};
 use super::super::disk::Disk;
 use super::Overlay;
 use super::layout::{BLOCK_BYTES, Layout, SLOT_BYTES, start_of};
@@ -158,15 +157,15 @@ impl Overlay {
             for (run, _) in runs.into_iter().filter(|(_, state)| *state == State::Data) {
                 let at = self.layout.data_offset(start_of(run.start));
                 // Without it they keep their space, and nothing else.
-                punch(&self.file, at, start_of(run.end - run.start)).map_err(failed)?;
+                self.file.punch(at, start_of(run.end - run.start)).map_err(failed)?;
             }
             return Ok(());
         }
-        if !zero_in_place(&self.file, at, len).map_err(failed)? {
+        if !self.file.zero_in_place(at, len).map_err(failed)? {
             if zeroing.is_fast {
                 return Err(slow());
             }
-            write_zeros(&self.file, at, len).map_err(failed)?;
+            self.file.write_zeros(at, len).map_err(failed)?;
         }
         self.mark(blocks, State::Data);
         Ok(())
@@ -176,8 +175,8 @@ impl Overlay {
     fn reserve_pages(&self, blocks: &Range<u64>) -> Result<()> {
         let missing = self.marks.lock().missing_pages(blocks);
         for page in missing {
-            reserve(&self.file, Layout::slots_offset(page), 2 * SLOT_BYTES as u64)
-                .map_err(|error| self.failed("the map has no space", error))?;
+            let reserved = self.file.reserve(Layout::slots_offset(page), 2 * SLOT_BYTES as u64);
+            reserved.map_err(|error| self.failed("the map has no space", error))?;
         }
         Ok(())
     }

@@ -9,7 +9,7 @@ mod dispatch;
 mod hedge;
 mod inspect;
 mod launch;
-mod memory;
+mod memory_budget;
 mod reading;
 
 use alloc::boxed::Box;

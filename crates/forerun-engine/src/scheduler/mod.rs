@@ -9,7 +9,7 @@ mod flight;
 mod flights;
 mod overdue;
 mod pending;
-mod queued;
+mod queued_window;
 mod store_limit;
 
 pub(crate) use contention::Contention;
@@ -18,5 +18,5 @@ pub(crate) use flight::Flight;
 pub(crate) use flights::Flights;
 pub(crate) use overdue::Overdue;
 pub(crate) use pending::Pending;
-pub(crate) use queued::Queued;
+pub(crate) use queued_window::Queued;
 pub(crate) use store_limit::StoreLimit;

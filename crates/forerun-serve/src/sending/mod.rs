@@ -5,9 +5,9 @@
 //! engine, and are read again once it goes on (`outbox`).
 
 mod lent;
+mod memory_timeout;
 mod outbox;
 mod outgoing;
-mod patience;
 mod pool;
 mod sender;
 mod untaken;

@@ -9,9 +9,9 @@ use futures::future::BoxFuture;
 use tokio::io::AsyncWrite;
 
 use super::lent::Lent;
+use super::memory_timeout::MemoryTimeout;
 use super::outbox::{Outbox, Sent};
 use super::outgoing::Outgoing;
-use super::patience::Patience;
 
 /// The bytes of a reply, which can be read again.
 pub(crate) trait Content {
@@ -38,7 +38,7 @@ pub(crate) struct Sender<C> {
     outbox: Outbox<C>,
     /// The bytes that the first reply lacks.
     refill: Option<BoxFuture<'static, Result<Lent>>>,
-    patience: Patience,
+    timeout: MemoryTimeout,
     /// All replies have left this program.
     is_flushed: bool,
 }
@@ -46,7 +46,7 @@ pub(crate) struct Sender<C> {
 impl<C: Content> Sender<C> {
     /// Called within a runtime.
     pub(crate) fn new() -> Sender<C> {
-        Sender { outbox: Outbox::default(), refill: None, patience: Patience::new(), is_flushed: true }
+        Sender { outbox: Outbox::default(), refill: None, timeout: MemoryTimeout::new(), is_flushed: true }
     }
 
     /// Adds a reply behind all others.
@@ -78,13 +78,13 @@ impl<C: Content> Sender<C> {
         match sent {
             Poll::Ready(sent) => {
                 self.is_flushed = false;
-                self.patience.renew();
+                self.timeout.renew();
                 sent.map(Some).map_err(Halt::Failed)
             }
             Poll::Pending => {
                 // Only memory that is kept makes it of account how long this lasts.
                 if let Some(kept) = self.outbox.kept()
-                    && self.patience.is_over(kept.is_scarce(), context)
+                    && self.timeout.is_over(kept.is_scarce(), context)
                 {
                     self.outbox.let_go();
                 }

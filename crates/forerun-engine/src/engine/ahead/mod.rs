@@ -1,6 +1,6 @@
 //! Readahead, from what the policy, programs and walks ask for to the queue of fetches.
 
-mod hints;
+mod announced_reads;
 mod lending;
 mod listed;
 mod walks;

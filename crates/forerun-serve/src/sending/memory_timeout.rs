@@ -9,22 +9,22 @@ use tokio::time::{Instant, Sleep};
 
 /// A client that reads takes a socket's worth of bytes in less time. A fetch of another client, which waits
 /// for memory, takes longer.
-const PATIENCE: Duration = Duration::from_millis(50);
+const TIMEOUT: Duration = Duration::from_millis(50);
 /// The same while others wait for such memory. They wait so long for each of many clients that take none.
-const PATIENCE_SCARCE: Duration = Duration::from_millis(2);
+const TIMEOUT_SCARCE: Duration = Duration::from_millis(2);
 
-/// Ends once a client has taken nothing for [`PATIENCE`] although there is something for it.
+/// Ends once a client has taken nothing for [`TIMEOUT`] although there is something for it.
 #[derive(Debug)]
-pub(super) struct Patience {
+pub(super) struct MemoryTimeout {
     timer: Pin<Box<Sleep>>,
     is_running: bool,
     is_over: bool,
 }
 
-impl Patience {
+impl MemoryTimeout {
     /// Called within a runtime.
-    pub(super) fn new() -> Patience {
-        Patience { timer: Box::pin(tokio::time::sleep(PATIENCE)), is_running: false, is_over: false }
+    pub(super) fn new() -> MemoryTimeout {
+        MemoryTimeout { timer: Box::pin(tokio::time::sleep(TIMEOUT)), is_running: false, is_over: false }
     }
 
     /// The client has taken something.
@@ -37,8 +37,8 @@ impl Patience {
     pub(super) fn is_over(&mut self, is_scarce: bool, context: &mut Context<'_>) -> bool {
         if !self.is_running && !self.is_over {
             self.is_running = true;
-            let patience = if is_scarce { PATIENCE_SCARCE } else { PATIENCE };
-            self.timer.as_mut().reset(Instant::now() + patience);
+            let timeout = if is_scarce { TIMEOUT_SCARCE } else { TIMEOUT };
+            self.timer.as_mut().reset(Instant::now() + timeout);
         }
         self.is_over = self.is_over || self.timer.as_mut().poll(context).is_ready();
         self.is_over

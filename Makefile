@@ -137,11 +137,11 @@ real-programs:
 	cargo test --package forerun-trace --test real_programs
 
 nbd-programs: nbd
-	cargo test --package forerun-cli --test nbd_programs -- --ignored --skip guest::
+	cargo test --package forerun-cli --test nbd_programs -- --ignored
 
 # The kernel's own client, in the virtual machine of bench-vm.
 nbd-guest: nbd qemu $(vm)/store/disk.raw
-	PATH="$$PATH:/usr/sbin" FORERUN_VM=$(abspath $(vm)) cargo test --package forerun-cli --test nbd_programs -- --ignored guest::
+	PATH="$$PATH:/usr/sbin" FORERUN_VM=$(abspath $(vm)) cargo test --package forerun-cli --test guest -- --ignored nbd::
 
 # The services that the packages bring are not started: the tests run their own cluster.
 ceph-packages:

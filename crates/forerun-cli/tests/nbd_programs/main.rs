@@ -2,8 +2,9 @@
 //! them and runs this; elsewhere it is left out.
 
 mod bench;
-mod guest;
 mod images;
+#[allow(dead_code, reason = "each test program uses its part")]
+mod served;
 #[allow(dead_code, reason = "each test program uses its part")]
 #[path = "../program/serving.rs"]
 mod serving;
@@ -16,91 +17,16 @@ mod writes;
 use std::fs;
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
+use std::process::{Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use served::{BUCKET_UNIT, FILE_UNIT, MIB, Served, size_of};
 use serving::Serving;
+use support::others::{DEADLINE, Process, assert_same, run};
 use support::program::{forerun, output_within};
 use support::{Store, pattern};
 use tempfile::TempDir;
-
-const DEADLINE: Duration = Duration::from_secs(120);
-const MIB: usize = 1 << 20;
-/// An image has twelve of these, and 4 KiB: the debug build of the bucket's server takes seconds for each MiB.
-const FILE_UNIT: usize = 4 * MIB;
-const BUCKET_UNIT: usize = MIB;
-
-const fn size_of(unit: usize) -> usize {
-    12 * unit + 4096
-}
-
-/// A process that is killed when dropped.
-struct Process(Child);
-
-impl Drop for Process {
-    fn drop(&mut self) {
-        let _ = self.0.kill();
-        let _ = self.0.wait();
-    }
-}
-
-/// A server of an image.
-struct Served {
-    folder: TempDir,
-    /// The same bytes as a file.
-    image: PathBuf,
-    unit: usize,
-    server: Serving,
-}
-
-impl Served {
-    /// Runs `server`, whose socket is still missing, as the server of `image` in `folder`.
-    fn start((folder, image): (TempDir, PathBuf), unit: usize, mut server: Command) -> Served {
-        let socket = folder.path().join("nbd");
-        let server = Serving::start(server.arg("--unix").arg(&socket));
-        Served { folder, image, unit, server }
-    }
-
-    /// Of a local file, with holes. Paths in `options` are relative to its folder.
-    fn file(options: &[&str]) -> Served {
-        let image = image(FILE_UNIT);
-        let mut server = forerun();
-        server.current_dir(image.0.path()).args(["nbd", "--memory", "32MiB"]).args(options).arg(&image.1);
-        Served::start(image, FILE_UNIT, server)
-    }
-
-    /// Of an object in a bucket.
-    fn bucket(store: &Store, options: &[&str]) -> Served {
-        let image = image(BUCKET_UNIT);
-        fs::copy(&image.1, store.at("disk.img")).unwrap();
-        let mut server = forerun();
-        server.current_dir(image.0.path()).args(["nbd", "--memory", "32MiB"]).args(options);
-        server.args(["--endpoint", &store.endpoint, "s3://bucket/disk.img"]);
-        server.env("AWS_ACCESS_KEY_ID", "id").env("AWS_SECRET_ACCESS_KEY", "key");
-        Served::start(image, BUCKET_UNIT, server)
-    }
-
-    fn uri(&self) -> String {
-        format!("nbd+unix:///disk.img?socket={}", self.at("nbd").display())
-    }
-
-    fn at(&self, name: &str) -> PathBuf {
-        self.folder.path().join(name)
-    }
-}
-
-/// A file with bytes, then a hole, then bytes.
-fn image(unit: usize) -> (TempDir, PathBuf) {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("disk.img");
-    let file = fs::File::create(&path).unwrap();
-    file.set_len(size_of(unit) as u64).unwrap();
-    file.write_all_at(&pattern(5 * unit, 1), 0).unwrap();
-    file.write_all_at(&pattern(2 * unit + 4096, 2), 10 * unit as u64).unwrap();
-    file.sync_all().unwrap();
-    (folder, path)
-}
 
 fn wait_for(socket: &Path) {
     let began = Instant::now();
@@ -109,20 +35,6 @@ fn wait_for(socket: &Path) {
         // A process of another program does not announce that it listens.
         thread::sleep(Duration::from_millis(20));
     }
-}
-
-/// Runs a program, which must succeed; what it printed.
-fn run(program: &str, arguments: &[&str]) -> String {
-    let done = output_within(DEADLINE, Command::new(program).args(arguments));
-    let [out, err] = [done.stdout, done.stderr].map(|bytes| String::from_utf8_lossy(&bytes).into_owned());
-    assert!(done.status.success(), "{program} {arguments:?}: {out}{err}");
-    out
-}
-
-#[track_caller]
-fn assert_same(a: &Path, b: &Path) {
-    let [a, b] = [a, b].map(|path| path.to_str().unwrap());
-    run("cmp", &[a, b]);
 }
 
 /// Every client reads the same bytes.

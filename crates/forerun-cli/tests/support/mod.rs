@@ -7,6 +7,8 @@ mod bytes;
 #[allow(dead_code, reason = "each test program uses its part")]
 mod mounted;
 #[allow(dead_code, reason = "each test program uses its part")]
+pub(crate) mod others;
+#[allow(dead_code, reason = "each test program uses its part")]
 #[path = "../program/support.rs"]
 pub(crate) mod program;
 mod store;

@@ -1,28 +1,13 @@
-# The first program of a virtual machine, which bash reads from a disk. The kernel attaches exports of `forerun nbd`,
-# writes file systems and reads them again. The test of `make nbd-guest` puts the ports of three servers before
-# these lines: reads, writable and overlay. It reads the lines that begin with "forerun-guest: ", and compares them.
-set -eux -o pipefail
-
-# A request to power off comes too late for the lines after it.
-trap 'echo "forerun-guest: failed"; echo o >/proc/sysrq-trigger; sleep infinity' EXIT
-
-host=10.0.2.2
+# The kernel attaches exports of `forerun nbd`, writes file systems and reads them again. The test of `make nbd-guest`
+# puts the ports of three servers before these lines: reads, writable and overlay.
 disk=/dev/nbd0
 files=/mnt
-
-say() {
-	echo "forerun-guest: $*"
-}
 
 sha256_of() {
 	sha256sum <"$1" | cut -c 1-64
 }
 
-# Until the command holds. The kernel attaches and detaches in the background, and takes milliseconds.
-wait_until() {
-	until "$@"; do sleep 0.1; done
-}
-
+# The kernel attaches and detaches in the background, and takes milliseconds.
 is_attached() {
 	[ -e /sys/block/nbd0/pid ]
 }
@@ -115,12 +100,7 @@ write_before_end() {
 	sleep infinity
 }
 
-ip link set lo up
-modprobe virtio_net
 modprobe nbd
-ip link set eth0 up
-ip address add 10.0.2.15/24 dev eth0
-mount -t tmpfs tmpfs /tmp
 
 read_all
 write_all writable "$writable"

@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 use std::env;
 use std::fs::{self, File};
 use std::io::{BufRead, BufReader};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Command, Stdio};
 use std::sync::mpsc::{self, Receiver};
 use std::thread;
@@ -12,8 +12,10 @@ use std::time::{Duration, Instant};
 
 use tempfile::TempDir;
 
-use crate::Process;
+use super::support::others::Process;
 
+/// An emulated processor is slow, and slower where those of this computer are busy.
+const TIME_MAX: Duration = Duration::from_secs(900);
 /// The begin of the lines that the script prints for the test.
 const MARK: &str = "forerun-guest: ";
 /// Enough to see the failed command of the script, and the kernel's messages about it.
@@ -31,13 +33,14 @@ pub(super) struct Machine {
 }
 
 impl Machine {
-    /// Starts the machine that `make nbd-guest` has made. Instead of a service manager it runs `script`.
-    pub(super) fn start(script: &str, time_max: Duration) -> Machine {
-        let image = PathBuf::from(env::var_os("FORERUN_VM").expect("run `make nbd-guest`"));
+    /// Starts the machine that `make nbd-guest` has made. Instead of a service manager it runs `script`, and has
+    /// `disks` behind its own two.
+    pub(super) fn start(script: &str, disks: &[&Path]) -> Machine {
+        let image = env::var_os("FORERUN_VM").expect("run `make nbd-guest`");
         let folder = tempfile::tempdir().unwrap();
-        fs::write(folder.path().join("script"), script).unwrap();
+        fs::write(folder.path().join("script"), [include_str!("begin.sh"), script].concat()).unwrap();
         let log = File::create(folder.path().join("log")).unwrap();
-        let mut command = command(&image, &folder.path().join("script"));
+        let mut command = command(Path::new(&image), &[&[&*folder.path().join("script")], disks].concat());
         let spawned = command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(log).spawn();
         let mut child = spawned.unwrap_or_else(|error| panic!("{command:?}: {error}"));
         let mut output = BufReader::new(child.stdout.take().unwrap());
@@ -50,7 +53,7 @@ impl Machine {
                 line.clear();
             }
         });
-        let ends = Instant::now() + time_max;
+        let ends = Instant::now() + TIME_MAX;
         Machine { _process: Process(child), lines, last_lines: VecDeque::new(), ends, folder }
     }
 
@@ -83,8 +86,8 @@ impl Machine {
     }
 }
 
-/// QEMU with the machine in the folder `image`. Its second disk is `script`.
-fn command(image: &Path, script: &Path) -> Command {
+/// QEMU with the machine in the folder `image`. It boots from its first disk, and has `others`.
+fn command(image: &Path, others: &[&Path]) -> Command {
     // A comma would end the name.
     let disk = |path: &Path| {
         format!("file={},format=raw,if=virtio,readonly=on", path.display().to_string().replace(',', ",,"))
@@ -93,7 +96,8 @@ fn command(image: &Path, script: &Path) -> Command {
     command.args(["-nodefaults", "-no-user-config", "-no-reboot", "-display", "none", "-serial", "stdio"]);
     // Emulated, so that it runs where nested virtual machines do not.
     command.args(["-machine", "pc", "-accel", "tcg", "-cpu", "max", "-smp", "2", "-m", "512"]);
-    command.args(["-drive", &disk(&image.join("store/disk.raw")), "-drive", &disk(script)]);
+    command.args(["-drive", &disk(&image.join("store/disk.raw"))]);
+    others.iter().for_each(|path| _ = command.args(["-drive", &disk(path)]));
     command.args(["-netdev", "user,id=net", "-device", "virtio-net-pci,netdev=net,romfile="]);
     command.arg("-kernel").arg(image.join("vmlinuz")).arg("-initrd").arg(image.join("initrd.img"));
     let kernel = "root=LABEL=forerun-vm ro console=ttyS0 quiet fsck.mode=skip panic=-1";

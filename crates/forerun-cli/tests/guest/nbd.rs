@@ -1,16 +1,14 @@
-//! The client of Linux itself: the kernel of a virtual machine attaches exports, and has file systems on them.
-//! `make nbd-guest` makes the machine and runs this.
+//! The kernel attaches exports of `forerun nbd`, and has file systems on them.
 
-mod machine;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
 
-use std::process::Output;
+use super::machine::Machine;
+use super::served::{MIB, Served};
+use super::support::Store;
+use super::support::others::{DEADLINE, assert_same, run};
+use super::support::program::output_within;
 
-use machine::Machine;
-
-use super::*;
-
-/// An emulated processor is slow, and slower where the machine's processors are busy.
-const MACHINE_TIME_MAX: Duration = Duration::from_secs(900);
 /// Each server also listens where the machine finds this computer.
 const TCP: [&str; 2] = ["--listen", "127.0.0.1:0"];
 
@@ -90,9 +88,9 @@ fn the_kernel_reads_and_writes_exports() {
         port_of(&reads),
         port_of(&writable),
         port_of(&overlay),
-        include_str!("guest.sh")
+        include_str!("nbd.sh")
     );
-    let mut machine = Machine::start(&script, MACHINE_TIME_MAX);
+    let mut machine = Machine::start(&script, &[]);
     let expected = sha256_of(&reads.image);
     for way in ["through the page cache", "past it, in small requests", "past it, in large requests"] {
         assert_eq!(machine.told("read"), expected, "{way}");

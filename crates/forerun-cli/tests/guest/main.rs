@@ -1,0 +1,14 @@
+//! The kernel of a virtual machine is a client of our servers. `make nbd-guest` makes the machine and runs these
+//! tests; elsewhere they are left out.
+
+mod machine;
+mod nbd;
+#[allow(dead_code, reason = "each test program uses its part")]
+#[path = "../nbd_programs/served.rs"]
+mod served;
+#[allow(dead_code, reason = "each test program uses its part")]
+#[path = "../program/serving.rs"]
+mod serving;
+#[allow(dead_code, reason = "each test program uses its part")]
+#[path = "../support/mod.rs"]
+mod support;

@@ -16,6 +16,7 @@ use rustix::fs::{AtFlags, FileType, Mode, OFlags, Stat};
 use rustix::io::Errno;
 
 use self::direct::Direct;
+use self::read::VersionedFile;
 use crate::{Backend, ByteStream, Entry, Error, ErrorKind, Kind, Result, Version, path};
 
 /// The tree below a local directory.
@@ -177,8 +178,17 @@ impl Backend for FileBackend {
     }
 
     async fn fetch(&self, path: &str, version: &Version, extent: Range<u64>) -> Result<ByteStream> {
-        let file = self.blocking(path, FileBackend::open_now).await?;
-        read::stream(file, self.local(path), self.direct.clone(), version.clone(), extent).await
+        let (version, Range { start, end }) = (version.clone(), extent.clone());
+        // Each turn of the threads costs more than a small read. So one opens the file, and reads the first
+        // piece too: a changed file then fails the fetch itself.
+        let begin = move |backend: &FileBackend, path: &str| {
+            let file = backend.open_now(path)?;
+            let source = VersionedFile::new(file, backend.local(path), backend.direct.clone(), version);
+            let first = source.read(start, end)?;
+            Ok((source, first))
+        };
+        let (source, first) = self.blocking(path, begin).await?;
+        Ok(read::stream(source, first, extent))
     }
 
     async fn open_local(&self, path: &str, version: &Version) -> Result<Option<File>> {

@@ -17,24 +17,18 @@ use crate::{ByteStream, Error, ErrorKind, Result, Version};
 /// bytes does not wait for the whole extent.
 const PIECE_BYTES_MAX: u64 = 1 << 20;
 
-/// Streams the bytes `extent` of `file`, as long as it is `version`.
-pub(super) async fn stream(
+/// A file that is read as long as it is one version.
+pub(super) struct VersionedFile {
     file: File,
     name: PathBuf,
+    /// None if reads go through the page cache.
     direct: Option<Arc<Direct>>,
     version: Version,
-    extent: Range<u64>,
-) -> Result<ByteStream> {
-    let direct = direct.filter(|direct| direct.begin(&file));
-    if direct.is_none() {
-        // The caller has planned its readahead: the kernel's own would double it. Without this advice
-        // reads are only slower.
-        let _ = rustix::fs::fadvise(&file, 0, None, rustix::fs::Advice::Random);
-    }
-    let source = Arc::new(VersionedFile { file, name, direct, version });
-    // Reads the first piece here, so that a changed file fails the fetch itself.
-    let first = source.clone().piece(extent.start, extent.end).await?;
-    let next = extent.start + first.len() as u64;
+}
+
+/// Streams the bytes `extent` of `source`. The caller has read `first` of them.
+pub(super) fn stream(source: VersionedFile, first: Bytes, extent: Range<u64>) -> ByteStream {
+    let (source, next) = (Arc::new(source), extent.start + first.len() as u64);
     let rest = futures::stream::try_unfold((source, next), move |(source, offset)| async move {
         if offset >= extent.end {
             return Ok(None);
@@ -43,32 +37,39 @@ pub(super) async fn stream(
         let next = offset + piece.len() as u64;
         Ok(Some((piece, (source, next))))
     });
-    Ok(futures::stream::once(async { Ok(first) }).chain(rest).boxed())
-}
-
-struct VersionedFile {
-    file: File,
-    name: PathBuf,
-    direct: Option<Arc<Direct>>,
-    version: Version,
+    futures::stream::once(async { Ok(first) }).chain(rest).boxed()
 }
 
 impl VersionedFile {
+    pub(super) fn new(
+        file: File,
+        name: PathBuf,
+        direct: Option<Arc<Direct>>,
+        version: Version,
+    ) -> VersionedFile {
+        let direct = direct.filter(|direct| direct.begin(&file));
+        if direct.is_none() {
+            // The caller has planned its readahead: the kernel's own would double it. Without this advice
+            // reads are only slower.
+            let _ = rustix::fs::fadvise(&file, 0, None, rustix::fs::Advice::Random);
+        }
+        VersionedFile { file, name, direct, version }
+    }
+
     async fn piece(self: Arc<Self>, offset: u64, end: u64) -> Result<Bytes> {
-        let len = (end - offset).min(PIECE_BYTES_MAX);
-        match tokio::task::spawn_blocking(move || self.read(offset, len)).await {
+        match tokio::task::spawn_blocking(move || self.read(offset, end)).await {
             Ok(result) => result,
             Err(stopped) => Err(Error::new(ErrorKind::Permanent, format!("a file read stopped: {stopped}"))),
         }
     }
 
-    /// The `len` bytes at `offset`, or fewer if an error follows.
+    /// The bytes from `offset` to `end`, or fewer if those are many, or if an error follows.
     ///
     /// Checks the version before and after: a write in between changes the time or the size, so
     /// bytes of two versions are never mixed.
-    fn read(&self, offset: u64, len: u64) -> Result<Bytes> {
+    pub(super) fn read(&self, offset: u64, end: u64) -> Result<Bytes> {
         self.check()?;
-        let len = usize::try_from(len).expect("a piece fits in memory");
+        let len = usize::try_from((end - offset).min(PIECE_BYTES_MAX)).expect("a piece fits in memory");
         let bytes = match self.read_direct(offset, len)? {
             Some(bytes) => bytes,
             None => self.read_cached(offset, len)?,

@@ -105,7 +105,9 @@ async fn bytes_before_a_bad_block_arrive_before_the_error() {
     let memory = File::open("/proc/self/mem").unwrap();
     let version = version_of(&rustix::fs::fstat(&memory).unwrap());
     let extent = end - GOOD..end + GOOD;
-    let mut stream = read::stream(memory, "memory".into(), None, version, extent).await.unwrap();
+    let source = VersionedFile::new(memory, "memory".into(), None, version);
+    let first = source.read(extent.start, extent.end).unwrap();
+    let mut stream = read::stream(source, first, extent);
     assert_eq!(stream.try_next().await.unwrap().unwrap().len() as u64, GOOD);
     let error = stream.try_next().await.unwrap_err();
     assert!(error.kind == ErrorKind::Permanent && error.message.contains("memory"), "{error}");
@@ -139,6 +141,6 @@ async fn a_file_system_that_refuses_direct_reads_is_read_through_the_page_cache(
     assert!(direct.is_refused());
     // A read that began before is not direct any more.
     let version = version_of(&rustix::fs::fstat(&file).unwrap());
-    let mut stream = read::stream(file, "auxv".into(), Some(direct), version, 0..16).await.unwrap();
-    assert_eq!(stream.try_next().await.unwrap().unwrap().len(), 16);
+    let source = VersionedFile::new(file, "auxv".into(), Some(direct), version);
+    assert_eq!(source.read(0, 16).unwrap().len(), 16);
 }

@@ -63,6 +63,7 @@ pub(super) fn end(file: &File) -> rustix::io::Result<()> {
 }
 
 /// Memory for a direct read: the blocks around an extent.
+#[derive(Debug)]
 pub(super) struct DirectBuffer {
     memory: Vec<u8>,
     /// Where the blocks begin in `memory`.

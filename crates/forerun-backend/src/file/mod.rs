@@ -2,7 +2,9 @@
 
 mod direct;
 mod read;
+mod ring;
 
+use std::ffi::CString;
 use std::fs::File;
 use std::io;
 use std::ops::Range;
@@ -12,11 +14,13 @@ use std::sync::Arc;
 use std::time::{Duration, UNIX_EPOCH};
 
 use async_trait::async_trait;
+use bytes::Bytes;
 use rustix::fs::{AtFlags, FileType, Mode, OFlags, Stat};
 use rustix::io::Errno;
 
 use self::direct::Direct;
 use self::read::VersionedFile;
+use self::ring::{ClosedFile, SharedRing};
 use crate::{Backend, ByteStream, Entry, Error, ErrorKind, Kind, Result, Version, path};
 
 /// The tree below a local directory.
@@ -33,6 +37,7 @@ pub struct FileBackend {
     name: PathBuf,
     /// None if reads go through the page cache.
     direct: Option<Arc<Direct>>,
+    ring: SharedRing,
 }
 
 impl FileBackend {
@@ -45,7 +50,7 @@ impl FileBackend {
         let name = std::path::absolute(root.as_ref()).map_err(|error| io_error(root.as_ref(), error))?;
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
         let root = rustix::fs::open(&name, flags, Mode::empty()).map_err(|errno| io_error(&name, errno))?;
-        Ok(FileBackend { root: Arc::new(root.into()), name, direct: None })
+        Ok(FileBackend { root: Arc::new(root.into()), name, direct: None, ring: SharedRing::default() })
     }
 
     /// Reads past the page cache, if `is_direct` (`O_DIRECT`). Then no byte is in memory twice, and the kernel reads
@@ -147,6 +152,27 @@ impl FileBackend {
         }
     }
 
+    /// Opens the file and reads the first piece of `extent` through the ring. None if anything is wrong.
+    async fn begin_in_ring(
+        &self,
+        path: &str,
+        version: &Version,
+        extent: &Range<u64>,
+    ) -> Option<(Arc<VersionedFile>, Bytes)> {
+        let len = read::piece_len(extent.start, extent.end);
+        let is_direct = self.direct.as_ref().is_some_and(|direct| !direct.is_refused());
+        let ring = self.ring.for_read(len, is_direct, &self.name)?;
+        let names = path::components(path).ok()?;
+        let file = ClosedFile {
+            root: self.root.clone(),
+            path: CString::new(names.join("/")).ok()?,
+            name: self.local(path),
+            direct: self.direct.clone(),
+            version: version.clone(),
+        };
+        ring.begin(file, extent).await
+    }
+
     fn open_now(&self, path: &str) -> Result<File> {
         let (parent, name) = self.parent(path)?;
         // A pipe put in the file's place must not block the open.
@@ -178,6 +204,9 @@ impl Backend for FileBackend {
     }
 
     async fn fetch(&self, path: &str, version: &Version, extent: Range<u64>) -> Result<ByteStream> {
+        if let Some((source, first)) = self.begin_in_ring(path, version, &extent).await {
+            return Ok(read::stream(self.ring.clone(), source, first, extent));
+        }
         let (version, Range { start, end }) = (version.clone(), extent.clone());
         // Each turn of the threads costs more than a small read. So one opens the file, and reads the first
         // piece too: a changed file then fails the fetch itself.
@@ -185,10 +214,10 @@ impl Backend for FileBackend {
             let file = backend.open_now(path)?;
             let source = VersionedFile::new(file, backend.local(path), backend.direct.clone(), version);
             let first = source.read(start, end)?;
-            Ok((source, first))
+            Ok((Arc::new(source), first))
         };
         let (source, first) = self.blocking(path, begin).await?;
-        Ok(read::stream(source, first, extent))
+        Ok(read::stream(self.ring.clone(), source, first, extent))
     }
 
     async fn open_local(&self, path: &str, version: &Version) -> Result<Option<File>> {

@@ -10,6 +10,7 @@ use futures::StreamExt;
 use rustix::io::Errno;
 
 use super::direct::{self, Direct, DirectBuffer};
+use super::ring::SharedRing;
 use super::{changed, io_error, version_of};
 use crate::{ByteStream, Error, ErrorKind, Result, Version};
 
@@ -17,25 +18,36 @@ use crate::{ByteStream, Error, ErrorKind, Result, Version};
 /// bytes does not wait for the whole extent.
 const PIECE_BYTES_MAX: u64 = 1 << 20;
 
+/// The length of the next piece from `offset` on.
+pub(super) fn piece_len(offset: u64, end: u64) -> usize {
+    usize::try_from((end - offset).min(PIECE_BYTES_MAX)).expect("a piece fits in memory")
+}
+
 /// A file that is read as long as it is one version.
+#[derive(Debug)]
 pub(super) struct VersionedFile {
-    file: File,
+    file: Arc<File>,
     name: PathBuf,
     /// None if reads go through the page cache.
     direct: Option<Arc<Direct>>,
     version: Version,
 }
 
-/// Streams the bytes `extent` of `source`. The caller has read `first` of them.
-pub(super) fn stream(source: VersionedFile, first: Bytes, extent: Range<u64>) -> ByteStream {
-    let (source, next) = (Arc::new(source), extent.start + first.len() as u64);
-    let rest = futures::stream::try_unfold((source, next), move |(source, offset)| async move {
+/// Streams the bytes `extent` of `source`, by `ring` if there is one. The caller has read `first` of them.
+pub(super) fn stream(
+    ring: SharedRing,
+    source: Arc<VersionedFile>,
+    first: Bytes,
+    extent: Range<u64>,
+) -> ByteStream {
+    let begin = (ring, source, extent.start + first.len() as u64);
+    let rest = futures::stream::try_unfold(begin, move |(ring, source, offset)| async move {
         if offset >= extent.end {
             return Ok(None);
         }
-        let piece = source.clone().piece(offset, extent.end).await?;
+        let piece = source.clone().piece(&ring, offset, extent.end).await?;
         let next = offset + piece.len() as u64;
-        Ok(Some((piece, (source, next))))
+        Ok(Some((piece, (ring, source, next))))
     });
     futures::stream::once(async { Ok(first) }).chain(rest).boxed()
 }
@@ -53,10 +65,29 @@ impl VersionedFile {
             // reads are only slower.
             let _ = rustix::fs::fadvise(&file, 0, None, rustix::fs::Advice::Random);
         }
-        VersionedFile { file, name, direct, version }
+        VersionedFile { file: Arc::new(file), name, direct, version }
     }
 
-    async fn piece(self: Arc<Self>, offset: u64, end: u64) -> Result<Bytes> {
+    pub(super) fn file(&self) -> &Arc<File> {
+        &self.file
+    }
+
+    /// Whether reads go past the page cache.
+    pub(super) fn is_direct(&self) -> bool {
+        self.direct.is_some()
+    }
+
+    /// Whether they should, and the file system has refused one since the file was opened.
+    pub(super) fn is_refused(&self) -> bool {
+        self.direct.as_ref().is_some_and(|direct| direct.is_refused())
+    }
+
+    async fn piece(self: Arc<Self>, ring: &SharedRing, offset: u64, end: u64) -> Result<Bytes> {
+        if let Some(ring) = ring.for_read(piece_len(offset, end), self.is_direct(), &self.name)
+            && let Some(bytes) = ring.read(self.clone(), offset, end).await
+        {
+            return Ok(bytes);
+        }
         match tokio::task::spawn_blocking(move || self.read(offset, end)).await {
             Ok(result) => result,
             Err(stopped) => Err(Error::new(ErrorKind::Permanent, format!("a file read stopped: {stopped}"))),
@@ -69,7 +100,7 @@ impl VersionedFile {
     /// bytes of two versions are never mixed.
     pub(super) fn read(&self, offset: u64, end: u64) -> Result<Bytes> {
         self.check()?;
-        let len = usize::try_from((end - offset).min(PIECE_BYTES_MAX)).expect("a piece fits in memory");
+        let len = piece_len(offset, end);
         let bytes = match self.read_direct(offset, len)? {
             Some(bytes) => bytes,
             None => self.read_cached(offset, len)?,
@@ -121,7 +152,8 @@ impl VersionedFile {
         Ok(buffer.into())
     }
 
-    fn check(&self) -> Result<()> {
+    /// Checks that it is the right version now.
+    pub(super) fn check(&self) -> Result<()> {
         check(&self.file, &self.name, &self.version)
     }
 }

@@ -107,7 +107,7 @@ async fn bytes_before_a_bad_block_arrive_before_the_error() {
     let extent = end - GOOD..end + GOOD;
     let source = VersionedFile::new(memory, "memory".into(), None, version);
     let first = source.read(extent.start, extent.end).unwrap();
-    let mut stream = read::stream(source, first, extent);
+    let mut stream = read::stream(SharedRing::default(), Arc::new(source), first, extent);
     assert_eq!(stream.try_next().await.unwrap().unwrap().len() as u64, GOOD);
     let error = stream.try_next().await.unwrap_err();
     assert!(error.kind == ErrorKind::Permanent && error.message.contains("memory"), "{error}");
@@ -143,4 +143,42 @@ async fn a_file_system_that_refuses_direct_reads_is_read_through_the_page_cache(
     let version = version_of(&rustix::fs::fstat(&file).unwrap());
     let source = VersionedFile::new(file, "auxv".into(), Some(direct), version);
     assert_eq!(source.read(0, 16).unwrap().len(), 16);
+}
+
+/// Reads of all sizes, through the page cache and past it, with a ring and without.
+#[tokio::test(flavor = "multi_thread")]
+async fn thousands_of_reads_at_once_bring_the_right_bytes() {
+    let (directory, backend) = tree();
+    let bytes: Vec<u8> =
+        (0..(3 << 20) + 777_u32).map(|at| (at.wrapping_mul(2_654_435_761) >> 23) as u8).collect();
+    std::fs::write(directory.path().join("file"), &bytes).unwrap();
+    let entry = backend.stat("file").await.unwrap();
+    for (ring, is_direct) in
+        [(SharedRing::default(), false), (SharedRing::default(), true), (SharedRing::none(), false)]
+    {
+        let backend = FileBackend { ring, ..backend.clone() }.with_direct(is_direct);
+        let reads = (0..4000_u64).map(|at| {
+            let start = at * 65_537 % entry.size;
+            let extent = start..(start + at * at % 30_000 + 1).min(entry.size);
+            let (backend, version) = (&backend, &entry.version);
+            async move {
+                let stream = backend.fetch("file", version, extent.clone()).await.unwrap();
+                let pieces: Vec<bytes::Bytes> = stream.try_collect().await.unwrap();
+                (extent, pieces.concat())
+            }
+        });
+        for (extent, read) in futures::future::join_all(reads).await {
+            assert!(read == bytes[extent.start as usize..extent.end as usize], "{extent:?}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_kernel_without_rings_leaves_the_reads_to_threads() {
+    let (_directory, backend) = tree();
+    let backend = FileBackend { ring: SharedRing::none(), ..backend };
+    assert!(backend.ring.for_read(1, true, &backend.name).is_none());
+    let entry = backend.stat("file").await.unwrap();
+    let read = crate::conformance::fetch(&backend, &entry, 0..entry.size).await.unwrap();
+    assert!(read == vec![7; 3 << 20]);
 }

@@ -1,0 +1,103 @@
+//! One piece of a file, from the open to the bytes.
+
+use std::ffi::CString;
+use std::fs::File;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use bytes::Bytes;
+use rustix::fs::OFlags;
+use tokio::sync::oneshot;
+
+use super::buffer::PieceBuffer;
+use super::kernel::{Completed, Kernel, KernelOperation};
+use super::turns::Purpose;
+use crate::Version;
+use crate::file::direct::Direct;
+use crate::file::read::{VersionedFile, piece_len};
+
+/// A piece on its way. If anything is wrong, the job ends without an answer: a thread then tries the same,
+/// and finds the error.
+#[derive(Debug)]
+pub(super) struct Job {
+    pub(super) state: FileState,
+    pub(super) offset: u64,
+    pub(super) end: u64,
+    pub(super) answer: oneshot::Sender<(Arc<VersionedFile>, Bytes)>,
+}
+
+/// The file to read.
+#[derive(Debug)]
+pub(super) enum FileState {
+    Closed(Box<ClosedFile>),
+    Open(Arc<VersionedFile>),
+}
+
+/// A file to be opened.
+#[derive(Debug)]
+pub(in crate::file) struct ClosedFile {
+    pub(in crate::file) root: Arc<File>,
+    /// Below the root.
+    pub(in crate::file) path: CString,
+    /// The whole path, for messages.
+    pub(in crate::file) name: PathBuf,
+    pub(in crate::file) direct: Option<Arc<Direct>>,
+    pub(in crate::file) version: Version,
+}
+
+impl Job {
+    /// Begins it, if somebody waits.
+    pub(super) fn begin(self, kernel: &mut Kernel<Purpose>) {
+        if self.answer.is_closed() {
+            return;
+        }
+        match &self.state {
+            FileState::Open(_) => self.read(kernel),
+            FileState::Closed(file) => {
+                let operation = KernelOperation::Open { root: file.root.clone(), path: file.path.clone() };
+                kernel.begin(operation, Purpose::Job(self));
+            }
+        }
+    }
+
+    /// Goes on after the end of its operation.
+    pub(super) fn go_on(mut self, completed: Completed, kernel: &mut Kernel<Purpose>) {
+        match completed {
+            Completed::Open(file) => {
+                let FileState::Closed(closed) = self.state else { return };
+                // The open must not wait, but a read may.
+                let _ = rustix::fs::fcntl_setfl(&file, OFlags::empty());
+                let ClosedFile { name, direct, version, .. } = *closed;
+                self.state = FileState::Open(Arc::new(VersionedFile::new(file, name, direct, version)));
+                self.read(kernel);
+            }
+            Completed::Read(buffer, count @ 1..) => self.on_bytes(buffer, count, kernel),
+            Completed::Read(_, 0) | Completed::Failed => {}
+        }
+    }
+
+    /// The buffer has this count of bytes more.
+    fn on_bytes(self, buffer: PieceBuffer, count: usize, kernel: &mut Kernel<Purpose>) {
+        let FileState::Open(file) = &self.state else { return };
+        match buffer.filled_by(count) {
+            Ok(bytes) if bytes.is_empty() || file.check().is_err() => {}
+            // Nobody may wait any more. Then the bytes end here.
+            Ok(bytes) => drop(self.answer.send((file.clone(), bytes))),
+            Err(buffer) => self.fill(buffer, kernel),
+        }
+    }
+
+    /// Reads the open file, if it is the right version.
+    fn read(self, kernel: &mut Kernel<Purpose>) {
+        let FileState::Open(file) = &self.state else { return };
+        if file.check().is_ok() && !file.is_refused() {
+            let buffer = PieceBuffer::new(self.offset, piece_len(self.offset, self.end), file.is_direct());
+            self.fill(buffer, kernel);
+        }
+    }
+
+    fn fill(self, buffer: PieceBuffer, kernel: &mut Kernel<Purpose>) {
+        let FileState::Open(file) = &self.state else { return };
+        kernel.begin(KernelOperation::Read { file: file.file().clone(), buffer }, Purpose::Job(self));
+    }
+}

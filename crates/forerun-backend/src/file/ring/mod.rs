@@ -1,0 +1,188 @@
+//! Reads through an io_uring of the kernel, which a thread of its own serves.
+//!
+//! A blocking thread for each read costs more processor time than a small read itself. But the kernel copies from
+//! the page cache on the ring's thread. So long reads through it are left to blocking threads, which copy side by side.
+//!
+//! * `job.rs`: one piece, from the open to the bytes;
+//! * `turns.rs`: the thread;
+//! * `kernel.rs`: the operations that the kernel does;
+//! * `buffer.rs`: their memory.
+//!
+//! A ring only ever gives bytes. If anything is wrong, a blocking thread tries the same, and reports the error.
+
+mod buffer;
+mod job;
+mod kernel;
+mod turns;
+
+use std::collections::VecDeque;
+use std::fs::File;
+use std::io;
+use std::ops::Range;
+use std::path::Path;
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, mpsc};
+use std::thread::{Builder, JoinHandle};
+
+use bytes::Bytes;
+use rustix::event::EventfdFlags;
+use tokio::sync::oneshot;
+
+use self::buffer::PieceBuffer;
+pub(super) use self::job::ClosedFile;
+use self::job::{FileState, Job};
+use self::kernel::{Kernel, KernelOperation};
+use self::turns::Purpose;
+use super::read::VersionedFile;
+
+/// The longest read through the page cache.
+const CACHED_BYTES_MAX: usize = 16 << 10;
+
+/// The ring of a backend, from its first read on.
+#[derive(Clone, Debug, Default)]
+pub(super) struct SharedRing(Arc<OnceLock<Option<Ring>>>);
+
+impl SharedRing {
+    /// The ring for a read of `len` bytes, past the page cache if it `is_direct`. None if a thread should read
+    /// them. `path` is for the log.
+    pub(super) fn for_read(&self, len: usize, is_direct: bool, path: &Path) -> Option<&Ring> {
+        if is_direct || len <= CACHED_BYTES_MAX { self.get(path) } else { None }
+    }
+
+    /// The ring, unless the kernel gives none.
+    fn get(&self, path: &Path) -> Option<&Ring> {
+        self.0.get_or_init(|| Ring::or_log(Ring::start(Kernel::new), path)).as_ref()
+    }
+
+    /// None, as from a kernel without rings.
+    #[cfg(test)]
+    pub(super) fn none() -> SharedRing {
+        let refused = Ring::start(|| Err(rustix::io::Errno::PERM.into()));
+        SharedRing(Arc::new(OnceLock::from(Ring::or_log(refused, Path::new("/")))))
+    }
+}
+
+/// A ring whose thread ends some time after this is dropped, when the kernel has done what it began.
+#[derive(Debug)]
+pub(super) struct Ring {
+    queue: Arc<Queue>,
+}
+
+impl Ring {
+    /// Starts the thread. It makes the kernel's ring with `kernel`, because only the thread that made it may use it.
+    fn start(
+        kernel: impl FnOnce() -> io::Result<Kernel<Purpose>> + Send + 'static,
+    ) -> io::Result<(Ring, JoinHandle<()>)> {
+        let bell = rustix::event::eventfd(0, EventfdFlags::CLOEXEC)?;
+        let queue =
+            Arc::new(Queue { waiting: Mutex::new(Some(VecDeque::new())), bell: Arc::new(bell.into()) });
+        let (say, said) = mpsc::channel();
+        let end = ClosedAtEnd(queue.clone());
+        let thread = Builder::new().name("forerun-files".into()).spawn(move || match kernel() {
+            Ok(kernel) => {
+                let _ = say.send(Ok(()));
+                turns::run(kernel, &end.0);
+            }
+            Err(error) => drop(say.send(Err(error))),
+        })?;
+        said.recv().map_err(io::Error::other)??;
+        Ok((Ring { queue }, thread))
+    }
+
+    fn or_log(started: io::Result<(Ring, JoinHandle<()>)>, path: &Path) -> Option<Ring> {
+        match started {
+            Ok((ring, _thread)) => Some(ring),
+            Err(error) => {
+                tracing::info!(
+                    target: "forerun::store", path = %path.display(), %error,
+                    "the kernel gives no io_uring: threads read the files"
+                );
+                None
+            }
+        }
+    }
+
+    /// Opens `file`, and reads the first piece of `extent`. None if anything is wrong.
+    pub(super) async fn begin(
+        &self,
+        file: ClosedFile,
+        extent: &Range<u64>,
+    ) -> Option<(Arc<VersionedFile>, Bytes)> {
+        self.piece(FileState::Closed(Box::new(file)), extent.start, extent.end).await
+    }
+
+    /// The bytes of `file` from `offset` to `end`, or fewer. None if anything is wrong.
+    pub(super) async fn read(&self, file: Arc<VersionedFile>, offset: u64, end: u64) -> Option<Bytes> {
+        Some(self.piece(FileState::Open(file), offset, end).await?.1)
+    }
+
+    async fn piece(&self, state: FileState, offset: u64, end: u64) -> Option<(Arc<VersionedFile>, Bytes)> {
+        let (answer, answered) = oneshot::channel();
+        self.queue.push(Job { state, offset, end, answer });
+        answered.await.ok()
+    }
+}
+
+impl Drop for Ring {
+    fn drop(&mut self) {
+        self.queue.close();
+    }
+}
+
+/// Jobs on their way to the thread.
+#[derive(Debug)]
+struct Queue {
+    /// None if no more are taken.
+    waiting: Mutex<Option<VecDeque<Job>>>,
+    /// An eventfd. A job that comes alone rings it, and so does the end.
+    bell: Arc<File>,
+}
+
+impl Queue {
+    fn waiting(&self) -> MutexGuard<'_, Option<VecDeque<Job>>> {
+        self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn push(&self, job: Job) {
+        let mut waiting = self.waiting();
+        let Some(jobs) = waiting.as_mut() else { return };
+        jobs.push_back(job);
+        if jobs.len() == 1 {
+            self.ring_bell();
+        }
+    }
+
+    fn close(&self) {
+        *self.waiting() = None;
+        self.ring_bell();
+    }
+
+    fn ring_bell(&self) {
+        // An eventfd refuses only when it has been rung 2^64 times.
+        let _ = rustix::io::write(&*self.bell, &1_u64.to_ne_bytes());
+    }
+
+    /// Moves all jobs to `jobs`. False if no more will come.
+    fn take(&self, jobs: &mut VecDeque<Job>) -> bool {
+        let mut waiting = self.waiting();
+        let Some(new) = waiting.as_mut() else { return false };
+        jobs.append(new);
+        true
+    }
+
+    /// Waits for the bell.
+    fn bell(&self) -> KernelOperation {
+        KernelOperation::Read { file: self.bell.clone(), buffer: PieceBuffer::new(0, 8, false) }
+    }
+}
+
+/// Closes a queue when its thread ends, for whatever reason: nobody waits for it in vain.
+struct ClosedAtEnd(Arc<Queue>);
+
+impl Drop for ClosedAtEnd {
+    fn drop(&mut self) {
+        self.0.close();
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Makes the disk image that `forerun bench vm` and the test of `make nbd-guest` boot: vm-image.sh FOLDER
+# Makes the disk image that `forerun bench vm`, `make nbd-guest` and `make nfs-guest` boot: vm-image.sh FOLDER
 #
 # FOLDER/store/disk.raw has a boot loader, a kernel and Debian 12. FOLDER/expected has the line that the machine
 # is to print after it has read /usr. FOLDER/vmlinuz and FOLDER/initrd.img are the disk's kernel and initial RAM

@@ -33,10 +33,10 @@ pub(super) struct Machine {
 }
 
 impl Machine {
-    /// Starts the machine that `make nbd-guest` has made. Instead of a service manager it runs `script`, and has
-    /// `disks` behind its own two.
+    /// Starts the machine that `make nbd-guest` and `make nfs-guest` make. Instead of a service manager it runs
+    /// `script`, and has `disks` behind its own two.
     pub(super) fn start(script: &str, disks: &[&Path]) -> Machine {
-        let image = env::var_os("FORERUN_VM").expect("run `make nbd-guest`");
+        let image = env::var_os("FORERUN_VM").expect("run `make nbd-guest` or `make nfs-guest`");
         let folder = tempfile::tempdir().unwrap();
         fs::write(folder.path().join("script"), [include_str!("begin.sh"), script].concat()).unwrap();
         let log = File::create(folder.path().join("log")).unwrap();

@@ -1,8 +1,9 @@
-//! The kernel of a virtual machine is a client of our servers. `make nbd-guest` makes the machine and runs these
-//! tests; elsewhere they are left out.
+//! The kernel of a virtual machine is a client of our servers. `make nbd-guest` and `make nfs-guest` make the machine
+//! and run these tests; elsewhere they are left out.
 
 mod machine;
 mod nbd;
+mod nfs;
 #[allow(dead_code, reason = "each test program uses its part")]
 #[path = "../nbd_programs/served.rs"]
 mod served;

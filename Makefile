@@ -42,6 +42,8 @@ demo: fuse
 # Tests that need root are ignored by `cargo test`, and run here where the user is root.
 # On a fresh machine nothing is built twice, and without records for that builds take less time.
 test: export CARGO_INCREMENTAL ?= 0
+# Most tests wait more than they compute, for servers and other programs.
+test: export RUST_TEST_THREADS ?= $(shell expr 2 \* $$(nproc))
 test: check typos fuse iproute2 mkfs nginx python3 valgrind pkg-config
 	cargo test --workspace
 	@test $$(id -u) != 0 || cargo test --workspace --test program -- --ignored

@@ -50,7 +50,10 @@ impl FileBackend {
         let name = std::path::absolute(root.as_ref()).map_err(|error| io_error(root.as_ref(), error))?;
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
         let root = rustix::fs::open(&name, flags, Mode::empty()).map_err(|errno| io_error(&name, errno))?;
-        Ok(FileBackend { root: Arc::new(root.into()), name, direct: None, ring: SharedRing::default() })
+        let stat = rustix::fs::fstat(&root).map_err(|errno| io_error(&name, errno))?;
+        let has_block_device = rustix::fs::major(stat.st_dev) != 0;
+        let ring = if has_block_device { SharedRing::default() } else { SharedRing::none() };
+        Ok(FileBackend { root: Arc::new(root.into()), name, direct: None, ring })
     }
 
     /// Reads past the page cache, if `is_direct` (`O_DIRECT`). Then no byte is in memory twice, and the kernel reads

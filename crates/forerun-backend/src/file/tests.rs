@@ -1,7 +1,7 @@
 use std::io::Write;
 use std::os::unix::fs::symlink;
 
-use futures::TryStreamExt;
+use futures::{StreamExt, TryStreamExt};
 
 use super::*;
 
@@ -28,6 +28,12 @@ async fn links_are_shown_and_not_followed() {
     assert_eq!(backend.stat("file/x").await.unwrap_err().kind, ErrorKind::NotFound);
     assert_eq!(backend.read_link("file").await.unwrap_err().kind, ErrorKind::Invalid);
     assert_eq!(kind_of_fetch(&backend, &link).await, ErrorKind::Changed);
+    let passwd = FileBackend::new("/etc").unwrap().stat("passwd").await.unwrap();
+    let passwd = Entry { path: "link/passwd".into(), ..passwd };
+    for ring in [SharedRing::default(), SharedRing::none()] {
+        let backend = FileBackend { ring, ..backend.clone() };
+        assert_eq!(kind_of_fetch(&backend, &passwd).await, ErrorKind::NotFound);
+    }
 }
 
 #[tokio::test]
@@ -167,18 +173,9 @@ async fn thousands_of_reads_at_once_bring_the_right_bytes() {
                 (extent, pieces.concat())
             }
         });
-        for (extent, read) in futures::future::join_all(reads).await {
+        let mut reads = futures::stream::iter(reads).buffer_unordered(500);
+        while let Some((extent, read)) = reads.next().await {
             assert!(read == bytes[extent.start as usize..extent.end as usize], "{extent:?}");
         }
     }
-}
-
-#[tokio::test]
-async fn a_kernel_without_rings_leaves_the_reads_to_threads() {
-    let (_directory, backend) = tree();
-    let backend = FileBackend { ring: SharedRing::none(), ..backend };
-    assert!(backend.ring.for_read(1, true, &backend.name).is_none());
-    let entry = backend.stat("file").await.unwrap();
-    let read = crate::conformance::fetch(&backend, &entry, 0..entry.size).await.unwrap();
-    assert!(read == vec![7; 3 << 20]);
 }

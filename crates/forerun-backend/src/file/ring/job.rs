@@ -46,9 +46,9 @@ pub(in crate::file) struct ClosedFile {
 }
 
 impl Job {
-    /// Begins it, if somebody waits.
+    /// Begins it, if somebody waits. Operations that hang may take all entries, and then threads do the rest.
     pub(super) fn begin(self, kernel: &mut Kernel<Purpose>) {
-        if self.answer.is_closed() {
+        if self.answer.is_closed() || !kernel.has_room() {
             return;
         }
         match &self.state {
@@ -65,6 +65,9 @@ impl Job {
         match completed {
             Completed::Open(file) => {
                 let FileState::Closed(closed) = self.state else { return };
+                if self.answer.is_closed() {
+                    return;
+                }
                 // The open must not wait, but a read may.
                 let _ = rustix::fs::fcntl_setfl(&file, OFlags::empty());
                 let ClosedFile { name, direct, version, .. } = *closed;

@@ -9,6 +9,9 @@
 //! * `buffer.rs`: their memory.
 //!
 //! A ring only ever gives bytes. If anything is wrong, a blocking thread tries the same, and reports the error.
+//!
+//! The ring's thread asks for the versions of files. Where other machines or programs have those, an answer may take
+//! long, and would hold up the reads of all other files. So only files on a block device are read through a ring.
 
 mod buffer;
 mod job;
@@ -53,11 +56,9 @@ impl SharedRing {
         self.0.get_or_init(|| Ring::or_log(Ring::start(Kernel::new), path)).as_ref()
     }
 
-    /// None, as from a kernel without rings.
-    #[cfg(test)]
+    /// None for all reads.
     pub(super) fn none() -> SharedRing {
-        let refused = Ring::start(|| Err(rustix::io::Errno::PERM.into()));
-        SharedRing(Arc::new(OnceLock::from(Ring::or_log(refused, Path::new("/")))))
+        SharedRing(Arc::new(OnceLock::from(None)))
     }
 }
 
@@ -72,9 +73,7 @@ impl Ring {
     fn start(
         kernel: impl FnOnce() -> io::Result<Kernel<Purpose>> + Send + 'static,
     ) -> io::Result<(Ring, JoinHandle<()>)> {
-        let bell = rustix::event::eventfd(0, EventfdFlags::CLOEXEC)?;
-        let queue =
-            Arc::new(Queue { waiting: Mutex::new(Some(VecDeque::new())), bell: Arc::new(bell.into()) });
+        let queue = Arc::new(Queue::new()?);
         let (say, said) = mpsc::channel();
         let end = ClosedAtEnd(queue.clone());
         let thread = Builder::new().name("forerun-files".into()).spawn(move || match kernel() {
@@ -138,6 +137,11 @@ struct Queue {
 }
 
 impl Queue {
+    fn new() -> io::Result<Queue> {
+        let bell = rustix::event::eventfd(0, EventfdFlags::CLOEXEC)?;
+        Ok(Queue { waiting: Mutex::new(Some(VecDeque::new())), bell: Arc::new(bell.into()) })
+    }
+
     fn waiting(&self) -> MutexGuard<'_, Option<VecDeque<Job>>> {
         self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -161,12 +165,9 @@ impl Queue {
         let _ = rustix::io::write(&*self.bell, &1_u64.to_ne_bytes());
     }
 
-    /// Moves all jobs to `jobs`. False if no more will come.
-    fn take(&self, jobs: &mut VecDeque<Job>) -> bool {
-        let mut waiting = self.waiting();
-        let Some(new) = waiting.as_mut() else { return false };
-        jobs.append(new);
-        true
+    /// All jobs that wait. None if no more will come.
+    fn take(&self) -> Option<VecDeque<Job>> {
+        self.waiting().as_mut().map(std::mem::take)
     }
 
     /// Waits for the bell.

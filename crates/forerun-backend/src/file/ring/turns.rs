@@ -1,7 +1,5 @@
 //! The thread of a ring. Each turn takes jobs, and waits for the kernel.
 
-use std::collections::VecDeque;
-
 use super::Queue;
 use super::job::Job;
 use super::kernel::{Completed, Kernel};
@@ -16,15 +14,9 @@ pub(super) enum Purpose {
 
 /// Does the jobs of `queue` until that is closed.
 pub(super) fn run(mut kernel: Kernel<Purpose>, queue: &Queue) {
-    let mut waiting = VecDeque::new();
     let mut is_open = true;
     kernel.begin(queue.bell(), Purpose::Bell);
     while is_open || !kernel.is_idle() {
-        while kernel.has_room()
-            && let Some(job) = waiting.pop_front()
-        {
-            Job::begin(job, &mut kernel);
-        }
         let ends = match kernel.wait() {
             Ok(ends) => ends,
             Err(error) => {
@@ -35,18 +27,28 @@ pub(super) fn run(mut kernel: Kernel<Purpose>, queue: &Queue) {
                 return;
             }
         };
+        let mut bell = None;
         for (completed, purpose) in ends {
             match purpose {
                 Purpose::Job(job) => job.go_on(completed, &mut kernel),
-                Purpose::Bell => {
-                    is_open = matches!(completed, Completed::Read(..)) && queue.take(&mut waiting);
-                    if is_open {
-                        kernel.begin(queue.bell(), Purpose::Bell);
-                    } else {
-                        waiting.clear();
-                    }
-                }
+                Purpose::Bell => bell = Some(completed),
             }
         }
+        // After those that go on, which need the entries that they had.
+        if let Some(bell) = bell {
+            is_open = begin_jobs(&bell, queue, &mut kernel);
+        }
     }
+}
+
+/// Begins the jobs for which the bell rang. False if no more will come.
+fn begin_jobs(bell: &Completed, queue: &Queue, kernel: &mut Kernel<Purpose>) -> bool {
+    let jobs = if matches!(bell, Completed::Read(..)) { queue.take() } else { None };
+    let Some(jobs) = jobs else {
+        queue.close();
+        return false;
+    };
+    kernel.begin(queue.bell(), Purpose::Bell);
+    jobs.into_iter().for_each(|job| job.begin(kernel));
+    true
 }

@@ -11,7 +11,6 @@ use tokio::sync::oneshot;
 
 use super::buffer::PieceBuffer;
 use super::kernel::{Completed, Kernel, KernelOperation};
-use super::turns::Purpose;
 use crate::Version;
 use crate::file::direct::Direct;
 use crate::file::read::{VersionedFile, piece_len};
@@ -47,7 +46,7 @@ pub(in crate::file) struct ClosedFile {
 
 impl Job {
     /// Begins it, if somebody waits. Operations that hang may take all entries, and then threads do the rest.
-    pub(super) fn begin(self, kernel: &mut Kernel<Purpose>) {
+    pub(super) fn begin(self, kernel: &mut Kernel<Job>) {
         if self.answer.is_closed() || !kernel.has_room() {
             return;
         }
@@ -55,13 +54,13 @@ impl Job {
             FileState::Open(_) => self.read(kernel),
             FileState::Closed(file) => {
                 let operation = KernelOperation::Open { root: file.root.clone(), path: file.path.clone() };
-                kernel.begin(operation, Purpose::Job(self));
+                kernel.begin(operation, self);
             }
         }
     }
 
     /// Goes on after the end of its operation.
-    pub(super) fn go_on(mut self, completed: Completed, kernel: &mut Kernel<Purpose>) {
+    pub(super) fn go_on(mut self, completed: Completed, kernel: &mut Kernel<Job>) {
         match completed {
             Completed::Open(file) => {
                 let FileState::Closed(closed) = self.state else { return };
@@ -80,7 +79,7 @@ impl Job {
     }
 
     /// The buffer has this count of bytes more.
-    fn on_bytes(self, buffer: PieceBuffer, count: usize, kernel: &mut Kernel<Purpose>) {
+    fn on_bytes(self, buffer: PieceBuffer, count: usize, kernel: &mut Kernel<Job>) {
         let FileState::Open(file) = &self.state else { return };
         match buffer.filled_by(count) {
             Ok(bytes) if bytes.is_empty() || file.check().is_err() => {}
@@ -91,7 +90,7 @@ impl Job {
     }
 
     /// Reads the open file, if it is the right version.
-    fn read(self, kernel: &mut Kernel<Purpose>) {
+    fn read(self, kernel: &mut Kernel<Job>) {
         let FileState::Open(file) = &self.state else { return };
         if file.check().is_ok() && !file.is_refused() {
             let buffer = PieceBuffer::new(self.offset, piece_len(self.offset, self.end), file.is_direct());
@@ -99,8 +98,8 @@ impl Job {
         }
     }
 
-    fn fill(self, buffer: PieceBuffer, kernel: &mut Kernel<Purpose>) {
+    fn fill(self, buffer: PieceBuffer, kernel: &mut Kernel<Job>) {
         let FileState::Open(file) = &self.state else { return };
-        kernel.begin(KernelOperation::Read { file: file.file().clone(), buffer }, Purpose::Job(self));
+        kernel.begin(KernelOperation::Read { file: file.file().clone(), buffer }, self);
     }
 }

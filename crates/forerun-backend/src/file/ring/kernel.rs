@@ -8,6 +8,7 @@ use std::fs::File;
 use std::io;
 use std::os::fd::{AsRawFd, FromRawFd};
 use std::sync::Arc;
+use std::time::Duration;
 
 use io_uring::types::{Fd, OpenHow};
 use io_uring::{IoUring, Probe, cqueue, opcode, squeue};
@@ -18,6 +19,8 @@ use super::buffer::PieceBuffer;
 
 /// Operations in flight at most: as many as fetches of an engine.
 const OPERATIONS_MAX: u32 = 128;
+/// Before a kernel without memory is asked again.
+const PAUSE: Duration = Duration::from_millis(1);
 
 /// A pipe put in the file's place must not block the open, and a link must not lead out of the tree.
 static HOW: OpenHow = OpenHow::new().flags(FLAGS.bits() as u64).resolve(RESOLVE.bits());
@@ -75,12 +78,14 @@ pub(super) struct Kernel<P> {
 }
 
 impl<P> Kernel<P> {
+    /// A ring that rings `bell` when the kernel has done something. Nothing waits in io_uring_enter(2), since Valgrind
+    /// stops all other threads meanwhile.
+    ///
     /// # Errors
     /// The kernel has no io_uring with these operations, or does not give one to this process.
-    pub(super) fn new() -> io::Result<Kernel<P>> {
-        // Linux 6.1 then works on completions only while this thread waits for them, and interrupts nobody.
-        let new = IoUring::builder().setup_single_issuer().setup_defer_taskrun().build(OPERATIONS_MAX);
-        let ring: IoUring = new.or_else(|_| IoUring::new(OPERATIONS_MAX))?;
+    pub(super) fn new(bell: &File) -> io::Result<Kernel<P>> {
+        let ring = IoUring::new(OPERATIONS_MAX)?;
+        ring.submitter().register_eventfd(bell.as_raw_fd())?;
         let mut probe = Probe::new();
         ring.submitter().register_probe(&mut probe)?;
         if !probe.is_supported(opcode::OpenAt2::CODE) || !probe.is_supported(opcode::Read::CODE) {
@@ -111,27 +116,32 @@ impl<P> Kernel<P> {
         pushed.expect("the ring has an entry for each operation in flight");
     }
 
-    /// Waits until an operation has completed, or for less. Returns all that have.
+    /// Gives the kernel what was begun.
     ///
     /// # Errors
     /// The kernel takes no operations any more.
-    pub(super) fn wait(&mut self) -> io::Result<Vec<(Completed, P)>> {
-        match self.ring.submit_and_wait(1) {
-            Ok(_) => {}
-            Err(error) => match Errno::from_io_error(&error) {
+    pub(super) fn submit(&mut self) -> io::Result<()> {
+        while !self.ring.submission().is_empty() {
+            let Err(error) = self.ring.submit() else { continue };
+            match Errno::from_io_error(&error) {
                 Some(Errno::INTR) => {}
-                // The kernel lacks memory, or wants completions to be taken first.
-                Some(Errno::AGAIN | Errno::BUSY) => std::thread::yield_now(),
+                // The kernel lacks memory.
+                Some(Errno::AGAIN | Errno::BUSY) => std::thread::sleep(PAUSE),
                 _ => return Err(error),
-            },
+            }
         }
+        Ok(())
+    }
+
+    /// All operations that have completed since this was called last.
+    pub(super) fn take_completed(&mut self) -> Vec<(Completed, P)> {
         let ends = self.ring.completion().map(|end: cqueue::Entry| (end.user_data(), end.result()));
         let ends: Vec<(u64, i32)> = ends.collect();
         let completed = ends.into_iter().filter_map(|(key, result)| {
             let (operation, purpose) = self.in_flight.remove(&key)?;
             Some((operation.completed(result), purpose))
         });
-        Ok(completed.collect())
+        completed.collect()
     }
 }
 

@@ -30,11 +30,11 @@ use bytes::Bytes;
 use rustix::event::EventfdFlags;
 use tokio::sync::oneshot;
 
+#[cfg(test)]
 use self::buffer::PieceBuffer;
 pub(super) use self::job::ClosedFile;
 use self::job::{FileState, Job};
-use self::kernel::{Kernel, KernelOperation};
-use self::turns::Purpose;
+use self::kernel::Kernel;
 use super::read::VersionedFile;
 
 /// The longest read through the page cache.
@@ -71,18 +71,19 @@ pub(super) struct Ring {
 impl Ring {
     /// Starts the thread. It makes the kernel's ring with `kernel`, because only the thread that made it may use it.
     fn start(
-        kernel: impl FnOnce() -> io::Result<Kernel<Purpose>> + Send + 'static,
+        kernel: impl FnOnce(&File) -> io::Result<Kernel<Job>> + Send + 'static,
     ) -> io::Result<(Ring, JoinHandle<()>)> {
         let queue = Arc::new(Queue::new()?);
         let (say, said) = mpsc::channel();
         let end = ClosedAtEnd(queue.clone());
-        let thread = Builder::new().name("forerun-files".into()).spawn(move || match kernel() {
-            Ok(kernel) => {
-                let _ = say.send(Ok(()));
-                turns::run(kernel, &end.0);
-            }
-            Err(error) => drop(say.send(Err(error))),
-        })?;
+        let thread =
+            Builder::new().name("forerun-files".into()).spawn(move || match kernel(&end.0.bell) {
+                Ok(kernel) => {
+                    let _ = say.send(Ok(()));
+                    turns::run(kernel, &end.0);
+                }
+                Err(error) => drop(say.send(Err(error))),
+            })?;
         said.recv().map_err(io::Error::other)??;
         Ok((Ring { queue }, thread))
     }
@@ -132,14 +133,14 @@ impl Drop for Ring {
 struct Queue {
     /// None if no more are taken.
     waiting: Mutex<Option<VecDeque<Job>>>,
-    /// An eventfd. A job that comes alone rings it, and so does the end.
-    bell: Arc<File>,
+    /// An eventfd. A job that comes alone rings it, and so do the kernel and the end.
+    bell: File,
 }
 
 impl Queue {
     fn new() -> io::Result<Queue> {
         let bell = rustix::event::eventfd(0, EventfdFlags::CLOEXEC)?;
-        Ok(Queue { waiting: Mutex::new(Some(VecDeque::new())), bell: Arc::new(bell.into()) })
+        Ok(Queue { waiting: Mutex::new(Some(VecDeque::new())), bell: bell.into() })
     }
 
     fn waiting(&self) -> MutexGuard<'_, Option<VecDeque<Job>>> {
@@ -162,7 +163,7 @@ impl Queue {
 
     fn ring_bell(&self) {
         // An eventfd refuses only when it has been rung 2^64 times.
-        let _ = rustix::io::write(&*self.bell, &1_u64.to_ne_bytes());
+        let _ = rustix::io::write(&self.bell, &1_u64.to_ne_bytes());
     }
 
     /// All jobs that wait. None if no more will come.
@@ -170,9 +171,9 @@ impl Queue {
         self.waiting().as_mut().map(std::mem::take)
     }
 
-    /// Waits for the bell.
-    fn bell(&self) -> KernelOperation {
-        KernelOperation::Read { file: self.bell.clone(), buffer: PieceBuffer::new(0, 8, false) }
+    /// Waits until jobs wait, the kernel has done something, or no more jobs will come. Or for less.
+    fn wait(&self) {
+        let _ = rustix::io::read(&self.bell, &mut [0; 8]);
     }
 }
 

@@ -155,22 +155,22 @@ impl FileBackend {
         }
     }
 
-    /// Opens the file and reads the first piece of `extent` through the ring. None if anything is wrong.
+    /// Opens the file and reads the first piece of `extent` past the page cache, through the ring. None if reads are
+    /// not to go there, or if anything is wrong.
     async fn begin_in_ring(
         &self,
         path: &str,
         version: &Version,
         extent: &Range<u64>,
     ) -> Option<(Arc<VersionedFile>, Bytes)> {
-        let len = read::piece_len(extent.start, extent.end);
-        let is_direct = self.direct.as_ref().is_some_and(|direct| !direct.is_refused());
-        let ring = self.ring.for_read(len, is_direct, &self.name)?;
+        let direct = self.direct.clone().filter(|direct| !direct.is_refused())?;
+        let ring = self.ring.get(&self.name)?;
         let names = path::components(path).ok()?;
         let file = ClosedFile {
             root: self.root.clone(),
             path: CString::new(names.join("/")).ok()?,
             name: self.local(path),
-            direct: self.direct.clone(),
+            direct,
             version: version.clone(),
         };
         ring.begin(file, extent).await

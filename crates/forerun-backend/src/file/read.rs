@@ -72,18 +72,14 @@ impl VersionedFile {
         &self.file
     }
 
-    /// Whether reads go past the page cache.
-    pub(super) fn is_direct(&self) -> bool {
-        self.direct.is_some()
-    }
-
-    /// Whether they should, and the file system has refused one since the file was opened.
+    /// Whether the file system has refused a read past the page cache since the file was opened.
     pub(super) fn is_refused(&self) -> bool {
         self.direct.as_ref().is_some_and(|direct| direct.is_refused())
     }
 
     async fn piece(self: Arc<Self>, ring: &SharedRing, offset: u64, end: u64) -> Result<Bytes> {
-        if let Some(ring) = ring.for_read(piece_len(offset, end), self.is_direct(), &self.name)
+        if self.direct.is_some()
+            && let Some(ring) = ring.get(&self.name)
             && let Some(bytes) = ring.read(self.clone(), offset, end).await
         {
             return Ok(bytes);

@@ -31,7 +31,7 @@ async fn links_are_shown_and_not_followed() {
     let passwd = FileBackend::new("/etc").unwrap().stat("passwd").await.unwrap();
     let passwd = Entry { path: "link/passwd".into(), ..passwd };
     for ring in [SharedRing::default(), SharedRing::none()] {
-        let backend = FileBackend { ring, ..backend.clone() };
+        let backend = FileBackend { ring, ..backend.clone() }.with_direct(true);
         assert_eq!(kind_of_fetch(&backend, &passwd).await, ErrorKind::NotFound);
     }
 }
@@ -160,7 +160,7 @@ async fn thousands_of_reads_at_once_bring_the_right_bytes() {
     std::fs::write(directory.path().join("file"), &bytes).unwrap();
     let entry = backend.stat("file").await.unwrap();
     for (ring, is_direct) in
-        [(SharedRing::default(), false), (SharedRing::default(), true), (SharedRing::none(), false)]
+        [(SharedRing::default(), true), (SharedRing::none(), true), (SharedRing::none(), false)]
     {
         let backend = FileBackend { ring, ..backend.clone() }.with_direct(is_direct);
         let reads = (0..4000_u64).map(|at| {

@@ -9,10 +9,9 @@ use bytes::Bytes;
 use rustix::fs::OFlags;
 use tokio::sync::oneshot;
 
-use super::buffer::PieceBuffer;
 use super::kernel::{Completed, Kernel, KernelOperation};
 use crate::Version;
-use crate::file::direct::Direct;
+use crate::file::direct::{Direct, DirectBuffer};
 use crate::file::read::{VersionedFile, piece_len};
 
 /// A piece on its way. If anything is wrong, the job ends without an answer: a thread then tries the same,
@@ -40,7 +39,7 @@ pub(in crate::file) struct ClosedFile {
     pub(in crate::file) path: CString,
     /// The whole path, for messages.
     pub(in crate::file) name: PathBuf,
-    pub(in crate::file) direct: Option<Arc<Direct>>,
+    pub(in crate::file) direct: Arc<Direct>,
     pub(in crate::file) version: Version,
 }
 
@@ -70,22 +69,11 @@ impl Job {
                 // The open must not wait, but a read may.
                 let _ = rustix::fs::fcntl_setfl(&file, OFlags::empty());
                 let ClosedFile { name, direct, version, .. } = *closed;
-                self.state = FileState::Open(Arc::new(VersionedFile::new(file, name, direct, version)));
+                self.state = FileState::Open(Arc::new(VersionedFile::new(file, name, Some(direct), version)));
                 self.read(kernel);
             }
-            Completed::Read(buffer, count @ 1..) => self.on_bytes(buffer, count, kernel),
+            Completed::Read(buffer, count @ 1..) => self.end(buffer, count),
             Completed::Read(_, 0) | Completed::Failed => {}
-        }
-    }
-
-    /// The buffer has this count of bytes more.
-    fn on_bytes(self, buffer: PieceBuffer, count: usize, kernel: &mut Kernel<Job>) {
-        let FileState::Open(file) = &self.state else { return };
-        match buffer.filled_by(count) {
-            Ok(bytes) if bytes.is_empty() || file.check().is_err() => {}
-            // Nobody may wait any more. Then the bytes end here.
-            Ok(bytes) => drop(self.answer.send((file.clone(), bytes))),
-            Err(buffer) => self.fill(buffer, kernel),
         }
     }
 
@@ -93,13 +81,18 @@ impl Job {
     fn read(self, kernel: &mut Kernel<Job>) {
         let FileState::Open(file) = &self.state else { return };
         if file.check().is_ok() && !file.is_refused() {
-            let buffer = PieceBuffer::new(self.offset, piece_len(self.offset, self.end), file.is_direct());
-            self.fill(buffer, kernel);
+            let buffer = DirectBuffer::new(self.offset, piece_len(self.offset, self.end));
+            kernel.begin(KernelOperation::Read { file: file.file().clone(), buffer }, self);
         }
     }
 
-    fn fill(self, buffer: PieceBuffer, kernel: &mut Kernel<Job>) {
-        let FileState::Open(file) = &self.state else { return };
-        kernel.begin(KernelOperation::Read { file: file.file().clone(), buffer }, self);
+    /// Answers with the `count` bytes of `buffer`. Another piece follows a short one.
+    fn end(self, buffer: DirectBuffer, count: usize) {
+        let FileState::Open(file) = self.state else { return };
+        let bytes = buffer.into_bytes(count);
+        if !bytes.is_empty() && file.check().is_ok() {
+            // Nobody may wait any more. Then the bytes end here.
+            let _ = self.answer.send((file, bytes));
+        }
     }
 }

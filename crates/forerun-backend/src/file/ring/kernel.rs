@@ -15,7 +15,7 @@ use io_uring::{IoUring, Probe, cqueue, opcode, squeue};
 use rustix::fs::{OFlags, ResolveFlags};
 use rustix::io::Errno;
 
-use super::buffer::PieceBuffer;
+use crate::file::direct::DirectBuffer;
 
 /// Operations in flight at most: as many as fetches of an engine.
 const OPERATIONS_MAX: u32 = 128;
@@ -32,8 +32,8 @@ const RESOLVE: ResolveFlags = ResolveFlags::BENEATH.union(ResolveFlags::NO_SYMLI
 pub(super) enum KernelOperation {
     /// Opens the file at `path` below `root`.
     Open { root: Arc<File>, path: CString },
-    /// Reads `file` into the rest of `buffer`.
-    Read { file: Arc<File>, buffer: PieceBuffer },
+    /// Reads `file` into `buffer`.
+    Read { file: Arc<File>, buffer: DirectBuffer },
 }
 
 impl KernelOperation {
@@ -43,7 +43,7 @@ impl KernelOperation {
                 opcode::OpenAt2::new(Fd(root.as_raw_fd()), path.as_ptr(), &raw const HOW).build()
             }
             KernelOperation::Read { file, buffer } => {
-                let (offset, room) = buffer.room();
+                let (offset, room) = (buffer.offset(), buffer.room());
                 // A piece is far shorter.
                 let len = u32::try_from(room.len()).unwrap_or(u32::MAX);
                 opcode::Read::new(Fd(file.as_raw_fd()), room.as_mut_ptr(), len).offset(offset).build()
@@ -65,8 +65,8 @@ impl KernelOperation {
 #[derive(Debug)]
 pub(super) enum Completed {
     Open(File),
-    /// The buffer has this count of bytes more.
-    Read(PieceBuffer, usize),
+    /// The buffer has this count of bytes.
+    Read(DirectBuffer, usize),
     Failed,
 }
 

@@ -1,19 +1,17 @@
-//! Reads through an io_uring of the kernel, which a thread of its own serves.
+//! Reads past the page cache, through an io_uring of the kernel that a thread of its own serves.
 //!
-//! A blocking thread for each read costs more processor time than a small read itself. But the kernel copies from
-//! the page cache on the ring's thread. So long reads through it are left to blocking threads, which copy side by side.
+//! A blocking thread for each read costs twice the processor time, and many small reads at once take longer. Bytes that
+//! lie in the page cache are another matter: the kernel copies them on the ring's thread, one read after the other.
 //!
 //! * `job.rs`: one piece, from the open to the bytes;
 //! * `turns.rs`: the thread;
-//! * `kernel.rs`: the operations that the kernel does;
-//! * `buffer.rs`: their memory.
+//! * `kernel.rs`: the operations that the kernel does.
 //!
 //! A ring only ever gives bytes. If anything is wrong, a blocking thread tries the same, and reports the error.
 //!
 //! The ring's thread asks for the versions of files. Where other machines or programs have those, an answer may take
 //! long, and would hold up the reads of all other files. So only files on a block device are read through a ring.
 
-mod buffer;
 mod job;
 mod kernel;
 mod turns;
@@ -30,29 +28,18 @@ use bytes::Bytes;
 use rustix::event::EventfdFlags;
 use tokio::sync::oneshot;
 
-#[cfg(test)]
-use self::buffer::PieceBuffer;
 pub(super) use self::job::ClosedFile;
 use self::job::{FileState, Job};
 use self::kernel::Kernel;
 use super::read::VersionedFile;
-
-/// The longest read through the page cache.
-const CACHED_BYTES_MAX: usize = 16 << 10;
 
 /// The ring of a backend, from its first read on.
 #[derive(Clone, Debug, Default)]
 pub(super) struct SharedRing(Arc<OnceLock<Option<Ring>>>);
 
 impl SharedRing {
-    /// The ring for a read of `len` bytes, past the page cache if it `is_direct`. None if a thread should read
-    /// them. `path` is for the log.
-    pub(super) fn for_read(&self, len: usize, is_direct: bool, path: &Path) -> Option<&Ring> {
-        if is_direct || len <= CACHED_BYTES_MAX { self.get(path) } else { None }
-    }
-
-    /// The ring, unless the kernel gives none.
-    fn get(&self, path: &Path) -> Option<&Ring> {
+    /// The ring, unless the kernel gives none. `path` is for the log.
+    pub(super) fn get(&self, path: &Path) -> Option<&Ring> {
         self.0.get_or_init(|| Ring::or_log(Ring::start(Kernel::new), path)).as_ref()
     }
 

@@ -21,7 +21,7 @@ use std::fs::File;
 use std::io;
 use std::ops::Range;
 use std::path::Path;
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, mpsc};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::thread::{Builder, JoinHandle};
 
 use bytes::Bytes;
@@ -33,7 +33,7 @@ use self::job::{FileState, Job};
 use self::kernel::Kernel;
 use super::read::VersionedFile;
 
-/// The ring of a backend, from its first read on.
+/// The ring of a backend, from its first direct read on.
 #[derive(Clone, Debug, Default)]
 pub(super) struct SharedRing(Arc<OnceLock<Option<Ring>>>);
 
@@ -56,22 +56,12 @@ pub(super) struct Ring {
 }
 
 impl Ring {
-    /// Starts the thread. It makes the kernel's ring with `kernel`, because only the thread that made it may use it.
-    fn start(
-        kernel: impl FnOnce(&File) -> io::Result<Kernel<Job>> + Send + 'static,
-    ) -> io::Result<(Ring, JoinHandle<()>)> {
+    /// Starts the thread of a ring that `kernel` makes.
+    fn start(kernel: impl FnOnce(&File) -> io::Result<Kernel<Job>>) -> io::Result<(Ring, JoinHandle<()>)> {
         let queue = Arc::new(Queue::new()?);
-        let (say, said) = mpsc::channel();
+        let kernel = kernel(&queue.bell)?;
         let end = ClosedAtEnd(queue.clone());
-        let thread =
-            Builder::new().name("forerun-files".into()).spawn(move || match kernel(&end.0.bell) {
-                Ok(kernel) => {
-                    let _ = say.send(Ok(()));
-                    turns::run(kernel, &end.0);
-                }
-                Err(error) => drop(say.send(Err(error))),
-            })?;
-        said.recv().map_err(io::Error::other)??;
+        let thread = Builder::new().name("forerun-files".into()).spawn(move || turns::run(kernel, &end.0))?;
         Ok((Ring { queue }, thread))
     }
 

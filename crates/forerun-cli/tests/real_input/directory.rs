@@ -8,6 +8,9 @@ use std::path::Path;
 use crate::support::{Mounted, mount};
 use crate::tree;
 
+/// Some machines have hundreds of thousands of entries. Trees that would exceed this are listed, not compared.
+const ENTRIES_MAX: u32 = 10_000;
+
 #[test]
 fn usr_share_reads_as_it_is() {
     let mounted = Mounted::start(mount(&["/usr/share"]));
@@ -16,8 +19,14 @@ fn usr_share_reads_as_it_is() {
     };
     let share = Path::new("/usr/share");
     assert_eq!(names(&mounted.at("")), names(share));
+    let mut compared = 0;
     for name in names(share) {
-        tree::check_same(&share.join(&name), &mounted.at("").join(&name));
+        let count = tree::entry_count(&share.join(&name));
+        if compared + count <= ENTRIES_MAX {
+            tree::check_same(&share.join(&name), &mounted.at("").join(&name));
+            compared += count;
+        }
     }
+    assert!(compared >= 100, "only {compared} entries could be compared");
     mounted.end();
 }

@@ -81,7 +81,7 @@ pub(crate) fn check_same(one: &Path, other: &Path) {
 }
 
 /// The number of entries at `path`, with all below it.
-fn entry_count(path: &Path) -> u32 {
+pub(crate) fn entry_count(path: &Path) -> u32 {
     if !fs::symlink_metadata(path).unwrap().is_dir() {
         return 1;
     }

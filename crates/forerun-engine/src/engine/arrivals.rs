@@ -81,7 +81,7 @@ impl Engine {
             self.cache.give_disowned(&flight.runs, flight.arrived_blocks);
         } else {
             self.cache.give_up(flight.object, rest);
-            self.pending.cut(flight.object, rest);
+            self.pending.cut(flight.object, rest, &mut self.fair);
             if flight.cancelled {
                 self.policy.on_lost(flight.object, rest);
             } else {

@@ -39,7 +39,7 @@ impl Engine {
             if !reserved {
                 break;
             }
-            self.pending.pass(object, fetched);
+            self.pending.pass(object, fetched, &mut self.fair);
             if let Some(slice_bytes) = self.slice_bytes()
                 && self.pending.window_from(object, fetched.end()).is_some()
             {
@@ -60,20 +60,21 @@ impl Engine {
     /// The next read: the one whose turn it is. It misses nothing, or it lets no readahead go first and its
     /// rate allows a fetch. Where the device serves streams in slices, reads that wait for a slice are left out.
     pub(super) fn next_waiting(&self) -> Option<(Payer, ReadId)> {
-        let is_in_slice = self.slice_bytes().is_some() && self.pending.is_in_slice();
+        if !self.fair.has_waiting() {
+            return None;
+        }
+        let slice = self.pending.slice_payer();
+        let is_in_slice = self.slice_bytes().is_some() && slice.is_some();
         // A read waits neither for readahead that lacks memory, nor for that which is not dispatched though
         // nothing is in flight.
         let may_yield = self.rules.are_ours() && !self.is_crowded && self.flights.count() > 0;
-        let mut least = None;
+        let next = slice.or_else(|| self.fair.next_window());
+        let next = next.filter(|next| may_yield && self.fair.is_ready(*next));
         self.fair.reads_in_turn().find(|(payer, id)| {
             let Some(read) = self.reads.get(*id) else { return true };
             let waits_for_slice = || self.pending.is_out_of_slice(read.object, read.extent.to_blocks());
-            let mut yields = || {
-                let least = least.get_or_insert_with(|| self.fair.least(self.pending.next_payers()));
-                self.fair.yields(*payer, least)
-            };
-            let waits =
-                !self.fair.is_ready(*payer) || is_in_slice && waits_for_slice() || may_yield && yields();
+            let yields = || next.is_some_and(|next| self.fair.yields(*payer, next));
+            let waits = !self.fair.is_ready(*payer) || is_in_slice && waits_for_slice() || yields();
             !waits || self.missing(read.object, read.extent) == 0
         })
     }
@@ -88,8 +89,8 @@ impl Engine {
         if self.next_waiting().is_some() {
             return false;
         }
-        let was_in_slice = self.pending.is_in_slice();
-        let Some(window) = self.pending.pop(&self.fair) else {
+        let was_in_slice = self.pending.slice_payer().is_some();
+        let Some(window) = self.pending.pop(&mut self.fair) else {
             // The slice is over, so reads that wait for its end can be admitted.
             return was_in_slice && self.next_waiting().is_some();
         };
@@ -101,13 +102,13 @@ impl Engine {
         };
         let asked = Extent::new(run.offset, 0);
         if !self.launch(now, object, run, asked, Cause::Readahead, (class, payer)) {
-            self.pending.put_front(window.from(run.offset));
+            self.pending.put_front(window.from(run.offset), &mut self.fair);
             self.is_crowded = true;
             // The slice is over, so reads that wait for its end can be admitted.
             return self.next_waiting().is_some();
         }
         self.pending.dispatched(object, run, self.slice_bytes().unwrap_or(0), payer.client);
-        self.pending.put_back(window.from(run.end()));
+        self.pending.put_back(window.from(run.end()), &mut self.fair);
         true
     }
 

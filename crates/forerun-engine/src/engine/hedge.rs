@@ -16,7 +16,7 @@ impl Engine {
     /// When to drain the engine again if nothing happens before. A fetch in flight will be late then, or the rate of a client
     /// allows another.
     pub fn poll_timeout(&mut self) -> Option<Time> {
-        let is_wanted = self.fair.waiting_count() > 0 || self.pending.count() > 0;
+        let is_wanted = self.fair.has_waiting() || self.pending.count() > 0;
         let ready = self.fair.next_ready().filter(|_| is_wanted);
         let patience_ns = self.device.patience_ns();
         let late =

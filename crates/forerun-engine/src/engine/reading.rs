@@ -85,13 +85,9 @@ impl Engine {
         self.emit(Event::Read { time, object, reader, extent, late_bytes, missing_bytes, ahead });
 
         let view = View {
-            cache: &self.cache,
-            device: &self.device,
-            config: &self.config,
             is_contended: self.is_contended(access.time),
-            pending: &self.pending,
-            others_count: self.reads.count(),
             favour: self.fair.favour(reader),
+            ..View::new(&self.cache, &self.device, &self.config, &self.pending, self.reads.count())
         };
         self.policy.on_read(access, &view, &mut self.windows);
         self.emit_ends(time);
@@ -104,7 +100,7 @@ impl Engine {
             && self.flights.count() < self.store_limit.in_flight_max()
             && let Some(passed) = self.policy.passed(access)
         {
-            self.pending.pass(object, passed.to_blocks());
+            self.pending.pass(object, passed.to_blocks(), &mut self.fair);
         }
         self.queue_windows(time, object, self.fair.payer(reader), size);
         self.drop_listed();

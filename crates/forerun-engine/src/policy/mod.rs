@@ -126,6 +126,19 @@ pub(crate) struct View<'a> {
     pub(crate) favour: Favour,
 }
 
+impl<'a> View<'a> {
+    /// Of these parts, for no reader in particular.
+    pub(crate) fn new(
+        cache: &'a Cache,
+        device: &'a Device,
+        config: &'a Config,
+        pending: &'a Pending,
+        others_count: usize,
+    ) -> View<'a> {
+        View { cache, device, config, is_contended: false, pending, others_count, favour: Favour::default() }
+    }
+}
+
 /// See the module's page.
 pub(crate) trait Policy: Debug + Send {
     /// The rules that fetch and keep its windows.

@@ -13,7 +13,7 @@ mod queued_window;
 mod store_limit;
 
 pub(crate) use contention::Contention;
-pub(crate) use fair::{Fair, Favour, Payer, Slack};
+pub(crate) use fair::{Fair, Favour, Kind, Payer, Slack};
 pub(crate) use flight::Flight;
 pub(crate) use flights::Flights;
 pub(crate) use overdue::Overdue;

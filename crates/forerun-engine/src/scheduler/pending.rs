@@ -3,7 +3,7 @@
 use alloc::collections::{BTreeMap, VecDeque};
 use alloc::vec::Vec;
 
-use super::{Fair, Payer, Queued};
+use super::{Fair, Kind, Payer, Queued};
 use crate::types::{ClientId, Extent, ObjectId};
 
 /// The most windows queued. More streams want something at once only if the storage is far behind. The
@@ -83,7 +83,7 @@ impl Pending {
 
     /// Adds a window, or extends one of its class and client that ends where it starts: several readers may
     /// read one stream. False if there is no room for it.
-    pub(crate) fn push(&mut self, window: Queued) -> bool {
+    pub(crate) fn push(&mut self, window: Queued, fair: &mut Fair) -> bool {
         let Queued { object, extent, class, .. } = window;
         let has_room = self.room() > 0;
         let joined = self.windows.iter_mut().find(|other| {
@@ -92,18 +92,20 @@ impl Pending {
         });
         match joined {
             Some(other) => other.extent.len += extent.len,
-            None if has_room => self.windows.push_back(window),
+            None if has_room => {
+                self.windows.push_back(window);
+                fair.begin(window.payer, Kind::Window);
+            }
             None => return false,
         }
         self.count_bytes(object, 0, extent.len);
         true
     }
 
-    /// Those for whom the next windows are: that of the slice, or else all.
-    pub(crate) fn next_payers(&self) -> impl Iterator<Item = Payer> + '_ {
-        let of_slice = self.slice.and_then(|slice| self.next_of(&slice));
-        let places = of_slice.map_or(0..self.windows.len(), |place| place..place + 1);
-        self.windows.range(places).map(|window| window.payer)
+    /// For whom the slice goes on, if it does.
+    pub(crate) fn slice_payer(&self) -> Option<Payer> {
+        let place = self.next_of(&self.slice?)?;
+        Some(self.windows[place].payer)
     }
 
     /// Whether a fetch of `object` from `offset` on goes on with the current slice.
@@ -112,25 +114,18 @@ impl Pending {
     }
 
     /// The next window of the slice, or else the one whose turn it is. Of several it is the one that waits longest.
-    pub(crate) fn pop(&mut self, fair: &Fair) -> Option<Queued> {
+    pub(crate) fn pop(&mut self, fair: &mut Fair) -> Option<Queued> {
         let place = self.slice.and_then(|slice| self.next_of(&slice));
         let place = place.filter(|place| fair.is_ready(self.windows[*place].payer));
         self.slice = self.slice.filter(|_| place.is_some());
-        let window = self.windows.remove(place.or_else(|| self.in_turn(fair))?)?;
+        let in_turn = || {
+            let payer = fair.next_window()?;
+            self.windows.iter().position(|window| window.payer == payer)
+        };
+        let window = self.windows.remove(place.or_else(in_turn)?)?;
         self.count_bytes(window.object, window.extent.len, 0);
+        fair.end(window.payer, Kind::Window);
         Some(window)
-    }
-
-    /// The first window of those whose turn it is, if their rate allows a fetch.
-    fn in_turn(&self, fair: &Fair) -> Option<usize> {
-        // Most windows have the payer of the one before.
-        let mut last = None;
-        let ranks = self.windows.iter().map(|window| match last {
-            Some((payer, rank)) if payer == window.payer => rank,
-            _ => last.insert((window.payer, fair.rank(window.payer))).1,
-        });
-        let ready = ranks.enumerate().filter_map(|(place, rank)| Some((rank?, place)));
-        ready.min().map(|(_, place)| place)
     }
 
     /// `run` was dispatched for `client`. If it begins a slice, the slice has `slice_bytes`. A sweep's slice has no
@@ -148,11 +143,6 @@ impl Pending {
     pub(crate) fn demanded(&mut self, object: ObjectId, run: Extent, slice_bytes: u64, client: ClientId) {
         self.slice = self.slice.filter(|slice| slice.object == object && slice.offset == run.offset);
         self.dispatched(object, run, slice_bytes, client);
-    }
-
-    /// Whether the current slice goes on.
-    pub(crate) fn is_in_slice(&self) -> bool {
-        self.slice.is_some_and(|slice| self.next_of(&slice).is_some())
     }
 
     /// The window with which `slice` goes on.
@@ -176,24 +166,25 @@ impl Pending {
         self.windows.iter().any(|window| window.touches(object, extent) && !(slice.takes(window) && is_next))
     }
 
-    pub(crate) fn put_back(&mut self, window: Queued) {
+    pub(crate) fn put_back(&mut self, window: Queued, fair: &mut Fair) {
         if !window.extent.is_empty() {
             self.windows.push_back(window);
             self.count_bytes(window.object, 0, window.extent.len);
+            fair.begin(window.payer, Kind::Window);
         }
     }
 
     /// `window` waits again, before all others, and the current slice ends.
-    pub(crate) fn put_front(&mut self, window: Queued) {
-        self.windows.push_front(window);
+    pub(crate) fn put_front(&mut self, window: Queued, fair: &mut Fair) {
+        self.put_back(window, fair);
+        self.windows.rotate_right(1);
         self.slice = None;
-        self.count_bytes(window.object, 0, window.extent.len);
     }
 
     /// `extent` is fetched for a waiting reader, perhaps with readahead, or lies behind its reader. Windows
     /// that begin or end within it become shorter. Otherwise they would be fetched again if they were
     /// evicted after they were read.
-    pub(crate) fn pass(&mut self, object: ObjectId, extent: Extent) {
+    pub(crate) fn pass(&mut self, object: ObjectId, extent: Extent, fair: &mut Fair) {
         let mut passed = 0;
         for Queued { object: owner, extent: window, .. } in &mut self.windows {
             if *owner != object || !window.overlaps(&extent) {
@@ -207,7 +198,7 @@ impl Pending {
             }
             passed += before - window.len;
         }
-        self.windows.retain(|window| !window.extent.is_empty());
+        self.drop_empty(fair);
         self.count_bytes(object, passed, 0);
     }
 
@@ -220,7 +211,7 @@ impl Pending {
 
     /// Drops the windows of `object` from the first byte of `extent` on, if they have some of it. Returns
     /// the dropped parts.
-    pub(crate) fn cut(&mut self, object: ObjectId, extent: Extent) -> Vec<Queued> {
+    pub(crate) fn cut(&mut self, object: ObjectId, extent: Extent, fair: &mut Fair) -> Vec<Queued> {
         let mut dropped = Vec::new();
         for window in &mut self.windows {
             if window.object == object && window.extent.overlaps(&extent) {
@@ -229,9 +220,17 @@ impl Pending {
                 window.extent = kept;
             }
         }
-        self.windows.retain(|window| !window.extent.is_empty());
+        self.drop_empty(fair);
         self.count_bytes(object, dropped.iter().map(|window| window.extent.len).sum(), 0);
         dropped
+    }
+
+    fn drop_empty(&mut self, fair: &mut Fair) {
+        self.windows.retain(|window| {
+            let is_empty = window.extent.is_empty();
+            is_empty.then(|| fair.end(window.payer, Kind::Window));
+            !is_empty
+        });
     }
 }
 

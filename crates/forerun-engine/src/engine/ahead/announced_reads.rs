@@ -4,7 +4,7 @@ use crate::advice::Advice;
 use crate::engine::Engine;
 use crate::objects::OBJECT_BYTES_MAX;
 use crate::policy::{Hint, Said, View};
-use crate::scheduler::{Favour, Payer, Queued};
+use crate::scheduler::{Payer, Queued};
 use crate::types::*;
 
 impl Engine {
@@ -38,15 +38,7 @@ impl Engine {
     pub(crate) fn say(&mut self, time: Time, object: ObjectId, payer: Payer, hint: &Hint<'_>) {
         let reader = Some(payer.reader).filter(|reader| *reader != ReaderId::NOBODY);
         let size = self.objects.size(object);
-        let view = View {
-            cache: &self.cache,
-            device: &self.device,
-            config: &self.config,
-            is_contended: false,
-            pending: &self.pending,
-            others_count: self.reads.count(),
-            favour: Favour::default(),
-        };
+        let view = View::new(&self.cache, &self.device, &self.config, &self.pending, self.reads.count());
         let said = Said { time, object, reader, size };
         self.policy.on_hint(&said, hint, &view, &mut self.windows);
         self.queue_windows(time, object, payer, size);
@@ -57,11 +49,11 @@ impl Engine {
         if extent.is_empty() {
             return;
         }
-        for dropped in self.pending.cut(object, extent) {
+        for dropped in self.pending.cut(object, extent, &mut self.fair) {
             self.policy.on_lost(object, dropped.extent.intersection(&extent));
             let rest = dropped.from(dropped.extent.offset.max(extent.end()));
             if !rest.extent.is_empty()
-                && !self.pending.push(Queued { extent: rest.extent.to_blocks(), ..rest })
+                && !self.pending.push(Queued { extent: rest.extent.to_blocks(), ..rest }, &mut self.fair)
             {
                 self.policy.on_lost(object, rest.extent);
             }

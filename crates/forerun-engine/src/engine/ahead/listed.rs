@@ -6,7 +6,7 @@ use alloc::vec::Vec;
 use crate::engine::Engine;
 use crate::explain::{Class, ListReport, Why};
 use crate::policy::{List, Reason, View, Window};
-use crate::scheduler::{Favour, Payer, Queued};
+use crate::scheduler::{Payer, Queued};
 use crate::types::*;
 
 /// The most queued windows at which a list is asked for more. The readahead of its readers would otherwise
@@ -17,15 +17,7 @@ impl Engine {
     /// A program will read the extents of `list`, in that order. They are read ahead with a bounded lead of
     /// its readers. Policies of other software ignore it.
     pub fn start_list(&mut self, now: Time, id: ListId, list: List) {
-        let view = View {
-            cache: &self.cache,
-            device: &self.device,
-            config: &self.config,
-            is_contended: false,
-            pending: &self.pending,
-            others_count: self.reads.count(),
-            favour: Favour::default(),
-        };
+        let view = View::new(&self.cache, &self.device, &self.config, &self.pending, self.reads.count());
         self.policy.on_list(now, id, list, &view);
         self.drop_listed();
         self.audit();
@@ -66,7 +58,7 @@ impl Engine {
             let reason = Reason { class: Class::Planned, why: Why::Advised };
             self.emit_window(now, object, &Window::new(extent, reason));
             let payer = Payer { client: ClientId::default(), reader: ReaderId::NOBODY };
-            if !self.pending.push(Queued { object, extent, class: reason.class, payer }) {
+            if !self.pending.push(Queued { object, extent, class: reason.class, payer }, &mut self.fair) {
                 self.policy.on_lost(object, extent);
             }
         }

@@ -75,7 +75,7 @@ impl Engine {
         for extent in wanted.into_iter().flatten() {
             let reason = Reason { class: Class::Walk, why: Why::Listed };
             self.emit_window(now, object, &Window::new(extent, reason));
-            if !self.pending.push(Queued { object, extent, class: reason.class, payer }) {
+            if !self.pending.push(Queued { object, extent, class: reason.class, payer }, &mut self.fair) {
                 self.tell_walks_gone(object);
             }
         }

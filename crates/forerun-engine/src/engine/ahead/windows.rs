@@ -4,7 +4,7 @@ use crate::engine::Engine;
 use crate::events::Event;
 use crate::objects::OBJECT_BYTES_MAX;
 use crate::policy::{Reason, View, Window};
-use crate::scheduler::{Favour, Payer, Queued};
+use crate::scheduler::{Payer, Queued};
 use crate::types::*;
 
 impl Engine {
@@ -20,7 +20,10 @@ impl Engine {
                 continue;
             }
             self.emit_window(time, object, &window);
-            if !self.pending.push(Queued { object, extent, class: window.reason.class, payer }) {
+            if !self
+                .pending
+                .push(Queued { object, extent, class: window.reason.class, payer }, &mut self.fair)
+            {
                 self.policy.on_lost(object, extent);
             }
         }
@@ -38,21 +41,13 @@ impl Engine {
 
     /// Takes back queued readahead of `extent`.
     pub(crate) fn cut_pending(&mut self, object: ObjectId, extent: Extent) {
-        for dropped in self.pending.cut(object, extent) {
+        for dropped in self.pending.cut(object, extent, &mut self.fair) {
             self.policy.on_lost(object, dropped.extent);
         }
     }
 
     /// The state that a policy may look at.
     pub(crate) fn view(&self) -> View<'_> {
-        View {
-            cache: &self.cache,
-            device: &self.device,
-            config: &self.config,
-            is_contended: false,
-            pending: &self.pending,
-            others_count: self.reads.count(),
-            favour: Favour::default(),
-        }
+        View::new(&self.cache, &self.device, &self.config, &self.pending, self.reads.count())
     }
 }

@@ -12,19 +12,12 @@ use alloc::collections::{BTreeMap, VecDeque};
 
 use self::caps::Caps;
 pub(crate) use self::payer::{Favour, Payer};
-pub(crate) use self::turns::Slack;
 use self::turns::Turns;
+pub(crate) use self::turns::{Kind, Slack};
 use crate::types::{ClientId, ReadId, ReaderId, Time};
 
 /// Reads of clients that have had their rate that are looked at: all of them would take too long.
 const UNREADY_READS: usize = 64;
-
-/// The places of those for whom there is readahead: the least of all clients, and of the readers of each.
-#[derive(Debug)]
-pub(crate) struct Least {
-    client: u64,
-    readers: BTreeMap<ClientId, u64>,
-}
 
 /// The reads of one reader that wait, in the order in which they came.
 #[derive(Debug)]
@@ -35,7 +28,8 @@ struct WaitingReads {
 
 /// See the module's page.
 ///
-/// Invariant: a read is in the queue of its reader exactly while the turns count it as waiting.
+/// Invariant: a read is in the queue of its reader, and a window in `Pending`, exactly while the turns count it as
+/// waiting.
 #[derive(Debug, Default)]
 pub(crate) struct Fair {
     clients: Turns<ClientId>,
@@ -43,7 +37,6 @@ pub(crate) struct Fair {
     /// Of readers that belong to another client than the default one.
     client_of: BTreeMap<ReaderId, ClientId>,
     queues: BTreeMap<ReaderId, WaitingReads>,
-    waiting_count: usize,
     /// Readers that something was fetched for just now, as they were counted last.
     active_count: u64,
     caps: Caps,
@@ -111,9 +104,9 @@ impl Fair {
         Payer { client: self.client_of.get(&reader).copied().unwrap_or_default(), reader }
     }
 
-    /// How many reads wait.
-    pub(crate) fn waiting_count(&self) -> usize {
-        self.waiting_count
+    /// Whether a read waits.
+    pub(crate) fn has_waiting(&self) -> bool {
+        !self.queues.is_empty()
     }
 
     /// `read` waits, behind the other reads of `reader`, or before them if it `is_first`.
@@ -126,10 +119,8 @@ impl Fair {
             queue.reads.push_back(read)
         }
         // The client that its other reads wait for.
-        let client = queue.client;
-        self.clients.begin_wait(client, self.slack);
-        self.readers.entry(client).or_default().begin_wait(reader, self.slack);
-        self.waiting_count += 1;
+        let payer = Payer { client: queue.client, reader };
+        self.begin(payer, Kind::Read);
     }
 
     /// `read` waits no longer.
@@ -141,11 +132,30 @@ impl Fair {
         if queue.reads.is_empty() {
             self.queues.remove(&reader);
         }
-        self.waiting_count -= 1;
-        self.clients.end_wait(client);
-        if let Some(readers) = self.readers.get_mut(&client) {
-            readers.end_wait(reader);
+        self.end(Payer { client, reader }, Kind::Read);
+    }
+
+    /// One more of `kind` waits for the turn of `payer`.
+    pub(crate) fn begin(&mut self, payer: Payer, kind: Kind) {
+        let Payer { client, reader } = payer;
+        self.clients.begin_wait(client, kind, self.slack);
+        self.readers.entry(client).or_default().begin_wait(reader, kind, self.slack);
+    }
+
+    /// One of `kind` waits no longer.
+    pub(crate) fn end(&mut self, payer: Payer, kind: Kind) {
+        self.clients.end_wait(payer.client, kind);
+        if let Some(readers) = self.readers.get_mut(&payer.client) {
+            readers.end_wait(payer.reader, kind);
         }
+    }
+
+    /// Whose queued window is next, of those whose rate allows a fetch.
+    pub(crate) fn next_window(&self) -> Option<Payer> {
+        let mut clients = self.clients.in_turn(Kind::Window);
+        let client = clients.find(|client| self.caps.is_ready(self.now, *client))?;
+        let reader = self.readers.get(&client)?.in_turn(Kind::Window).next()?;
+        Some(Payer { client, reader })
     }
 
     /// Every read that waits: those whose turn it is first. Of those whose rate allows no fetch, some are last: they may miss
@@ -156,10 +166,11 @@ impl Fair {
 
     /// The reads of clients whose rate allows a fetch, or of the others.
     fn reads(&self, is_ready: bool) -> impl Iterator<Item = (Payer, ReadId)> + '_ {
-        let clients = self.clients.in_turn();
+        let clients = self.clients.in_turn(Kind::Read);
         let clients = clients.filter(move |client| self.caps.is_ready(self.now, *client) == is_ready);
         let readers = clients.flat_map(|client| {
-            let readers = self.readers.get(&client).into_iter().flat_map(Turns::in_turn);
+            let readers =
+                self.readers.get(&client).into_iter().flat_map(|readers| readers.in_turn(Kind::Read));
             readers.map(move |reader| Payer { client, reader })
         });
         readers.flat_map(|payer| {
@@ -187,13 +198,6 @@ impl Fair {
         }
     }
 
-    /// The place of `payer` in the order of turns: the least is next. None if its rate allows no fetch.
-    pub(crate) fn rank(&self, payer: Payer) -> Option<(u64, u64)> {
-        let Payer { client, reader } = payer;
-        let within = || self.readers.get(&client).map_or(0, |readers| readers.start(reader, self.slack));
-        self.is_ready(payer).then(|| (self.clients.start(client, self.slack), within()))
-    }
-
     /// How much a stream of `reader` gets of what keeps the device busy, to what it would get if all streams got the same.
     pub(crate) fn favour(&self, reader: ReaderId) -> Favour {
         let client = self.payer(reader).client;
@@ -203,28 +207,12 @@ impl Fair {
         Favour { times: weight * self.active_count.max(own), of: weights * own }
     }
 
-    /// The least places of those for whom there is readahead.
-    pub(crate) fn least(&self, payers: impl Iterator<Item = Payer>) -> Least {
-        let mut least = Least { client: u64::MAX, readers: BTreeMap::new() };
-        let mut last = None;
-        // Most windows have the payer of the one before.
-        for payer in payers.filter(|payer| last.replace(*payer) != Some(*payer)) {
-            let Some((client, reader)) = self.rank(payer) else { continue };
-            least.client = least.client.min(client);
-            let of_client = least.readers.entry(payer.client).or_insert(reader);
-            *of_client = reader.min(*of_client);
-        }
-        least
-    }
-
-    /// Whether a read of `payer` lets readahead go first, since somebody for whom that is has had less.
-    pub(crate) fn yields(&self, payer: Payer, least: &Least) -> bool {
+    /// Whether a read of `payer` lets the readahead for `next` go first, who has had less.
+    pub(crate) fn yields(&self, payer: Payer, next: Payer) -> bool {
         let Payer { client, reader } = payer;
-        let is_after_readers = |tag: &u64| {
-            self.readers.get(&client).is_some_and(|readers| readers.is_after(reader, *tag, self.slack))
-        };
-        self.clients.is_after(client, least.client, self.slack)
-            || least.readers.get(&client).is_some_and(is_after_readers)
+        let of_client = self.readers.get(&client).filter(|_| client == next.client);
+        self.clients.is_after(client, next.client, self.slack)
+            || of_client.is_some_and(|readers| readers.is_after(reader, next.reader, self.slack))
     }
 }
 

@@ -21,8 +21,8 @@ const MEMBERS_MIN: usize = 1024;
 #[derive(Debug)]
 pub(super) struct Turns<Id> {
     shares: BTreeMap<Id, Share>,
-    /// Members with waiting reads.
-    waiting: BTreeSet<(u64, Id)>,
+    /// Members with waiting reads, and those with queued windows, in the order of their tags.
+    waiting: [BTreeSet<(u64, Id)>; 2],
     /// The virtual time.
     now: u64,
     /// At twice as many shares, those of idle members are forgotten.
@@ -48,24 +48,32 @@ pub(crate) struct Slack {
     pub(crate) turns: u64,
 }
 
+/// A read or a window of readahead that waits for its member's turn.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Kind {
+    Read,
+    Window,
+}
+
 #[derive(Clone, Copy, Debug)]
 struct Share {
     tag: u64,
     weight: u32,
-    waiting_count: u32,
+    /// Of each [`Kind`].
+    waiting_count: [u32; 2],
 }
 
 impl<Id> Default for Turns<Id> {
     fn default() -> Turns<Id> {
-        let (shares, waiting) = (BTreeMap::new(), BTreeSet::new());
+        let (shares, waiting) = (BTreeMap::new(), [BTreeSet::new(), BTreeSet::new()]);
         Turns { shares, waiting, now: 0, shares_kept: 0, active: Active::default() }
     }
 }
 
 impl<Id: Copy + Ord> Turns<Id> {
-    /// Of members that wait, the one whose turn it is first, then the others.
-    pub(super) fn in_turn(&self) -> impl Iterator<Item = Id> + '_ {
-        self.waiting.iter().map(|(_, id)| *id)
+    /// Of members with something of `kind` that waits, the one whose turn it is first, then the others.
+    pub(super) fn in_turn(&self, kind: Kind) -> impl Iterator<Item = Id> + '_ {
+        self.waiting[kind as usize].iter().map(|(_, id)| *id)
     }
 
     /// The tag at which a turn of `id` would begin now.
@@ -75,9 +83,9 @@ impl<Id: Copy + Ord> Turns<Id> {
         self.shares.get(&id).map_or(new, |share| share.tag.max(behind))
     }
 
-    /// Whether `id` is ahead of somebody whose turn begins at `tag` by more than the lead.
-    pub(super) fn is_after(&self, id: Id, tag: u64, slack: Slack) -> bool {
-        tag.saturating_add(self.lead(slack)) < self.start(id, slack)
+    /// Whether `id` is ahead of `other` by more than the lead.
+    pub(super) fn is_after(&self, id: Id, other: Id, slack: Slack) -> bool {
+        self.start(other, slack).saturating_add(self.lead(slack)) < self.start(id, slack)
     }
 
     /// A part of what keeps the device busy, but two turns at least.
@@ -89,23 +97,34 @@ impl<Id: Copy + Ord> Turns<Id> {
         self.share(id, slack).weight = weight.max(1);
     }
 
-    /// A read of `id` begins to wait.
-    pub(super) fn begin_wait(&mut self, id: Id, slack: Slack) {
+    /// One more of `id` begins to wait.
+    pub(super) fn begin_wait(&mut self, id: Id, kind: Kind, slack: Slack) {
         let tag = self.start(id, slack);
         let share = self.share(id, slack);
-        share.waiting_count += 1;
-        if share.waiting_count == 1 {
-            share.tag = tag;
-            self.waiting.insert((tag, id));
+        share.waiting_count[kind as usize] += 1;
+        if share.waiting_count[kind as usize] == 1 {
+            let before = share.tag;
+            self.waiting[kind as usize].insert((before, id));
+            self.set_tag(id, tag);
         }
     }
 
-    /// A read of `id` waits no longer.
-    pub(super) fn end_wait(&mut self, id: Id) {
+    /// One of `id` waits no longer.
+    pub(super) fn end_wait(&mut self, id: Id, kind: Kind) {
         let Some(share) = self.shares.get_mut(&id) else { return };
-        share.waiting_count -= 1;
-        if share.waiting_count == 0 {
-            self.waiting.remove(&(share.tag, id));
+        share.waiting_count[kind as usize] -= 1;
+        if share.waiting_count[kind as usize] == 0 {
+            self.waiting[kind as usize].remove(&(share.tag, id));
+        }
+    }
+
+    fn set_tag(&mut self, id: Id, tag: u64) {
+        let Some(share) = self.shares.get_mut(&id) else { return };
+        let before = core::mem::replace(&mut share.tag, tag);
+        for members in &mut self.waiting {
+            if members.remove(&(before, id)) {
+                members.insert((tag, id));
+            }
         }
     }
 
@@ -113,14 +132,8 @@ impl<Id: Copy + Ord> Turns<Id> {
     pub(super) fn charge(&mut self, id: Id, bytes: u64, slack: Slack) {
         let start = self.start(id, slack);
         self.now = self.now.max(start);
-        let share = self.share(id, slack);
-        let (before, is_waiting) = (share.tag, share.waiting_count > 0);
-        share.tag = start.saturating_add(bytes.saturating_mul(PARTS) / u64::from(share.weight));
-        let after = share.tag;
-        if is_waiting {
-            self.waiting.remove(&(before, id));
-            self.waiting.insert((after, id));
-        }
+        let weight = self.share(id, slack).weight;
+        self.set_tag(id, start.saturating_add(bytes.saturating_mul(PARTS) / u64::from(weight)));
     }
 
     /// Counts the active members. False if that was done just now.
@@ -156,7 +169,7 @@ impl<Id: Copy + Ord> Turns<Id> {
     /// Forgets members that would lose nothing if they came back as new ones.
     fn forget_idle(&mut self) {
         let now = self.now;
-        self.shares.retain(|_, share| share.waiting_count > 0 || share.weight != 1 || share.tag > now);
+        self.shares.retain(|_, share| share.waiting_count != [0, 0] || share.weight != 1 || share.tag > now);
         self.shares_kept = self.shares.len();
     }
 
@@ -170,7 +183,7 @@ impl<Id: Copy + Ord> Turns<Id> {
         if self.shares.len() >= MEMBERS_MIN.max(2 * self.shares_kept) {
             self.forget_idle();
         }
-        self.shares.entry(id).or_insert(Share { tag, weight: 1, waiting_count: 0 })
+        self.shares.entry(id).or_insert(Share { tag, weight: 1, waiting_count: [0, 0] })
     }
 }
 

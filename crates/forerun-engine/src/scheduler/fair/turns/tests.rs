@@ -5,14 +5,14 @@ const SLACK: Slack = Slack { busy: 100, turns: 20 };
 /// The bytes for each of `members`, who always wait, in `count` turns of 10 bytes.
 fn served<const N: usize>(turns: &mut Turns<usize>, members: [usize; N], count: usize) -> [usize; N] {
     let mut served = [0; N];
-    members.iter().for_each(|member| turns.begin_wait(*member, SLACK));
+    members.iter().for_each(|member| turns.begin_wait(*member, Kind::Read, SLACK));
     for _ in 0..count {
-        let next = turns.in_turn().next().unwrap();
+        let next = turns.in_turn(Kind::Read).next().unwrap();
         turns.charge(next, 10, SLACK);
         served[members.iter().position(|member| *member == next).unwrap()] += 10;
     }
-    members.iter().for_each(|member| turns.end_wait(*member));
-    assert_eq!(turns.in_turn().next(), None);
+    members.iter().for_each(|member| turns.end_wait(*member, Kind::Read));
+    assert_eq!(turns.in_turn(Kind::Read).next(), None);
     served
 }
 
@@ -38,12 +38,12 @@ fn a_member_that_returns_makes_up_for_the_slack_alone() {
 fn new_members_that_come_one_after_another_keep_none_waiting() {
     let mut turns = Turns::default();
     served(&mut turns, [0, 1], 10);
-    turns.begin_wait(0, SLACK);
+    turns.begin_wait(0, Kind::Read, SLACK);
     let count = (2..100).take_while(|member| {
-        turns.begin_wait(*member, SLACK);
-        let next = turns.in_turn().next().unwrap();
+        turns.begin_wait(*member, Kind::Read, SLACK);
+        let next = turns.in_turn(Kind::Read).next().unwrap();
         turns.charge(next, 10, SLACK);
-        turns.end_wait(*member);
+        turns.end_wait(*member, Kind::Read);
         next == *member
     });
     assert!(count.count() <= 2);
@@ -71,9 +71,9 @@ fn one_is_after_another_once_it_is_ahead_by_more_than_the_slack() {
     }
     // Fetches while nobody else wanted anything do not count for ever.
     turns.charge(1, 20, SLACK);
-    let is_after = |turns: &Turns<i32>, id, other| turns.is_after(id, turns.start(other, SLACK), SLACK);
+    let is_after = |turns: &Turns<i32>, id, other| turns.is_after(id, other, SLACK);
     assert!(!is_after(&turns, 0, 1));
-    turns.begin_wait(1, SLACK);
+    turns.begin_wait(1, Kind::Read, SLACK);
     turns.charge(0, 2 * SLACK.busy, SLACK);
     assert!(is_after(&turns, 0, 1) && !is_after(&turns, 1, 0));
 }

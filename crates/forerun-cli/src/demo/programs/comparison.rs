@@ -73,16 +73,23 @@ impl ProgramTable {
         }
     }
 
-    /// The programs that the machine lacks, as a line.
+    /// The programs and contenders that the machine lacks, as a line.
     fn lacks(&self, groups: &[Comparison]) -> String {
-        let is_lacking = |each: &[(_, Summary)]| each.iter().any(|(_, one)| one.unavailable.is_some());
-        let names: Vec<_> =
-            groups.iter().filter(|(_, each)| is_lacking(each)).map(|(row, _)| row.name).collect();
+        let names: Vec<_> = groups.iter().flat_map(|group| self.lacking(group)).collect();
         match names.len() {
             0 => String::new(),
             1 => format!("1 {} did not run: {}.\n", self.header[0], names[0]),
             count => format!("{count} {}s did not run: {}.\n", self.header[0], names.join(", ")),
         }
+    }
+
+    /// The program if it did not run by any contender, or else its runs by those that the machine lacks.
+    fn lacking(&self, (row, each): &Comparison) -> Vec<String> {
+        let lacking = || each.iter().filter(|(_, one)| one.unavailable.is_some());
+        if lacking().count() == each.len() {
+            return vec![row.name.to_owned()];
+        }
+        lacking().map(|(contender, _)| format!("{} by {}", row.name, (self.by)(*contender))).collect()
     }
 
     fn lines(&self, (row, each): &Comparison, time_max: Duration) -> Vec<Vec<String>> {
@@ -220,8 +227,11 @@ mod tests {
         let text = PROGRAM_TABLE.report(&[right.clone(), lack("erofs")], &[], TIME_MAX);
         assert!(text.contains("| no erofs |"), "{text}");
         assert!(text.contains("finished read the right bytes.\n1 program did not run: erofs.\n"), "{text}");
-        let text = PROGRAM_TABLE.report(&[right, lack("erofs"), lack("tar")], &[], TIME_MAX);
+        let text = PROGRAM_TABLE.report(&[right.clone(), lack("erofs"), lack("tar")], &[], TIME_MAX);
         assert!(text.contains("\n2 programs did not run: erofs, tar.\n"), "{text}");
+        right.1[1].1 = unavailable;
+        let text = PROGRAM_TABLE.report(&[right], &[], TIME_MAX);
+        assert!(text.contains("\n1 program did not run: memmap by rclone.\n"), "{text}");
     }
 
     #[test]

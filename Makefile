@@ -95,7 +95,11 @@ $(programs)/%/installed:
 	$(@D)/bin/pip install --quiet --requirement $<
 	touch $@
 
-bench-clients: fuse nginx $(programs)/venv/installed $(programs)/venv-clients/installed $(programs)/venv-s3fs/installed
+# The rclone of Debian 12 does not serve NFS. The table says so if Go does not build another.
+$(programs)/rclone/rclone: crates/forerun-cli/programs/rclone.txt
+	-GOBIN=$(abspath $(@D)) go install $$(cat $<)
+
+bench-clients: fuse nginx $(programs)/venv/installed $(programs)/venv-clients/installed $(programs)/venv-s3fs/installed $(programs)/rclone/rclone
 	@command -v rclone >/dev/null && command -v nfs-cat >/dev/null || { $(install) rclone libnfs-utils; }
 	cargo build --release --package forerun-cli
 	target/release/forerun bench clients --folder $(programs) $(options)

@@ -74,8 +74,11 @@ def nfs_cat(place, clock):
     command = installed("nfs-cat")
     if is_local(place):
         return written(clock, "cat", place / FILE)
-    address, port = os.environ["FORERUN_BENCH_NFS"].rsplit(":", 1)
-    return written(clock, command, f"nfs://{address}/{BUCKET}/{FILE}?version=3&nfsport={port}&mountport={port}")
+    server, export = os.environ["FORERUN_BENCH_NFS"].split("/", 1)
+    address, port = server.rsplit(":", 1)
+    # rclone does not answer the question for more exports, which nfs-cat would mount as well.
+    options = f"version=3&nfsport={port}&mountport={port}&auto-traverse-mounts=0"
+    return written(clock, command, f"nfs://{address}/{os.path.join(export, FILE)}?{options}")
 
 
 main()

@@ -67,8 +67,13 @@ fn clients_have_their_figures_or_the_package_that_is_missing() {
     let (programs, errors) = programs(&["clients", "--only", "nfs-32k,s3fs-read"], PYTHON);
     let [nfs, s3fs] = &programs[..] else { panic!("{programs:?}{errors}") };
     let ways = contenders(nfs);
-    assert_eq!(ways.iter().map(|way| way.0).collect::<Vec<_>>(), ["serve", "forerun"], "{errors}");
-    for (_, figures) in ways {
+    assert_eq!(
+        ways.iter().map(|way| way.0).collect::<Vec<_>>(),
+        ["serve", "rclone-nfs", "forerun"],
+        "{errors}"
+    );
+    assert_eq!(ways[1].1["unavailable"], "no rclone that serves NFS is installed", "{errors}");
+    for figures in [ways[0].1, ways[2].1] {
         assert!(
             number(figures, "microseconds") > 0 && figures.get("unavailable").is_none(),
             "{figures}{errors}"

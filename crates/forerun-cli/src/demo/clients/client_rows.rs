@@ -17,7 +17,7 @@ pub(super) struct ClientRow {
 /// Clients of S3 read from the store as well.
 const S3: &[Contender] = &[Contender::Served, Contender::Direct];
 const S3_AND_MOUNT: &[Contender] = &[Contender::Served, Contender::Direct, Contender::Forerun];
-const NFS: &[Contender] = &[Contender::Served, Contender::Forerun];
+const NFS: &[Contender] = &[Contender::Served, Contender::RcloneNfs, Contender::Forerun];
 const NODES: &[Contender] = &[Contender::CachedNodes, Contender::Direct];
 const NODES_WITHOUT_CACHE: &[Contender] = &[Contender::CachedNodes, Contender::Nodes];
 

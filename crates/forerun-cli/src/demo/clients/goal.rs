@@ -41,8 +41,9 @@ pub(super) fn missed(row: &ClientRow, each: &[(Contender, Summary)], processors:
         Goal::MountShare(share) => than(Contender::Forerun, share),
         Goal::Bytes => None,
     };
-    // A contender that is too slow, for one, makes the comparison void.
-    let without_result = each.iter().filter(|(_, summary)| summary.seconds.is_none());
+    // A contender that is too slow, for one, makes the comparison void. No goal compares with rclone.
+    let compared = each.iter().filter(|(contender, _)| *contender != Contender::RcloneNfs);
+    let without_result = compared.filter(|(_, summary)| summary.seconds.is_none());
     let without_result = without_result.map(|(contender, _)| format!("no result of {}", by(*contender)));
     let sent = own.fetched_ratio.zip(row.sent_max).filter(|(sent, max)| sent > max);
     let sent =
@@ -105,9 +106,15 @@ mod tests {
         let mount = [(Contender::Forerun, 1.0)];
         check("backward", none.clone(), &mount, &["backward: no result of `forerun serve`."]);
         check("get-object", none.clone(), &[], &["get-object: no result of `forerun serve`."]);
-        let each = [(Contender::Served, summary(1.0)), (Contender::Forerun, none)];
+        let each = [(Contender::Served, summary(1.0)), (Contender::Forerun, none.clone())];
         let row = ClientRow::parse("backward").unwrap();
         assert_eq!(missed(&row, &each, 2.0), ["backward: no result of `forerun mount`."]);
+        let each = [
+            (Contender::Served, summary(1.0)),
+            (Contender::RcloneNfs, none),
+            (Contender::Forerun, summary(1.0)),
+        ];
+        assert!(missed(&ClientRow::parse("nfs-cat").unwrap(), &each, 2.0).is_empty());
     }
 
     #[test]

@@ -19,9 +19,10 @@ use super::programs::ProgramOptions;
 /// Measure real clients of S3 and NFS on a server, beside the same clients of the store
 ///
 /// Runs boto3, aws, s3fs, pyarrow, DuckDB, Dask, rclone, nfs-cat and a client in Rust on the store of the demo. Each reads
-/// through a new `forerun serve`, and from the store directly, in turn. Some also read through a mount. Every result is
-/// compared with that of the local copy. The command fails if a result differs or a goal is missed. `make bench-clients`
-/// installs the clients. The data set is that of `bench programs`, and one of 2.1 GB for Dask.
+/// through a new `forerun serve`, and from the store directly, in turn. Some also read through a mount, and those
+/// of NFS from `rclone serve nfs`. Every result is compared with that of the local copy. The command fails if a result
+/// differs or a goal is missed. `make bench-clients` installs the clients. The data set is that of `bench programs`, and
+/// one of 2.1 GB for Dask.
 #[derive(Debug, clap::Args)]
 pub(crate) struct ClientsCommand {
     /// The clients to run; all of them by default

@@ -76,11 +76,13 @@ impl NativeClient {
     }
 
     fn read(self, place: &str) -> Result<Vec<Bytes>, Box<dyn Error>> {
-        if !place.starts_with("http://") {
+        if !place.contains("://") {
             return self.read_file(Path::new(place));
         }
         if self.is_nfs() {
-            let mut reader = NfsReader::open(&std::env::var("FORERUN_BENCH_NFS")?, BUCKET, FILE)?;
+            let server = std::env::var("FORERUN_BENCH_NFS")?;
+            let (address, export) = server.split_once('/').ok_or("a server of NFS has no export")?;
+            let mut reader = NfsReader::open(address, export, FILE)?;
             return reader.read_all(&self.offsets(reader.size), self.len() as u32, self.requests());
         }
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;

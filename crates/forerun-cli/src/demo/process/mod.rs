@@ -5,6 +5,7 @@ mod cache_process;
 mod heard_process;
 mod listener;
 mod mount_process;
+mod rclone_process;
 mod serve_process;
 mod store_process;
 
@@ -18,6 +19,7 @@ pub(crate) use cache_process::CacheProcess;
 pub(crate) use heard_process::{HeardProcess, end};
 pub(crate) use listener::start_listener;
 pub(crate) use mount_process::{MountOptions, MountProcess, Ready};
+pub(crate) use rclone_process::{RcloneProcess, rclone};
 pub(crate) use serve_process::ServeProcess;
 pub(crate) use store_process::StoreProcess;
 

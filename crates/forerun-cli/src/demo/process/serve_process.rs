@@ -62,9 +62,15 @@ impl ServeProcess {
 
 /// The URL and the address, as soon as the server tells them.
 async fn places_told(is_told: Receiver<String>) -> Result<(String, String), String> {
+    let greeting = greeting(is_told).await?;
+    places_in(&greeting)
+        .ok_or_else(|| format!("the server greets without the address of S3 or NFS: `{greeting}`"))
+}
+
+/// The words of a server that is ready.
+pub(super) async fn greeting(is_told: Receiver<String>) -> Result<String, String> {
     match timeout(START_MAX, is_told).await {
-        Ok(Ok(greeting)) => places_in(&greeting)
-            .ok_or_else(|| format!("the server greets without the address of S3 or NFS: `{greeting}`")),
+        Ok(Ok(greeting)) => Ok(greeting),
         Ok(Err(_)) => Err("the server ended: its messages above say why".to_owned()),
         Err(_) => Err(format!("the server was not ready within {START_MAX:?}")),
     }

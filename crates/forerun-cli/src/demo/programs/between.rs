@@ -4,14 +4,17 @@ use std::ffi::OsString;
 use std::net::SocketAddr;
 
 use super::contender::{Contender, MEMORY, Source};
-use crate::demo::process::{CacheProcess, HeardProcess, MountProcess, ServeProcess};
+use super::folder::Folder;
+use crate::demo::process::{CacheProcess, HeardProcess, MountProcess, RcloneProcess, ServeProcess};
 use crate::demo::processors::seconds_of;
+use crate::demo::store::BUCKET;
 
 /// The processes between the store and the program.
 #[derive(Debug)]
 pub(super) enum Between {
     Mount(MountProcess),
     Servers(NodeServers),
+    Rclone(RcloneProcess),
 }
 
 /// The servers of one or more nodes, and the cache that they share.
@@ -22,11 +25,19 @@ pub(super) struct NodeServers {
 }
 
 impl Between {
-    /// Mounts or serves `source` as `contender` does.
+    /// Mounts or serves `source` as `contender` does. `folder` has the programs that it needs.
     ///
     /// # Errors
     /// The step that failed.
-    pub(super) async fn start(contender: Contender, source: Source<'_>) -> Result<Option<Between>, String> {
+    pub(super) async fn start(
+        contender: Contender,
+        source: Source<'_>,
+        folder: &Folder,
+    ) -> Result<Option<Between>, String> {
+        if let (Contender::RcloneNfs, Source::Store(address)) = (contender, source) {
+            let served = RcloneProcess::start(&folder.rclone(), address).await?;
+            return Ok(Some(Between::Rclone(served)));
+        }
         if let (Some(nodes), Source::Store(address)) = (contender.nodes(), source) {
             return NodeServers::start(address, nodes, contender.has_cache()).await.map(Some);
         }
@@ -43,21 +54,25 @@ impl Between {
             Between::Servers(NodeServers { each, .. }) => {
                 each.iter().map(ServeProcess::http).collect::<Vec<_>>().join(",").into()
             }
+            Between::Rclone(served) => format!("nfs://{}", served.nfs()).into(),
         }
     }
 
-    /// The address of the first server for clients of NFS.
-    pub(super) fn nfs(&self) -> Option<&str> {
+    /// The address of the first server for clients of NFS, and the path of its export, as in `127.0.0.1:2049/demo`.
+    pub(super) fn nfs(&self) -> Option<String> {
         match self {
             Between::Mount(_) => None,
-            Between::Servers(NodeServers { each, .. }) => each.first().map(ServeProcess::nfs),
+            Between::Servers(NodeServers { each, .. }) => {
+                each.first().map(|first| format!("{}/{BUCKET}", first.nfs()))
+            }
+            Between::Rclone(served) => Some(format!("{}/", served.nfs())),
         }
     }
 
     /// The ids of all processes.
     pub(super) fn ids(&self) -> Vec<u32> {
         let cache = match self {
-            Between::Mount(_) => None,
+            Between::Mount(_) | Between::Rclone(_) => None,
             Between::Servers(NodeServers { cache, .. }) => cache.as_ref(),
         };
         let own = self.processes().into_iter().filter_map(HeardProcess::id);
@@ -69,7 +84,7 @@ impl Between {
         self.ids().into_iter().map(seconds_of).sum()
     }
 
-    /// The sum of the peaks of the processes of Forerun.
+    /// The sum of the peaks of the processes without the cache.
     pub(super) fn memory_peak_bytes(&self) -> Result<u64, String> {
         self.processes().into_iter().map(HeardProcess::memory_peak_bytes).sum()
     }
@@ -78,6 +93,7 @@ impl Between {
         match self {
             Between::Mount(mount) => vec![mount.process()],
             Between::Servers(NodeServers { each, .. }) => each.iter().map(ServeProcess::process).collect(),
+            Between::Rclone(served) => vec![served.process()],
         }
     }
 
@@ -86,6 +102,7 @@ impl Between {
         match self {
             Between::Mount(mount) => mount.stop().await,
             Between::Servers(servers) => servers.stop().await,
+            Between::Rclone(served) => served.stop().await,
         }
     }
 }

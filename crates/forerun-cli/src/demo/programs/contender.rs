@@ -1,12 +1,11 @@
 //! The contenders: ways to read the data.
 
-use std::ffi::OsString;
 use std::net::SocketAddr;
 use std::path::Path;
 
 use tokio::process::Command;
 
-use crate::demo::process::{Ready, this_program};
+use crate::demo::process::{Ready, rclone, this_program};
 use crate::demo::store::BUCKET;
 
 /// The memory of every mount and every server of Forerun.
@@ -26,6 +25,8 @@ pub(in crate::demo) enum Contender {
     Nodes,
     /// The same servers, which share a cache.
     CachedNodes,
+    /// `rclone serve nfs`, for clients of NFS.
+    RcloneNfs,
     /// The store itself, for its own clients.
     Direct,
 }
@@ -53,6 +54,7 @@ impl Contender {
             Contender::Served => "serve",
             Contender::Nodes => "nodes",
             Contender::CachedNodes => "nodes-nginx",
+            Contender::RcloneNfs => "rclone-nfs",
             Contender::Direct => "direct",
         }
     }
@@ -67,6 +69,7 @@ impl Contender {
             Contender::Served => "`forerun serve`",
             Contender::Nodes => "2 × `forerun serve`",
             Contender::CachedNodes => "2 × `forerun serve`, nginx",
+            Contender::RcloneNfs => "`rclone serve nfs`",
             Contender::Direct => "direct",
         }
     }
@@ -106,11 +109,12 @@ impl Contender {
             Contender::Forerun => &[],
             Contender::None => &["--policy", "none"],
             Contender::Window => &["--kernel-readahead", "128KiB"],
-            Contender::Rclone => return rclone(source).map(Some),
+            Contender::Rclone => return rclone_mount(source).map(Some),
             Contender::Copy
             | Contender::Served
             | Contender::Nodes
             | Contender::CachedNodes
+            | Contender::RcloneNfs
             | Contender::Direct => return Ok(None),
         };
         let mut program = this_program()?;
@@ -125,21 +129,11 @@ impl Contender {
     }
 }
 
-/// Without a configuration file: the name describes the remote.
-fn rclone(source: Source<'_>) -> Result<(Command, Ready), String> {
+fn rclone_mount(source: Source<'_>) -> Result<(Command, Ready), String> {
     let Source::Store(address) = source else {
         return Err("rclone reads from the store: leave it out of --contenders with --local".to_owned());
     };
-    let remote = format!(":s3,provider=Other,list_version=2,endpoint='http://{address}':{BUCKET}");
-    let mut program = Command::new("rclone");
-    program
-        .process_group(0)
-        .kill_on_drop(true)
-        // rclone 1.60 does not start with it, and the store has no certificate.
-        .env_remove("AWS_CA_BUNDLE")
-        .args(["mount", "--config", "/dev/null", "--read-only", "--vfs-cache-mode", "off"])
-        .arg(OsString::from(remote));
-    Ok((program, Ready::Shown))
+    Ok((rclone("rclone".as_ref(), &["mount", "--vfs-cache-mode", "off"], address), Ready::Shown))
 }
 
 #[cfg(test)]
@@ -169,6 +163,7 @@ mod tests {
             (Contender::Served, Some(1)),
             (Contender::Nodes, Some(2)),
             (Contender::CachedNodes, Some(2)),
+            (Contender::RcloneNfs, None),
         ];
         for (contender, nodes) in unmounted {
             assert!(contender.mount(source).unwrap().is_none());

@@ -8,6 +8,7 @@ use tempfile::TempDir;
 use tokio::process::Command;
 
 use super::catalog::{Program, ProgramFile, VENV};
+use super::contender::Contender;
 use super::data_set::DataSet;
 use crate::demo::process::this_program;
 use crate::print::tell;
@@ -105,8 +106,16 @@ impl Folder {
         Ok(program)
     }
 
-    /// The virtual environment that the program of `row` lacks, as a sentence.
-    pub(super) fn lack(&self, row: Program) -> Option<String> {
+    /// The rclone that serves NFS.
+    pub(super) fn rclone(&self) -> PathBuf {
+        self.path.join("rclone/rclone")
+    }
+
+    /// The virtual environment that the program of `row` lacks, or the program that `contender` lacks, as a sentence.
+    pub(super) fn lack(&self, row: Program, contender: Contender) -> Option<String> {
+        if contender == Contender::RcloneNfs && !self.rclone().exists() {
+            return Some("no rclone that serves NFS is installed".to_owned());
+        }
         match row.file {
             ProgramFile::Script { venv, .. } if !python(&self.path, venv).exists() => {
                 Some(format!("{venv} is not installed"))

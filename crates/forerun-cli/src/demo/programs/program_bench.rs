@@ -74,7 +74,7 @@ impl ProgramBench {
     /// # Errors
     /// The step that failed.
     pub(super) async fn measure(&mut self, row: Program, contender: Contender) -> Result<RunOutcome, String> {
-        if let Some(lack) = self.folder.lack(row) {
+        if let Some(lack) = self.folder.lack(row, contender) {
             return Ok(RunOutcome::Unavailable(lack));
         }
         self.open_store(row.set).await?;
@@ -86,7 +86,7 @@ impl ProgramBench {
             }
             None => Source::Directory(&directory),
         };
-        self.between = Between::start(contender, source).await?;
+        self.between = Between::start(contender, source, &self.folder).await?;
         let measured = self.run(row, contender).await;
         self.end_between().await?;
         let mut outcome = measured?;

@@ -6,6 +6,7 @@ use std::io::{self, Cursor, Write};
 use std::sync::{Arc, Mutex};
 
 use forerun_trace::{Access, Error, Files, Format, Position, ReadOptions, Reader, Writer};
+use nix::sys::signal::{SigSet, Signal};
 
 #[path = "../../crates/forerun-serve/tests/nbd/anything.rs"]
 mod clients;
@@ -58,12 +59,22 @@ pub fn http_ranges(bytes: &[u8]) {
 
 /// Sends `bytes` as a request of HTTP or S3.
 pub fn http_requests(bytes: &[u8]) {
+    block_sigpipe();
     http::clients::requests(bytes);
 }
 
 /// Sends `bytes` as a request of HTTP or S3 to a server that has credentials.
 pub fn s3_signatures(bytes: &[u8]) {
+    block_sigpipe();
     http::clients::requests_without_a_key(bytes);
+}
+
+/// Lets threads that start from now on write to a connection that is closed, as those of a program in Rust
+/// do. The first input starts those of the server.
+fn block_sigpipe() {
+    let mut signals = SigSet::empty();
+    signals.add(Signal::SIGPIPE);
+    signals.thread_block().unwrap();
 }
 
 /// Sends `bytes` as requests of the NBD protocol.

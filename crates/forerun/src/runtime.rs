@@ -8,6 +8,7 @@ use std::thread::Thread;
 
 use forerun_backend::{Error, ErrorKind, Result};
 use futures::channel::oneshot;
+use nix::sys::signal::{SigSet, Signal};
 use tokio::runtime::{Builder, Handle, Runtime, RuntimeFlavor};
 
 use crate::driver::closed;
@@ -89,12 +90,22 @@ fn threads() -> Result<Runtime> {
     let runtime = Builder::new_multi_thread()
         .worker_threads(worker_count.clamp(2, WORKERS_MAX))
         .thread_name("forerun")
+        .on_thread_start(block_sigpipe)
         .enable_all()
         .build();
     runtime.map_err(|error| {
         let message = format!("cannot start threads: {error}; raise the limit on threads");
         Error::new(ErrorKind::Permanent, message).with_source(error)
     })
+}
+
+/// Lets a write to a connection that the peer has closed fail, and kill nobody. A program in Rust ignores
+/// the signal from its start. One in C does not, and that choice is not ours to change.
+fn block_sigpipe() {
+    let mut signals = SigSet::empty();
+    signals.add(Signal::SIGPIPE);
+    // The kernel refuses no set.
+    let _ = signals.thread_block();
 }
 
 /// Waits for `future` on this thread, whatever that runs: the executors of libraries refuse a thread
@@ -112,5 +123,29 @@ fn park<F: Future>(mut future: Pin<&mut F>) -> F::Output {
             Poll::Ready(result) => return result,
             Poll::Pending => std::thread::park(),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::threads;
+
+    /// The bit of SIGPIPE in the masks of `/proc`.
+    const SIGPIPE_BIT: u64 = 1 << 12;
+
+    fn blocks_sigpipe() -> bool {
+        let status = std::fs::read_to_string("/proc/thread-self/status").unwrap();
+        let mask = status.lines().find_map(|line| line.strip_prefix("SigBlk:")).unwrap();
+        u64::from_str_radix(mask.trim(), 16).unwrap() & SIGPIPE_BIT != 0
+    }
+
+    #[test]
+    fn no_thread_of_ours_is_told_of_a_broken_pipe() {
+        let runtime = threads().unwrap();
+        assert!(!blocks_sigpipe());
+        let own = runtime.spawn(async { blocks_sigpipe() });
+        assert!(runtime.block_on(own).unwrap());
+        let blocking = runtime.spawn_blocking(blocks_sigpipe);
+        assert!(runtime.block_on(blocking).unwrap());
     }
 }

@@ -12,13 +12,15 @@ use forerun::{Forerun, Options};
 use forerun_serve::http::{Credentials, Server};
 use forerun_serve::{Buckets, Listener};
 use tempfile::TempDir;
-use tokio::runtime::Runtime;
+use tokio::runtime::{Builder, Runtime};
 
 use super::client::{Connection, Reply};
 
 /// Bytes that are in the bucket, and others that are outside.
 const WITHIN: &str = "these are in the bucket";
 const OUTSIDE: &str = "nobody may read these";
+/// The name of the threads of a server.
+const SERVER: &str = "site";
 /// Longer than any answer takes.
 const TIME_MAX: Duration = Duration::from_secs(20);
 
@@ -43,7 +45,7 @@ impl Site {
         fs::write(folder.path().join("secret"), OUTSIDE).unwrap();
         ["a", "d/b c", "é"].iter().for_each(|name| fs::write(bucket.join(name), WITHIN).unwrap());
         symlink("../secret", bucket.join("link")).unwrap();
-        let runtime = Runtime::new().unwrap();
+        let runtime = Builder::new_multi_thread().thread_name(SERVER).enable_all().build().unwrap();
         let socket = folder.path().join("http");
         let (listener, forerun) = runtime.block_on(async {
             let options = Options::default().with_memory_bytes(16 << 20);
@@ -95,6 +97,8 @@ fn said(reply: &Reply) -> String {
 
 #[cfg(test)]
 mod tests {
+    use std::{panic, process, thread};
+
     use super::*;
 
     const REQUESTS: [&str; 6] = [
@@ -110,8 +114,20 @@ mod tests {
          SignedHeaders=host;x-amz-date, Signature=00",
     ];
 
+    /// Lets a panic of a server, which costs only its connection, end the tests.
+    fn abort_on_panics_of_servers() {
+        let report = panic::take_hook();
+        panic::set_hook(Box::new(move |panicked| {
+            report(panicked);
+            if thread::current().name() == Some(SERVER) {
+                process::abort();
+            }
+        }));
+    }
+
     #[test]
     fn any_bytes_keep_the_promises() {
+        abort_on_panics_of_servers();
         let read = OPEN.ask(b"GET /bucket/a HTTP/1.1\r\nHost: a").unwrap();
         assert_eq!((read.status, said(&read)), (200, WITHIN.to_owned()));
         for request in REQUESTS {

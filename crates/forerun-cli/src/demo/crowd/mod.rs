@@ -52,7 +52,7 @@ pub(crate) struct ServerBenchCommand {
     /// The part of it that Forerun may use for data, as its --memory
     ///
     /// The rest is for its program, its connections and their sockets, which take 90 KB for each client.
-    #[arg(long, value_name = "SIZE", default_value = "78MiB", value_parser = parse_size)]
+    #[arg(long, value_name = "SIZE", default_value = "80MiB", value_parser = parse_size)]
     data: u64,
 }
 

@@ -83,12 +83,12 @@ impl Shares {
     }
 
     fn of_memory(&self, view: &View<'_>) -> u64 {
-        let fair = |count: u64| view.config.memory_bytes_max / 4 * 3 / count;
-        let holding = self.holding.count().max(self.reading());
+        let even = |count: u64| view.config.memory_bytes_max / 4 * 3 / count;
         // Many windows are half empty on average. Small ones count on that, because each fetch costs more
         // than its bytes.
-        let held = fair(holding).max((fair(holding) / 2 * 3).min(GRAIN));
-        let share = held.max(view.cache.spare_bytes() / SPARE_SHARE).min(fair(self.reading()));
-        if Rule::MemoryShare.is_off() { fair(1) } else { share }
+        let fair = |even: u64| even.max((even / 2 * 3).min(GRAIN));
+        let holding = fair(even(self.holding.count().max(self.reading())));
+        let share = holding.max(view.cache.spare_bytes() / SPARE_SHARE).min(fair(even(self.reading())));
+        if Rule::MemoryShare.is_off() { even(1) } else { share }
     }
 }

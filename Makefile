@@ -15,7 +15,7 @@
 # `make real-programs` our traces
 # with the programs that replay them, `make nbd-programs` the NBD server with other clients,
 # `make nbd-guest` and `make nfs-guest` the NBD and the NFS server with the kernel of a virtual machine,
-# `make memory-test` memory that follows a control group,
+# `make memory-guest` memory that follows control groups of version 2 there, `make memory-test` one of version 1 here,
 # `make nbd-integrity` writes to the NBD server for minutes, `make ceph` the backend for Ceph's images with a cluster of one node,
 # `make fuzz` feeds the trace readers and adaptive rubbish.
 # `make test-shared` tests with recordings that are too large for the repository, in `../shared` or
@@ -28,7 +28,7 @@
 # `make dist` builds a .deb, a static tarball, an SBOM and their checksums in `dist/` (docs/packages.md).
 # `make dist-test` uses them in a fresh Debian and in empty roots, as root.
 
-.PHONY: demo test test-shared bench check release-check semver-check version-check gates ablate fidelity bench-kernel bench-programs bench-clients bench-fairness bench-attacks bench-server bench-nbd bench-vm bench-ceph real-programs nbd-programs nbd-guest nfs-guest ceph ceph-packages memory-test nbd-integrity fuzz soak \
+.PHONY: demo test test-shared bench check release-check semver-check version-check gates ablate fidelity bench-kernel bench-programs bench-clients bench-fairness bench-attacks bench-server bench-nbd bench-vm bench-ceph real-programs nbd-programs nbd-guest nfs-guest memory-guest ceph ceph-packages memory-test nbd-integrity fuzz soak \
 	release static dist dist-test install install-program install-library uninstall header header-check fuse iproute2 mkfs nbd qemu nginx python3 typos valgrind pkg-config musl
 
 # A change of user only where one is needed.
@@ -145,9 +145,9 @@ real-programs:
 nbd-programs: nbd
 	cargo test --package forerun-cli --test nbd_programs -- --ignored
 
-# The kernel's own clients, in the virtual machine of bench-vm.
+# The kernel's own clients, and its control groups, in the virtual machine of bench-vm.
 nbd-guest: nbd
-nbd-guest nfs-guest: %-guest: qemu $(vm)/store/disk.raw
+nbd-guest nfs-guest memory-guest: %-guest: qemu $(vm)/store/disk.raw
 	PATH="$$PATH:/usr/sbin" FORERUN_VM=$(abspath $(vm)) cargo test --package forerun-cli --test guest -- --ignored $*::
 
 # The services that the packages bring are not started: the tests run their own cluster.

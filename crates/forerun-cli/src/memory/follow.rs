@@ -38,9 +38,10 @@ impl Following {
             return Ok(None);
         }
         let stop = eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK)?;
-        let mut machine = Machine::new(stop.try_clone()?);
+        let ended = stop.try_clone()?;
         let follow = move || {
-            while let Some(is_pressed) = machine.wait() {
+            let mut machine = Machine::of(Group::own());
+            while let Some(is_pressed) = machine.wait(&ended) {
                 adapt(size, &foreruns, is_pressed);
             }
         };
@@ -87,7 +88,8 @@ fn left() -> u64 {
 
 /// Where the kernel tells of pressure.
 struct Machine {
-    stop: OwnedFd,
+    /// Those that have this process, which may be moved.
+    groups: Vec<Group>,
     /// They become readable under pressure.
     events: Vec<OwnedFd>,
     /// The pressure file of the control group. Without that and without events, it is the machine's.
@@ -97,22 +99,25 @@ struct Machine {
 }
 
 impl Machine {
-    fn new(stop: OwnedFd) -> Machine {
-        let groups = Group::own();
+    fn of(groups: Vec<Group>) -> Machine {
         // Without the rights for one, sizes alone are looked at.
         let events: Vec<_> =
             groups.iter().filter_map(|group| group.pressure_event().ok().flatten()).collect();
-        let own = groups.iter().find_map(Group::pressure_file).filter(|file| file.exists());
+        let own = groups.iter().find_map(Group::pressure_file);
         // That of the machine counts waits for the limits of other groups as well.
         let of_machine = || events.is_empty().then(|| PathBuf::from("/proc/pressure/memory"));
         let stalls = own.or_else(of_machine);
-        Machine { stop, events, stalls, last: None }
+        Machine { groups, events, stalls, last: None }
     }
 
-    /// Waits for a tick, or for pressure, and tells whether there is some. The result is `None` at the end.
-    fn wait(&mut self) -> Option<bool> {
+    /// Waits for a tick, or for pressure, and tells whether there is some. The result is `None` once `stop` is readable.
+    fn wait(&mut self, stop: &OwnedFd) -> Option<bool> {
+        let groups = Group::own();
+        if groups != self.groups {
+            *self = Machine::of(groups);
+        }
         let mut watched: Vec<PollFd<'_>> =
-            [&self.stop].into_iter().chain(&self.events).map(|fd| PollFd::new(fd, PollFlags::IN)).collect();
+            [stop].into_iter().chain(&self.events).map(|fd| PollFd::new(fd, PollFlags::IN)).collect();
         let time = Timespec { tv_sec: 0, tv_nsec: TICK.subsec_nanos().into() };
         let count = poll(&mut watched, Some(&time)).unwrap_or_else(|_| {
             // A poll that fails at once must not make this loop spin.
@@ -165,9 +170,9 @@ mod tests {
     #[test]
     fn the_wait_ends_with_its_owner() {
         let stop = eventfd(0, EventfdFlags::CLOEXEC).unwrap();
-        let mut machine = Machine::new(stop.try_clone().unwrap());
-        assert!(machine.wait().is_some());
+        let mut machine = Machine::of(Group::own());
+        assert!(machine.wait(&stop).is_some());
         rustix::io::write(&stop, &1_u64.to_ne_bytes()).unwrap();
-        assert_eq!(machine.wait(), None);
+        assert_eq!(machine.wait(&stop), None);
     }
 }

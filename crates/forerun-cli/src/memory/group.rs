@@ -41,21 +41,21 @@ impl Group {
         Group::all(Path::new("/sys/fs/cgroup"), &groups)
     }
 
-    /// The file that has the limit.
-    pub(super) fn limit_file(&self) -> PathBuf {
-        self.folder.join(if self.is_second { "memory.max" } else { "memory.limit_in_bytes" })
+    /// Its least limit in bytes, if it has one, and the file that has it.
+    pub(super) fn limit(&self) -> Option<(u64, PathBuf)> {
+        // Beyond `memory.high` the kernel makes programs sleep for up to two seconds where they take memory.
+        let names: &[_] =
+            if self.is_second { &["memory.max", "memory.high"] } else { &["memory.limit_in_bytes"] };
+        let files = names.iter().map(|name| self.folder.join(name));
+        files.filter_map(|file| Some((number(&file)?, file))).min()
     }
 
-    /// Its limit in bytes, if it has one.
-    pub(super) fn limit(&self) -> Option<u64> {
-        number(&self.limit_file())
-    }
-
-    /// The bytes that its programs may take besides: those that nobody uses, and the cache of files, which goes first.
+    /// The bytes that its programs may take besides: those that nobody uses, and the caches of files and of their
+    /// names, which go first.
     pub(super) fn left(&self) -> Option<u64> {
-        let (usage, cached) = match self.is_second {
-            true => ("memory.current", ["inactive_file ", "active_file "]),
-            false => ("memory.usage_in_bytes", ["total_inactive_file ", "total_active_file "]),
+        let (usage, cached): (_, &[_]) = match self.is_second {
+            true => ("memory.current", &["inactive_file ", "active_file ", "slab_reclaimable "]),
+            false => ("memory.usage_in_bytes", &["total_inactive_file ", "total_active_file "]),
         };
         let used = number(&self.folder.join(usage))?;
         let statistics = fs::read_to_string(self.folder.join("memory.stat")).unwrap_or_default();
@@ -64,12 +64,14 @@ impl Group {
             bytes.and_then(|bytes| bytes.trim().parse::<u64>().ok())
         };
         let cached: u64 = statistics.lines().filter_map(count).sum();
-        Some(self.limit()?.saturating_sub(used.saturating_sub(cached)))
+        let (limit, _) = self.limit()?;
+        Some(limit.saturating_sub(used.saturating_sub(cached)))
     }
 
-    /// Where the kernel tells how long programs waited for memory, if this is of version 2.
+    /// Where the kernel tells how long programs waited for memory, if this is of version 2 and visible.
     pub(super) fn pressure_file(&self) -> Option<PathBuf> {
-        self.is_second.then(|| self.folder.join("memory.pressure"))
+        let file = self.is_second.then(|| self.folder.join("memory.pressure"))?;
+        file.exists().then_some(file)
     }
 
     /// A descriptor that is readable once the kernel looks for memory because of this group's limit. Groups of version
@@ -106,18 +108,33 @@ mod tests {
             fs::write(file, text).unwrap();
         };
         write("a/b/memory.max", "max\n");
+        write("a/b/memory.high", "max\n");
         write("a/memory.max", "1000\n");
+        write("a/memory.high", "max\n");
         write("a/memory.current", "700\n");
-        write("a/memory.stat", "anon 500\ninactive_file 70\nactive_file 30\n");
+        write("a/memory.stat", "anon 500\ninactive_file 70\nactive_file 20\nslab_reclaimable 10\n");
         write("memory/c/memory.limit_in_bytes", "500\n");
         write("memory/c/memory.usage_in_bytes", "450\n");
         write("memory/c/memory.stat", "inactive_file 7\ntotal_inactive_file 40\ntotal_active_file 10\n");
         let all = |groups: &str| Group::all(root.path(), groups);
-        let limits = |groups| all(groups).iter().filter_map(Group::limit).collect::<Vec<_>>();
+        let limits =
+            |groups| all(groups).iter().filter_map(Group::limit).map(|(bytes, _)| bytes).collect::<Vec<_>>();
         let left = |groups| all(groups).iter().filter_map(Group::left).collect::<Vec<_>>();
         assert_eq!((limits("0::/a/b\n"), left("0::/a/b\n")), (vec![1000], vec![400]));
+        write("a/memory.high", "800\n");
+        assert_eq!((limits("0::/a/b\n"), left("0::/a/b\n")), (vec![800], vec![200]));
         let first = "5:cpu,cpuacct:/x\n4:memory:/c/d\n";
         assert_eq!((limits(first), left(first)), (vec![500], vec![100]));
         assert!(all("nonsense").is_empty());
+    }
+
+    #[test]
+    fn a_pressure_file_is_one_that_is_visible() {
+        let root = tempfile::tempdir().unwrap();
+        let file = root.path().join("memory.pressure");
+        fs::write(&file, "").unwrap();
+        let found = |groups: &str| Group::all(root.path(), groups).iter().find_map(Group::pressure_file);
+        assert_eq!(found("0::/of/the/host\n"), Some(file));
+        assert_eq!(found("4:memory:/of/the/host\n"), None);
     }
 }

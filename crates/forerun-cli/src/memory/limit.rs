@@ -31,8 +31,8 @@ pub(crate) fn limit() -> Limit {
     let own = getrlimit(Resource::As).current;
     let own = own.map(|bytes| Limit { bytes, name: "`ulimit -v` allows this process".to_owned() });
     let groups = Group::own().into_iter().filter_map(|group| {
-        let name = format!("the control group ({}) allows", group.limit_file().display());
-        Some(Limit { bytes: group.limit()?, name })
+        let (bytes, file) = group.limit()?;
+        Some(Limit { bytes, name: format!("the control group ({}) allows", file.display()) })
     });
     groups.chain(own).fold(machine, |least, other| if other.bytes < least.bytes { other } else { least })
 }
@@ -47,8 +47,8 @@ fn too_much(bytes: u64, limit: &Limit) -> Option<String> {
     let (wanted, all) = (show_size(bytes), show_size(limit.bytes >> 20 << 20));
     (bytes > limit.bytes).then(|| {
         format!(
-            "--memory {wanted} is more than {} ({all}): once the mount uses that much, the system swaps or ends \
-             it; give a smaller --memory, or auto",
+            "--memory {wanted} is more than {} ({all}): at that much, the system slows it, swaps or ends it; \
+             give a smaller --memory, or auto",
             limit.name
         )
     })

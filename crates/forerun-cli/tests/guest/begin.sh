@@ -13,7 +13,11 @@ say() {
 
 # Until the command holds.
 wait_until() {
-	until "$@"; do sleep 0.1; done
+	local end=$((SECONDS + 120))
+	until "$@"; do
+		[ "$SECONDS" -lt "$end" ] || { echo "$* does not hold for two minutes"; return 1; }
+		sleep 0.1
+	done
 }
 
 ip link set lo up

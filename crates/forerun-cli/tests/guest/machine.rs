@@ -4,6 +4,7 @@ use std::collections::VecDeque;
 use std::env;
 use std::fs::{self, File};
 use std::io::{BufRead, BufReader};
+use std::net::SocketAddr;
 use std::path::Path;
 use std::process::{Command, Stdio};
 use std::sync::mpsc::{self, Receiver};
@@ -33,14 +34,17 @@ pub(super) struct Machine {
 }
 
 impl Machine {
-    /// Starts the machine that `make nbd-guest` and `make nfs-guest` make. Instead of a service manager it runs
-    /// `script`, and has `disks` behind its own two.
-    pub(super) fn start(script: &str, disks: &[&Path]) -> Machine {
-        let image = env::var_os("FORERUN_VM").expect("run `make nbd-guest` or `make nfs-guest`");
+    /// Starts the machine that `make nbd-guest` and its likes make. Instead of a service manager it runs `script`, and
+    /// has `disks` behind its own two. Connections to the address `inside`, if there is one, reach its own port of that
+    /// number.
+    pub(super) fn start(script: &str, disks: &[&Path], inside: Option<SocketAddr>) -> Machine {
+        let image =
+            env::var_os("FORERUN_VM").expect("run `make nbd-guest`, `make nfs-guest` or `make memory-guest`");
         let folder = tempfile::tempdir().unwrap();
-        fs::write(folder.path().join("script"), [include_str!("begin.sh"), script].concat()).unwrap();
+        let script_disk = folder.path().join("script");
+        fs::write(&script_disk, [include_str!("begin.sh"), script].concat()).unwrap();
         let log = File::create(folder.path().join("log")).unwrap();
-        let mut command = command(Path::new(&image), &[&[&*folder.path().join("script")], disks].concat());
+        let mut command = command(Path::new(&image), &[&[&*script_disk], disks].concat(), inside);
         let spawned = command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(log).spawn();
         let mut child = spawned.unwrap_or_else(|error| panic!("{command:?}: {error}"));
         let mut output = BufReader::new(child.stdout.take().unwrap());
@@ -87,7 +91,7 @@ impl Machine {
 }
 
 /// QEMU with the machine in the folder `image`. It boots from its first disk, and has `others`.
-fn command(image: &Path, others: &[&Path]) -> Command {
+fn command(image: &Path, others: &[&Path], inside: Option<SocketAddr>) -> Command {
     // A comma would end the name.
     let disk = |path: &Path| {
         format!("file={},format=raw,if=virtio,readonly=on", path.display().to_string().replace(',', ",,"))
@@ -98,7 +102,9 @@ fn command(image: &Path, others: &[&Path]) -> Command {
     command.args(["-machine", "pc", "-accel", "tcg", "-cpu", "max", "-smp", "2", "-m", "512"]);
     command.args(["-drive", &disk(&image.join("store/disk.raw"))]);
     others.iter().for_each(|path| _ = command.args(["-drive", &disk(path)]));
-    command.args(["-netdev", "user,id=net", "-device", "virtio-net-pci,netdev=net,romfile="]);
+    let forward = inside.map(|address| format!(",hostfwd=tcp:{address}-:{}", address.port()));
+    command.args(["-netdev", &format!("user,id=net{}", forward.unwrap_or_default())]);
+    command.args(["-device", "virtio-net-pci,netdev=net,romfile="]);
     command.arg("-kernel").arg(image.join("vmlinuz")).arg("-initrd").arg(image.join("initrd.img"));
     let kernel = "root=LABEL=forerun-vm ro console=ttyS0 quiet fsck.mode=skip panic=-1";
     command.args(["-append", &format!("{kernel} init=/bin/bash -- /dev/vdb")]);

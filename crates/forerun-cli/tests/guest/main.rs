@@ -1,7 +1,8 @@
-//! The kernel of a virtual machine is a client of our servers. `make nbd-guest` and `make nfs-guest` make the machine
-//! and run these tests; elsewhere they are left out.
+//! The kernel of a virtual machine is a client of our servers, or limits their memory. `make nbd-guest`, `make nfs-guest`
+//! and `make memory-guest` make the machine and run these tests; elsewhere they are left out.
 
 mod machine;
+mod memory;
 mod nbd;
 mod nfs;
 #[allow(dead_code, reason = "each test program uses its part")]

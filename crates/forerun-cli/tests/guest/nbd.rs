@@ -90,7 +90,7 @@ fn the_kernel_reads_and_writes_exports() {
         port_of(&overlay),
         include_str!("nbd.sh")
     );
-    let mut machine = Machine::start(&script, &[]);
+    let mut machine = Machine::start(&script, &[], None);
     let expected = sha256_of(&reads.image);
     for way in ["through the page cache", "past it, in small requests", "past it, in large requests"] {
         assert_eq!(machine.told("read"), expected, "{way}");

@@ -116,7 +116,7 @@ fn the_kernel_reads_exports() {
     let of_bucket = serve_bucket(&store);
     let [files, bucket] = [&address, of_bucket.address("nfs://")].map(port_of);
     let script = format!("files={files} store={bucket} deep={DEEP}\n{}", include_str!("nfs.sh"));
-    let mut machine = Machine::start(&script, &[&disk]);
+    let mut machine = Machine::start(&script, &[&disk], None);
     assert_eq!(machine.told("compared"), "files");
     assert_eq!(machine.told("compared"), "readers");
 

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use super::serve::{address, files, get, named};
 use super::serving::Serving;
-use super::support::{forerun, output};
+use super::support::{Ending, forerun, output};
 
 const MIB: u64 = 1 << 20;
 
@@ -67,15 +67,6 @@ impl Drop for Group {
             // cgroup v1 does not announce the end of the last process.
             std::thread::sleep(Duration::from_millis(10));
         }
-    }
-}
-
-/// Tells threads to end when dropped.
-struct Ending<'a>(&'a AtomicBool);
-
-impl Drop for Ending<'_> {
-    fn drop(&mut self) {
-        self.0.store(true, Ordering::Relaxed);
     }
 }
 
